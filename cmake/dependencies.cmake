@@ -1,0 +1,31 @@
+# Everything the build needs comes from the system's packages (tools/setup installs them). What the program links is
+# linked statically, so that the binary runs on any Linux x86-64 of the same age or newer; libcuda and NVRTC are opened
+# at run time and never linked.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+find_path(SQLITE3_INCLUDE sqlite3.h REQUIRED)
+find_library(SQLITE3_STATIC NAMES libsqlite3.a REQUIRED)
+find_library(MATH_LIBRARY m)
+add_library(rondo_sqlite INTERFACE)
+target_include_directories(rondo_sqlite SYSTEM INTERFACE ${SQLITE3_INCLUDE})
+target_link_libraries(rondo_sqlite INTERFACE ${SQLITE3_STATIC} ${MATH_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+
+# Only headers: cuda.h and nvrtc.h, from a toolkit or, where there is none, from the nvidia wheels that tools/setup
+# unpacks under .deps/cuda.
+find_path(CUDA_INCLUDE cuda.h
+  HINTS ${CMAKE_SOURCE_DIR}/.deps/cuda/include $ENV{CUDA_HOME}/include
+  PATHS /usr/local/cuda/include /usr/include REQUIRED)
+add_library(rondo_cuda_headers INTERFACE)
+target_include_directories(rondo_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE})
+
+if(RONDO_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,142 @@
+#include "compiler/backend/cuda/prelude.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::backend::cuda {
+
+using kernel::Storage;
+
+namespace {
+
+constexpr std::string_view kInline = "__device__ __forceinline__";
+
+const Helper* find(std::string_view name) {
+  for (const auto* table : {&memory_helpers(), &math_helpers()})
+    for (const Helper& helper : *table)
+      if (helper.name == name) return &helper;
+  return nullptr;
+}
+
+bool is_packed(Storage storage) { return storage == Storage::BF16 || storage == Storage::F16; }
+
+std::string_view packing(const VectorAccess& access) {
+  if (access.store) return access.storage == Storage::BF16 ? "pack_bf16" : "pack_fp16";
+  return access.storage == Storage::BF16 ? "unpack_bf16" : "unpack_fp16";
+}
+
+// The built-in type that moves all elements at once, and how many 32-bit words it has.
+struct Carrier {
+  std::string type;
+  int words;
+};
+Carrier carrier(const VectorAccess& access) {
+  const int words = access.count * storage_bytes(access.storage) / 4;
+  const std::string word = is_packed(access.storage)        ? "uint"
+                           : access.storage == Storage::F32 ? "float"
+                                                            : "int";
+  if (words == 1) return {word == "uint" ? "unsigned" : word, 1};
+  return {fmt::format("{}{}", word, words), words};
+}
+
+std::string component(const Carrier& carrier, int word) {
+  return carrier.words == 1 ? "packed" : fmt::format("packed.{}", "xyzw"[word]);
+}
+
+std::string define_load(const VectorAccess& access) {
+  const Carrier whole = carrier(access);
+  const std::string_view value = access.storage == Storage::I32 ? "int" : "float";
+  std::string parameters;
+  for (int i = 0; i < access.count; ++i) parameters += fmt::format(", {}& v{}", value, i);
+  const std::string address = fmt::format("reinterpret_cast<const {}*>(from)", whole.type);
+  std::string text = fmt::format("{} void {}(const {}* from{}) {{\n  const {} packed = {};\n", kInline,
+                                 name(access), element_type(access.storage), parameters, whole.type,
+                                 access.streaming ? "__ldcs(" + address + ")" : "*" + address);
+  for (int word = 0; word < whole.words; ++word) {
+    if (is_packed(access.storage))
+      text += fmt::format("  {}({}, v{}, v{});\n", packing(access), component(whole, word), 2 * word,
+                          2 * word + 1);
+    else
+      text += fmt::format("  v{} = {};\n", word, component(whole, word));
+  }
+  return text + "}\n";
+}
+
+std::string define_store(const VectorAccess& access) {
+  const Carrier whole = carrier(access);
+  const std::string_view value = access.storage == Storage::I32 ? "int" : "float";
+  std::string parameters;
+  for (int i = 0; i < access.count; ++i) parameters += fmt::format(", {} v{}", value, i);
+  std::string words;
+  for (int word = 0; word < whole.words; ++word) {
+    if (word > 0) words += ", ";
+    words += is_packed(access.storage) ? fmt::format("{}(v{}, v{})", packing(access), 2 * word, 2 * word + 1)
+                                       : fmt::format("v{}", word);
+  }
+  const std::string packed = whole.words == 1 ? words : fmt::format("make_{}({})", whole.type, words);
+  const std::string address = fmt::format("reinterpret_cast<{}*>(to)", whole.type);
+  return fmt::format("{} void {}({}* to{}) {{\n  {}\n}}\n", kInline, name(access),
+                     element_type(access.storage), parameters,
+                     access.streaming ? fmt::format("__stcs({}, {});", address, packed)
+                                      : fmt::format("*{} = {};", address, packed));
+}
+
+}  // namespace
+
+std::string name(const VectorAccess& access) {
+  return fmt::format("{}_{}x{}{}", access.store ? "store" : "load", storage_name(access.storage),
+                     access.count, access.streaming ? "_streaming" : "");
+}
+
+std::string_view element_type(Storage storage) {
+  switch (storage) {
+    case Storage::F32: return "float";
+    case Storage::BF16: return "bf16";
+    case Storage::F16: return "fp16";
+    case Storage::I32: return "int";
+  }
+  return "?";
+}
+
+void Prelude::require(std::string_view name) {
+  const Helper* helper = find(name);
+  if (helper == nullptr || !required_.insert(helper->name).second) return;
+  for (std::string_view needed : helper->needs) require(needed);
+}
+
+std::string Prelude::require(const VectorAccess& access) {
+  accesses_.insert(access);
+  require(element_type(access.storage));
+  if (is_packed(access.storage)) require(packing(access));
+  return name(access);
+}
+
+std::string Prelude::text() const {
+  std::string text;
+  bool after_function = false;
+  const auto put = [&](std::string_view declaration, bool function) {
+    if (!text.empty() && (function || after_function)) text += '\n';
+    text += declaration;
+    after_function = function;
+  };
+  for (const auto* table : {&memory_helpers(), &math_helpers()})
+    for (const Helper& helper : *table)
+      if (required_.contains(helper.name)) put(helper.text, !helper.text.starts_with("typedef"));
+  for (const VectorAccess& access : accesses_)
+    put(access.store ? define_store(access) : define_load(access), true);
+  return text;
+}
+
+std::vector<std::string> helper_names() {
+  std::vector<std::string> names;
+  for (const auto* table : {&memory_helpers(), &math_helpers()})
+    for (const Helper& helper : *table) names.emplace_back(helper.name);
+  for (Storage storage : {Storage::F32, Storage::BF16, Storage::F16, Storage::I32})
+    for (int count : {2, 4, 8})
+      for (bool store : {false, true})
+        for (bool streaming : {false, true}) names.push_back(name({storage, count, store, streaming}));
+  return names;
+}
+
+}  // namespace rondo::backend::cuda

@@ -1,0 +1,58 @@
+// The helper functions and type aliases a kernel's text may use. Only those asked for, and what they need,
+// are printed.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/kernel/ir.h"
+
+namespace rondo::backend::cuda {
+
+// A helper of fixed text. Rows of the tables stand after the rows they need.
+struct Helper {
+  std::string_view name;
+  std::vector<std::string_view> needs;
+  std::string_view text;  // one declaration, with the comment above it
+};
+
+const std::vector<Helper>&
+memory_helpers();  // aliases, 16-bit conversion, asynchronous copies (memory_helpers.cpp)
+const std::vector<Helper>& math_helpers();  // scalar functions (math_helpers.cpp)
+
+// Loads or stores of 2, 4 or 8 elements as one access.
+struct VectorAccess {
+  kernel::Storage storage;
+  int count;
+  bool store;
+  bool streaming;
+  friend auto operator<=>(const VectorAccess&, const VectorAccess&) = default;
+};
+std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming
+
+// How an element of the storage type is spelled: float, int, bf16, fp16 (the last two are aliases to
+// require()).
+std::string_view element_type(kernel::Storage storage);
+
+class Prelude {
+ public:
+  // Asks for a helper of the tables by name; names that are none (CUDA built-ins such as fmaf) are left
+  // alone.
+  void require(std::string_view name);
+  // Asks for the helper of a vector access and returns its name.
+  std::string require(const VectorAccess& access);
+
+  // Everything asked for, in an order that compiles.
+  std::string text() const;
+
+ private:
+  std::set<std::string_view> required_;
+  std::set<VectorAccess> accesses_;
+};
+
+// Every name a prelude may define: kernels must not use them for their own registers.
+std::vector<std::string> helper_names();
+
+}  // namespace rondo::backend::cuda

@@ -1,0 +1,212 @@
+#include "compiler/backend/cuda/statements.h"
+
+#include <fmt/format.h>
+
+namespace rondo::backend::cuda {
+
+using namespace kernel;
+
+std::string comment_lines(std::string_view text, std::string_view indent) {
+  std::string lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    std::string line(text.substr(0, end));
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.ends_with('\\')) line += '.';
+    lines += fmt::format("{}//{}{}\n", indent, line.empty() ? "" : " ", line);
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+void StatementWriter::line(std::string_view text) {
+  out_.append(static_cast<std::size_t>(2 * level_), ' ');
+  out_ += text;
+  out_ += '\n';
+}
+
+std::string StatementWriter::declaration(RegId reg) const {
+  return fmt::format("{} {}", type_name(kernel_.registers[static_cast<std::size_t>(reg)].type),
+                     names_.reg(reg));
+}
+
+Storage StatementWriter::storage_of(const MemRef& place) const {
+  const auto id = static_cast<std::size_t>(place.id);
+  return place.space == Space::Global ? kernel_.params[id].storage : kernel_.shared[id].storage;
+}
+
+// The hint is for global memory. __ldcs does not tell the compiler that it reads memory, so a buffer the
+// kernel also writes is loaded plainly.
+bool StatementWriter::streaming(const MemRef& place, CacheHint hint, bool load) const {
+  if (hint != CacheHint::Streaming || place.space != Space::Global) return false;
+  return !load || !kernel_.params[static_cast<std::size_t>(place.id)].written;
+}
+
+namespace {
+
+std::string_view widening(Storage storage) {
+  switch (storage) {
+    case Storage::BF16: return "bf16_to_float";
+    case Storage::F16: return "fp16_to_float";
+    case Storage::F32:
+    case Storage::I32: return "";
+  }
+  return "";
+}
+
+std::string_view rounding(Storage storage) {
+  switch (storage) {
+    case Storage::BF16: return "float_to_bf16";
+    case Storage::F16: return "float_to_fp16";
+    case Storage::F32:
+    case Storage::I32: return "";
+  }
+  return "";
+}
+
+std::string_view name_of(ShuffleMode mode) {
+  switch (mode) {
+    case ShuffleMode::Up: return "__shfl_up_sync";
+    case ShuffleMode::Down: return "__shfl_down_sync";
+    case ShuffleMode::Xor: return "__shfl_xor_sync";
+    case ShuffleMode::Index: return "__shfl_sync";
+  }
+  return "?";
+}
+
+std::string converted(std::string_view conversion, std::string value) {
+  return conversion.empty() ? value : fmt::format("{}({})", conversion, value);
+}
+
+}  // namespace
+
+// One node to one line (structured statements: to a block).
+struct StatementWriter::Visit {
+  StatementWriter& w;
+
+  std::string text(ExprId id) const { return w.expressions_.whole(id); }
+  void declare(std::string_view prefix, RegId reg, const std::string& value) const {
+    w.require_type(w.kernel_.registers[static_cast<std::size_t>(reg)].type);
+    w.line(fmt::format("{}{} = {};", prefix, w.declaration(reg), value));
+  }
+
+  void operator()(const Let& s) const { declare("const ", s.reg, text(s.value)); }
+  void operator()(const Variable& s) const { declare("", s.reg, text(s.initial)); }
+  void operator()(const Assign& s) const {
+    w.line(fmt::format("{} = {};", w.names_.reg(s.reg), text(s.value)));
+  }
+
+  void operator()(const DeclareArray& s) const {
+    const RegisterArray& array = w.kernel_.arrays[static_cast<std::size_t>(s.array)];
+    w.require_type(array.type);
+    w.line(fmt::format("{} {}[{}];", type_name(array.type), w.names_.array(s.array), array.size));
+  }
+  void operator()(const ArrayWrite& s) const {
+    const std::string index = text(s.index);
+    w.line(fmt::format("{}[{}] = {};", w.names_.array(s.array), index, text(s.value)));
+  }
+
+  void operator()(const Load& s) const {
+    const Storage storage = w.storage_of(s.from);
+    const bool streaming = w.streaming(s.from, s.hint, true);
+    const std::string element = w.expressions_.element(s.from);
+    if (s.into.size() == 1) {
+      w.prelude_.require(widening(storage));
+      const std::string loaded = streaming ? fmt::format("__ldcs(&{})", element) : element;
+      return declare("const ", s.into[0], converted(widening(storage), loaded));
+    }
+    std::string registers;
+    for (RegId reg : s.into) registers += ", " + w.names_.reg(reg);
+    w.line(fmt::format("{} {};", storage == Storage::I32 ? "int" : "float", registers.substr(2)));
+    const std::string helper =
+        w.prelude_.require({storage, static_cast<int>(s.into.size()), false, streaming});
+    w.line(fmt::format("{}(&{}{});", helper, element, registers));
+  }
+
+  void operator()(const Store& s) const {
+    const Storage storage = w.storage_of(s.to);
+    const bool streaming = w.streaming(s.to, s.hint, false);
+    const std::string element = w.expressions_.element(s.to);
+    if (s.values.size() == 1) {
+      w.prelude_.require(rounding(storage));
+      const std::string value = converted(rounding(storage), text(s.values[0]));
+      return w.line(streaming ? fmt::format("__stcs(&{}, {});", element, value)
+                              : fmt::format("{} = {};", element, value));
+    }
+    std::string values;
+    for (ExprId value : s.values) values += ", " + text(value);
+    const std::string helper =
+        w.prelude_.require({storage, static_cast<int>(s.values.size()), true, streaming});
+    w.line(fmt::format("{}(&{}{});", helper, element, values));
+  }
+
+  void operator()(const CopyAsync& s) const {
+    const std::string helper = fmt::format("copy_async_{}", s.elements * storage_bytes(w.storage_of(s.to)));
+    w.prelude_.require(helper);
+    const std::string to = w.expressions_.element(s.to);
+    w.line(fmt::format("{}(&{}, &{});", helper, to, w.expressions_.element(s.from)));
+  }
+  void operator()(const CommitCopies&) const {
+    w.prelude_.require("commit_copies");
+    w.line("commit_copies();");
+  }
+  void operator()(const WaitCopies& s) const {
+    w.prelude_.require("wait_copies");
+    w.line(fmt::format("wait_copies<{}>();", s.pending));
+  }
+  void operator()(const Barrier&) const { w.line("__syncthreads();"); }
+  void operator()(const WarpSync&) const { w.line("__syncwarp();"); }
+  void operator()(const Shuffle& s) const {
+    const std::string from = text(s.from);
+    declare("const ", s.into, fmt::format("{}(0xffffffffu, {}, {})", name_of(s.mode), from, text(s.lane)));
+  }
+
+  void operator()(const For& s) const {
+    w.line(s.unroll == kFullUnroll ? "#pragma unroll" : fmt::format("#pragma unroll {}", s.unroll));
+    const std::string& i = w.names_.reg(s.variable);
+    const auto* step = std::get_if<IntConst>(&w.kernel_.expr(s.step).node);
+    const std::string begin = text(s.begin);
+    const std::string end = operand(w.expressions_.write(s.end), Precedence::Shift);
+    const std::string advance =
+        step != nullptr && step->value == 1 ? "++" + i : fmt::format("{} += {}", i, text(s.step));
+    w.line(fmt::format("for (int {} = {}; {} < {}; {}) {{", i, begin, i, end, advance));
+    block(s.body);
+    w.line("}");
+  }
+
+  void operator()(const If& s) const {
+    w.line(fmt::format("if ({}) {{", text(s.condition)));
+    branches(s);
+  }
+
+  void block(const Body& body) const {
+    ++w.level_;
+    for (const Stmt& stmt : body) std::visit(*this, stmt.node);
+    --w.level_;
+  }
+  // What follows an opened `if`: an else that holds nothing but another If becomes `else if`.
+  void branches(const If& s) const {
+    block(s.then_body);
+    if (s.else_body.empty()) return w.line("}");
+    if (const If* next = s.else_body.size() == 1 ? std::get_if<If>(&s.else_body[0].node) : nullptr) {
+      w.line(fmt::format("}} else if ({}) {{", text(next->condition)));
+      return branches(*next);
+    }
+    w.line("} else {");
+    block(s.else_body);
+    w.line("}");
+  }
+
+  void operator()(const Comment& s) const {
+    w.out_ += comment_lines(s.text, std::string(static_cast<std::size_t>(2 * w.level_), ' '));
+  }
+};
+
+std::string StatementWriter::write(const Body& body, int level) {
+  out_.clear();
+  level_ = level;
+  for (const Stmt& stmt : body) std::visit(Visit{*this}, stmt.node);
+  return std::move(out_);
+}
+
+}  // namespace rondo::backend::cuda

@@ -1,0 +1,40 @@
+// KernelIR statements as C++ text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/backend/cuda/expressions.h"
+
+namespace rondo::backend::cuda {
+
+// The text as `//` comments, one a line, each preceded by `indent`; a backslash at the end would join the
+// next line.
+std::string comment_lines(std::string_view text, std::string_view indent);
+
+class StatementWriter {
+ public:
+  StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
+      : kernel_(kernel), names_(names), prelude_(prelude), expressions_(kernel, names, prelude, uses) {}
+
+  // The statements, indented by two spaces a level.
+  std::string write(const kernel::Body& body, int level);
+
+ private:
+  struct Visit;
+
+  void line(std::string_view text);
+  std::string declaration(kernel::RegId reg) const;  // "float x"
+  kernel::Storage storage_of(const kernel::MemRef& place) const;
+  bool streaming(const kernel::MemRef& place, kernel::CacheHint hint, bool load) const;
+  void require_type(kernel::Type type) { prelude_.require(type_name(type)); }
+
+  const kernel::Kernel& kernel_;
+  const Names& names_;
+  Prelude& prelude_;
+  ExpressionWriter expressions_;
+  std::string out_;
+  int level_ = 0;
+};
+
+}  // namespace rondo::backend::cuda

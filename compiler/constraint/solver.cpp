@@ -1,0 +1,178 @@
+#include "compiler/constraint/solver.h"
+
+#include <fmt/format.h>
+
+#include "compiler/constraint/budget.h"
+#include "compiler/constraint/propagate.h"
+
+namespace rondo::constraint {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Up to this many values a variable is tried value by value; a larger domain is halved first, so that bounds
+// can discard half of it at once.
+constexpr std::uint64_t kTryEach = 8;
+constexpr std::uint64_t kNodesBetweenClockReads = 64;
+
+std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+}  // namespace
+
+class Search {
+ public:
+  // Without visit, solutions are only counted.
+  Search(const System& system, const Limits& limits, const Visit* visit)
+      : propagator_(system),
+        limits_(limits),
+        visit_(visit),
+        point_(system.shared_names(), std::vector<Value>(system.domains().size())),
+        start_(Clock::now()) {}
+
+  SearchStats run() {
+    if (propagator_.propagate_all()) descend();
+    stats_.revisions = propagator_.revisions();
+    return stats_;
+  }
+
+ private:
+  // Each returns false once the search is to end.
+  bool descend() {
+    if (!may_continue()) return false;
+    if (visit_ == nullptr && propagator_.open_constraints() == 0) return count_product();
+    const std::optional<std::size_t> variable = choose();
+    if (!variable) return report();
+    const Store& store = propagator_.store();
+    if (store.count(*variable) <= kTryEach) {
+      for (const Value value : store.possible(*variable)) {
+        if (!branch(*variable, {value, value})) return false;
+      }
+      return true;
+    }
+    const Value middle = store.middle(*variable);
+    return branch(*variable, {kLeast, middle}) && branch(*variable, {middle + 1, kMost});
+  }
+
+  bool branch(std::size_t variable, Interval kept) {
+    const std::size_t mark = propagator_.store().mark();
+    const bool go_on = !propagator_.decide(variable, kept) || descend();
+    propagator_.undo_to(mark);
+    return go_on;
+  }
+
+  // The open variable with the fewest values for its weight, the first of equals: constraints that failed
+  // often are where the search must decide. Variables that no open constraint mentions come last; deciding
+  // them early would repeat the work below them.
+  std::optional<std::size_t> choose() const {
+    const Store& store = propagator_.store();
+    std::optional<std::size_t> best;
+    std::uint64_t best_weight = 0;
+    for (std::size_t v = 0; v < store.size(); ++v) {
+      if (store.fixed(v)) continue;
+      const std::uint64_t weight = propagator_.weight(v);
+      if (best && (weight == 0 || (best_weight > 0 && Wide{store.count(v)} * best_weight >=
+                                                          Wide{store.count(*best)} * weight))) {
+        continue;
+      }
+      best = v;
+      best_weight = weight;
+    }
+    return best;
+  }
+
+  bool may_continue() {
+    if (stats_.nodes >= limits_.nodes) {
+      stats_.outcome = Outcome::NodeLimit;
+      return false;
+    }
+    if (stats_.nodes++ % kNodesBetweenClockReads == 0 && limits_.time != std::chrono::nanoseconds::max() &&
+        Clock::now() - start_ >= limits_.time) {
+      stats_.outcome = Outcome::TimeLimit;
+      return false;
+    }
+    return true;
+  }
+
+  bool report() {
+    for (std::size_t v = 0; v < point_.values_.size(); ++v) point_.values_[v] = propagator_.store().lo(v);
+    stats_.solutions = saturating_add(stats_.solutions, 1);
+    if (visit_ == nullptr || (*visit_)(point_)) return true;
+    stats_.outcome = Outcome::Stopped;
+    return false;
+  }
+
+  bool count_product() {
+    std::uint64_t product = 1;
+    for (std::size_t v = 0; v < propagator_.store().size(); ++v) {
+      product = saturating_mul(product, propagator_.store().count(v));
+    }
+    stats_.solutions = saturating_add(stats_.solutions, product);
+    return true;
+  }
+
+  Propagator propagator_;
+  Limits limits_;
+  const Visit* visit_;
+  Assignment point_;
+  SearchStats stats_;
+  Clock::time_point start_;
+};
+
+namespace {
+
+Error limit_error(const SearchStats& stats) {
+  return {ErrorKind::Cancelled,
+          fmt::format("the search reached its {} limit after {} nodes, with {} solutions found by then",
+                      stats.outcome == Outcome::NodeLimit ? "node" : "time", stats.nodes, stats.solutions),
+          "raise the limit or narrow the space"};
+}
+
+}  // namespace
+
+SearchStats enumerate(const System& system, const Visit& visit, const Limits& limits) {
+  return Search(system, limits, &visit).run();
+}
+
+Result<First> find_first(const System& system, const Limits& limits) {
+  First first = Budget(limits).first_solution(system);
+  if (cut_short(first.stats)) return limit_error(first.stats);
+  return first;
+}
+
+Result<All> find_all(const System& system, const Limits& limits) {
+  All all;
+  all.stats = enumerate(
+      system,
+      [&](const Assignment& found) {
+        all.solutions.push_back(found);
+        return true;
+      },
+      limits);
+  if (cut_short(all.stats)) return limit_error(all.stats);
+  return all;
+}
+
+Result<SearchStats> count(const System& system, const Limits& limits) {
+  const SearchStats stats = Search(system, limits, nullptr).run();
+  if (cut_short(stats)) return limit_error(stats);
+  return stats;
+}
+
+std::optional<std::vector<std::vector<Value>>> propagated(const System& system) {
+  Propagator propagator(system);
+  if (!propagator.propagate_all()) return std::nullopt;
+  std::vector<std::vector<Value>> left;
+  for (std::size_t v = 0; v < propagator.store().size(); ++v) left.push_back(propagator.store().possible(v));
+  return left;
+}
+
+}  // namespace rondo::constraint

@@ -1,0 +1,64 @@
+// Finds the solutions of a System: propagation at every node of a depth-first search.
+//
+// The order of solutions is the same on every run and machine, but it is not lexicographic. A search that
+// reaches a limit says so: find_first, find_all and count return an Error of kind Cancelled instead of a
+// partial answer, and enumerate returns its outcome.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "compiler/constraint/system.h"
+#include "compiler/support/result.h"
+
+namespace rondo::constraint {
+
+struct Limits {
+  std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();  // deterministic
+  std::chrono::nanoseconds time = std::chrono::nanoseconds::max();  // looked at every few nodes
+};
+
+enum class Outcome {
+  Complete,  // every solution was seen
+  Stopped,   // the caller had enough
+  NodeLimit,
+  TimeLimit,
+};
+
+struct SearchStats {
+  Outcome outcome = Outcome::Complete;
+  std::uint64_t nodes = 0;      // states of the search, the first and the solutions included
+  std::uint64_t revisions = 0;  // single constraints looked at by propagation
+  std::uint64_t solutions = 0;  // capped at the largest value
+};
+
+// Receives each solution; returns false to stop. The assignment is valid during the call: copy it to keep it.
+using Visit = std::function<bool(const Assignment&)>;
+
+[[nodiscard]] SearchStats enumerate(const System& system, const Visit& visit, const Limits& limits = {});
+
+struct First {
+  std::optional<Assignment> solution;  // none: the space is empty, which explain() can put into words
+  SearchStats stats;
+};
+Result<First> find_first(const System& system, const Limits& limits = {});
+
+struct All {
+  std::vector<Assignment> solutions;
+  SearchStats stats;
+};
+Result<All> find_all(const System& system, const Limits& limits = {});
+
+// Counts without visiting: what remains once every constraint holds is a product of domain sizes. Returns the
+// stats, whose `solutions` is the count; a count beyond uint64 is reported as its largest value.
+Result<SearchStats> count(const System& system, const Limits& limits = {});
+
+// The values left to each variable by propagation alone, before any search; nullopt if that already shows
+// that there is no solution. Every solution lies within.
+std::optional<std::vector<std::vector<Value>>> propagated(const System& system);
+
+}  // namespace rondo::constraint

@@ -1,0 +1,56 @@
+#include "compiler/frontend/builtins.h"
+
+#include <array>
+
+namespace rondo::frontend {
+namespace {
+
+using scalar::Op;
+
+constexpr Builtin elementwise(const char* name, Op op, int arguments = 1) {
+  return {name, BuiltinKind::Elementwise, arguments, arguments, op};
+}
+
+constexpr std::array kBuiltins = {
+    elementwise("abs", Op::Abs),
+    elementwise("sign", Op::Sign),
+    elementwise("square", Op::Square),
+    elementwise("sqrt", Op::Sqrt),
+    elementwise("rsqrt", Op::Rsqrt),
+    elementwise("exp", Op::Exp),
+    elementwise("expm1", Op::Expm1),
+    elementwise("log", Op::Log),
+    elementwise("log1p", Op::Log1p),
+    elementwise("sigmoid", Op::Sigmoid),
+    elementwise("tanh", Op::Tanh),
+    elementwise("relu", Op::Relu),
+    elementwise("silu", Op::Silu),
+    elementwise("gelu", Op::Gelu),
+    elementwise("softplus", Op::Softplus),
+    elementwise("erf", Op::Erf),
+    elementwise("sin", Op::Sin),
+    elementwise("cos", Op::Cos),
+    elementwise("min", Op::Min, 2),
+    elementwise("select", Op::Select, 3),
+    Builtin{"max", BuiltinKind::Max, 1, 2},
+    Builtin{"clamp", BuiltinKind::Clamp, 3, 3},
+    Builtin{"sum", BuiltinKind::Sum, 1, 1},
+    Builtin{"mean", BuiltinKind::Mean, 1, 1},
+};
+
+}  // namespace
+
+const Builtin* find_builtin(const std::string& name) {
+  for (const Builtin& builtin : kBuiltins) {
+    if (name == builtin.name) return &builtin;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> builtin_names() {
+  std::vector<std::string> names;
+  for (const Builtin& builtin : kBuiltins) names.emplace_back(builtin.name);
+  return names;
+}
+
+}  // namespace rondo::frontend

@@ -1,0 +1,30 @@
+// The functions every cell may call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/scalar/ops.h"
+
+namespace rondo::frontend {
+
+enum class BuiltinKind {
+  Elementwise,  // `op`
+  Clamp,        // min(max(x, lo), hi)
+  Sum,
+  Mean,  // over the channels of a head
+  Max,   // elementwise with two arguments, over the channels of a head with one
+};
+
+struct Builtin {
+  const char* name;
+  BuiltinKind kind;
+  int min_arguments, max_arguments;
+  scalar::Op op = scalar::Op::Add;  // Elementwise
+};
+
+// The function of a name, or nullptr.
+const Builtin* find_builtin(const std::string& name);
+std::vector<std::string> builtin_names();
+
+}  // namespace rondo::frontend

@@ -1,0 +1,104 @@
+#include "compiler/frontend/declare.h"
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/value.h"
+
+namespace rondo::frontend {
+namespace {
+
+using step::TensorKind;
+
+const char* word(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::Input: return "an input";
+    case TensorKind::Param: return "a param";
+    case TensorKind::State: return "a state";
+    case TensorKind::Output: return "an output";
+  }
+  return "";
+}
+
+class DeclarationCheck {
+ public:
+  DeclarationCheck(const ast::TensorDeclaration& declaration, const std::string& dimension,
+                   Diagnostics& diagnostics)
+      : declaration_(declaration), dimension_(dimension), diagnostics_(diagnostics) {}
+
+  std::optional<step::Tensor> run(TensorKind kind) {
+    step::Tensor tensor{kind, declaration_.name, step::Tail::Vector, {}, 1, declaration_.span};
+    for (const ast::Extent& extent : declaration_.extents) {
+      if (const auto* name = std::get_if<std::string>(&extent.value)) {
+        head(*name, extent.span);
+      } else {
+        leading(extent, std::get<double>(extent.value), tensor);
+      }
+      if (!good_) return std::nullopt;
+    }
+    tail(tensor);
+    if (!good_) return std::nullopt;
+    return tensor;
+  }
+
+ private:
+  void head(const std::string& name, step::Span span) {
+    if (name != dimension_) {
+      report(span, fmt::format("unknown extent '{}'", name),
+             fmt::format("extents are integers, then the head dimension {}", dimension_));
+    } else if (++heads_ > 2) {
+      report(span, fmt::format("'{}' has more than two head dimensions", declaration_.name),
+             "a matrix has two, a vector one");
+    }
+  }
+
+  void leading(const ast::Extent& extent, double value, step::Tensor& tensor) {
+    if (heads_ > 0) {
+      report(extent.span, "leading extents come before the head dimension",
+             fmt::format("write {}[{}, {}]", declaration_.name, value, dimension_));
+    } else if (!extent.integer || value < 1) {
+      report(extent.span, "an extent must be a positive integer");
+    } else if (value * tensor.rows > kMaxRows) {
+      report(extent.span, fmt::format("'{}' has more than {} rows", declaration_.name, kMaxRows),
+             "the step is unrolled over leading extents, so they are meant for gates");
+    } else if (tensor.lead.size() == kMaxLead) {
+      report(extent.span, fmt::format("'{}' has more than {} leading extents", declaration_.name, kMaxLead));
+    } else {
+      tensor.lead.push_back(static_cast<int>(value));
+      tensor.rows *= static_cast<int>(value);
+    }
+  }
+
+  void tail(step::Tensor& tensor) {
+    tensor.tail = heads_ == 0 ? step::Tail::Scalar : heads_ == 1 ? step::Tail::Vector : step::Tail::Matrix;
+    if (tensor.kind == TensorKind::Param || heads_ == 1) return;
+    if (heads_ == 0) {
+      report(declaration_.span,
+             fmt::format("{} has one value a channel, but '{}' lacks the head dimension", word(tensor.kind),
+                         declaration_.name),
+             fmt::format("write {}",
+                         declaration_.name + shape_text(tensor.lead, step::Tail::Vector, dimension_)));
+    } else {
+      report(declaration_.span, fmt::format("{} cannot be a matrix", word(tensor.kind)), "only a param can");
+    }
+  }
+
+  void report(step::Span span, std::string message, std::string help = "") {
+    diagnostics_.error(span, std::move(message), std::move(help));
+    good_ = false;
+  }
+
+  const ast::TensorDeclaration& declaration_;
+  const std::string& dimension_;
+  Diagnostics& diagnostics_;
+  int heads_ = 0;
+  bool good_ = true;
+};
+
+}  // namespace
+
+std::optional<step::Tensor> check_declaration(TensorKind kind, const ast::TensorDeclaration& declaration,
+                                              const std::string& dimension, Diagnostics& diagnostics) {
+  return DeclarationCheck(declaration, dimension, diagnostics).run(kind);
+}
+
+}  // namespace rondo::frontend

@@ -1,0 +1,75 @@
+#include "compiler/frontend/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rondo::frontend {
+namespace {
+
+// Restricted Damerau-Levenshtein distance of two short names.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  const std::size_t n = a.size(), m = b.size();
+  std::vector<std::vector<std::size_t>> d(n + 1, std::vector<std::size_t>(m + 1));
+  for (std::size_t i = 0; i <= n; ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= m; ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= n; ++i) {
+    for (std::size_t j = 1; j <= m; ++j) {
+      const std::size_t replace = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[n][m];
+}
+
+bool before(const Diagnostic& a, const Diagnostic& b) {
+  return std::tie(a.span.line, a.span.column) < std::tie(b.span.line, b.span.column);
+}
+
+}  // namespace
+
+void Diagnostics::error(step::Span span, std::string message, std::string help) {
+  if (list_.size() > kMaxErrors) return;
+  if (!seen_.emplace(span.line, span.column, message).second) return;
+  if (list_.size() == kMaxErrors) {
+    message = "too many errors; the rest is not shown";
+    help.clear();
+  }
+  places_.emplace(span.line, span.column);
+  list_.push_back({span, std::move(message), std::move(help)});
+}
+
+std::vector<Diagnostic> Diagnostics::take() {
+  std::stable_sort(list_.begin(), list_.end(), before);
+  seen_.clear();
+  places_.clear();
+  return std::exchange(list_, {});
+}
+
+std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
+  // One slip in three letters; a name of one or two letters may have one, but must keep a letter.
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > name.size() + best_distance || name.size() > candidate.size() + best_distance)
+      continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance && distance < std::max(name.size(), candidate.size())) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates,
+                         std::string otherwise) {
+  const std::string best = closest(name, candidates);
+  return best.empty() ? otherwise : fmt::format("did you mean '{}'?", best);
+}
+
+}  // namespace rondo::frontend

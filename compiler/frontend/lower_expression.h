@@ -1,0 +1,78 @@
+// Expressions -> nodes of the step graph, with all shapes checked. Functions are expanded where they are
+// called.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/ast.h"
+#include "compiler/frontend/diagnostics.h"
+#include "compiler/frontend/scope.h"
+#include "compiler/frontend/value.h"
+
+namespace rondo::frontend {
+
+class ExpressionLowering {
+ public:
+  // Appends to cell.graph. All references outlive this object.
+  ExpressionLowering(step::Cell& cell, Scope& scope, Functions& functions, Diagnostics& diagnostics)
+      : cell_(cell), scope_(scope), functions_(functions), diagnostics_(diagnostics) {}
+
+  // Unknown if anything in it was reported.
+  Value lower(const ast::Expr& expr);
+
+  // Gives the value's nodes the name the file gives it, for readable output; nodes that have one keep it.
+  void label(const Value& value, const std::string& name);
+
+  // The step outgrew the limits (reported); values are Unknown from there on.
+  bool exceeded() const { return exceeded_; }
+
+  // Reports a name that stands for nothing here: defined below, a function, or unknown.
+  Value unknown_name(const std::string& name, step::Span span);
+
+ private:
+  // A function being expanded.
+  struct Frame {
+    std::string function;
+    step::Span call;
+    std::map<std::string, Value> values;
+  };
+
+  Value lower(const ast::Number& node, step::Span span);
+  Value lower(const ast::Name& node, step::Span span);
+  Value lower(const ast::NextValue& node, step::Span span);
+  Value lower(const ast::Unary& node, step::Span span);
+  Value lower(const ast::Binary& node, step::Span span);
+  Value lower(const ast::Call& node, step::Span span);
+  Value lower(const ast::Index& node, step::Span span);
+  Value lower(const ast::Stack& node, step::Span span);
+
+  Value unknown_function(const std::string& name, step::Span span);
+  Value call(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
+  Value expand(FunctionEntry& entry, std::vector<Value> arguments, step::Span span);
+  Value apply(const Value& left, const Value& right, step::Span span);
+  Value elementwise(scalar::Op op, const std::vector<Value>& arguments, const std::string& what,
+                    step::Span span);
+  Value reduce(BuiltinKind kind, const Value& argument, const std::string& what, step::Span span);
+  bool subscripts_fit(const Lead& lead, const ast::Index& node, const Value& base);
+
+  // Reports, with the call that led here if a function is being expanded.
+  Unknown report(step::Span span, const std::string& message, std::string help = "");
+  // False, with a report, once the cell has grown beyond any reasonable step: functions can grow it
+  // exponentially.
+  bool within_limits(step::Span span);
+  step::NodeId placed(step::NodeId id, step::Span span);
+  std::string shape(const Value& value) const { return shape_text(value, cell_.dimension); }
+
+  step::Cell& cell_;
+  Scope& scope_;
+  Functions& functions_;
+  Diagnostics& diagnostics_;
+  std::vector<Frame> frames_;
+  int depth_ = 0;
+  int evaluations_ = 0;
+  bool exceeded_ = false;
+};
+
+}  // namespace rondo::frontend

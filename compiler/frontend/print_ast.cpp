@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include "compiler/frontend/ast.h"
+#include "compiler/frontend/lexer.h"
+#include "compiler/frontend/parser.h"
+
+namespace rondo::frontend {
+namespace ast {
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+
+std::string text(const Expr& expr);
+
+std::string join(const std::vector<ExprPtr>& list) {
+  std::string result;
+  for (const ExprPtr& expr : list) result += " " + text(*expr);
+  return result;
+}
+
+std::string text(const Expr& expr) {
+  return std::visit(
+      Overloaded{
+          [](const Number& n) { return fmt::format("{}", n.value); },
+          [](const Name& n) { return n.name; },
+          [](const NextValue& n) { return fmt::format("(next {})", n.state); },
+          [](const Unary& n) { return fmt::format("({} {})", spelling(n.op), text(*n.operand)); },
+          [](const Binary& n) {
+            return fmt::format("({} {} {})", spelling(n.op), text(*n.left), text(*n.right));
+          },
+          [](const Call& n) { return fmt::format("({}{})", n.function, join(n.arguments)); },
+          [](const Index& n) {
+            std::string result = fmt::format("(row {}", text(*n.base));
+            for (const Subscript& subscript : n.subscripts) result += fmt::format(" {}", subscript.value);
+            return result + ")";
+          },
+          [](const Stack& n) { return fmt::format("(rows{})", join(n.rows)); },
+      },
+      expr.node);
+}
+
+const char* word(step::TensorKind kind) {
+  switch (kind) {
+    case step::TensorKind::Input: return "input";
+    case step::TensorKind::Param: return "param";
+    case step::TensorKind::State: return "state";
+    case step::TensorKind::Output: return "output";
+  }
+  return "";
+}
+
+std::string text(const TensorDeclaration& tensor) {
+  std::string result = tensor.name;
+  for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
+    result += i == 0 ? "[" : ", ";
+    result += std::visit([](const auto& value) { return fmt::format("{}", value); }, tensor.extents[i].value);
+  }
+  return tensor.extents.empty() ? result : result + "]";
+}
+
+std::string text(const Function& function, const std::string& indent) {
+  std::string result = "fn " + function.name;
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    result += (i == 0 ? "(" : ", ") + function.parameters[i].name;
+  }
+  result += ")\n";
+  for (const Local& local : function.locals) {
+    result += fmt::format("{}  {} = {}\n", indent, local.name, text(*local.value));
+  }
+  return result + fmt::format("{}  {}\n", indent, text(*function.result));
+}
+
+std::string text(const Statement& statement, const std::string& indent) {
+  const std::string line =
+      std::visit(Overloaded{
+                     [](const Declare& n) {
+                       std::string result;
+                       for (const TensorDeclaration& tensor : n.tensors) {
+                         result += (result.empty() ? word(n.kind) + std::string(" ") : ", ") + text(tensor);
+                       }
+                       return result + "\n";
+                     },
+                     [](const Const& n) { return fmt::format("const {} = {}\n", n.name, text(*n.value)); },
+                     [](const Assign& n) { return fmt::format("{} = {}\n", n.name, text(*n.value)); },
+                     [](const Next& n) { return fmt::format("next {} = {}\n", n.state, text(*n.value)); },
+                     [](const Output& n) {
+                       std::string result;
+                       for (const OutputItem& item : n.items) {
+                         result += (result.empty() ? "output " : ", ") + item.name;
+                         if (item.value) result += " = " + text(*item.value);
+                       }
+                       return result + "\n";
+                     },
+                     [&](const Function& n) { return text(n, indent); },
+                     [](const Broken&) { return std::string("error\n"); },
+                 },
+                 statement.node);
+  return indent + line;
+}
+
+std::string text(const Cell& cell) {
+  std::string result = fmt::format("cell {}({})\n", cell.name, cell.dimension);
+  for (const Statement& statement : cell.body) result += text(statement, "  ");
+  return result;
+}
+
+}  // namespace
+
+const char* spelling(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::Negate: return "-";
+    case UnaryOp::Not: return "not";
+  }
+  return "";
+}
+
+const char* spelling(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add: return "+";
+    case BinaryOp::Sub: return "-";
+    case BinaryOp::Mul: return "*";
+    case BinaryOp::Div: return "/";
+    case BinaryOp::Apply: return "@";
+    case BinaryOp::Less: return "<";
+    case BinaryOp::LessEqual: return "<=";
+    case BinaryOp::Greater: return ">";
+    case BinaryOp::GreaterEqual: return ">=";
+    case BinaryOp::Equal: return "==";
+    case BinaryOp::NotEqual: return "!=";
+    case BinaryOp::And: return "and";
+    case BinaryOp::Or: return "or";
+  }
+  return "";
+}
+
+std::string print(const File& file) {
+  std::string result;
+  for (const auto& item : file.items) {
+    if (!result.empty()) result += "\n";
+    result += std::visit(Overloaded{[](const Cell& cell) { return text(cell); },
+                                    [](const Statement& statement) { return text(statement, ""); }},
+                         item);
+  }
+  return result;
+}
+
+}  // namespace ast
+
+std::string print_ast(std::string_view text, std::string_view /*path*/) {
+  Diagnostics diagnostics;
+  const std::vector<Token> tokens = tokenize(text, diagnostics);
+  const ast::File file = parse_file(tokens, diagnostics);
+  return diagnostics.count() == 0 ? ast::print(file) : "";
+}
+
+}  // namespace rondo::frontend

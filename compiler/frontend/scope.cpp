@@ -1,0 +1,77 @@
+#include "compiler/frontend/scope.h"
+
+#include <fmt/format.h>
+
+namespace rondo::frontend {
+
+const char* describe(SymbolKind kind) {
+  switch (kind) {
+    case SymbolKind::Dimension: return "the head dimension";
+    case SymbolKind::Input: return "an input";
+    case SymbolKind::Param: return "a param";
+    case SymbolKind::State: return "a state";
+    case SymbolKind::Const: return "a const";
+    case SymbolKind::Local: return "a local value";
+  }
+  return "";
+}
+
+FunctionEntry* Functions::find(const std::string& name) {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return &found->second;
+  return outer_ ? outer_->find(name) : nullptr;
+}
+
+FunctionEntry& Functions::add(const ast::Function& function, step::Span span) {
+  return entries_[function.name] = FunctionEntry{&function, span};
+}
+
+const step::Span* Functions::defined_later(const std::string& name) const {
+  const auto found = later_.find(name);
+  if (found != later_.end()) return &found->second;
+  return outer_ ? outer_->defined_later(name) : nullptr;
+}
+
+std::vector<std::string> Functions::names() const {
+  std::vector<std::string> result = outer_ ? outer_->names() : std::vector<std::string>();
+  for (const auto& [name, entry] : entries_) result.push_back(name);
+  return result;
+}
+
+void Functions::report_unused(const std::set<std::string>& excused, Diagnostics& diagnostics) const {
+  for (const auto& [name, entry] : entries_) {
+    if (entry.used || excused.contains(name)) continue;
+    diagnostics.error(entry.span, fmt::format("function '{}' is never called", name), "call it or remove it");
+  }
+}
+
+Symbol* Scope::find(const std::string& name) {
+  const auto found = symbols.find(name);
+  return found == symbols.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Scope::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, symbol] : symbols) result.push_back(name);
+  return result;
+}
+
+std::vector<std::string> Scope::names(SymbolKind kind) const {
+  std::vector<std::string> result;
+  for (const auto& [name, symbol] : symbols) {
+    if (symbol.kind == kind) result.push_back(name);
+  }
+  return result;
+}
+
+bool check_argument_count(const ast::Call& call, step::Span span, int min, int max,
+                          Diagnostics& diagnostics) {
+  const auto given = static_cast<int>(call.arguments.size());
+  if (given >= min && given <= max) return true;
+  const std::string takes = min == max ? std::to_string(min) : fmt::format("{} or {}", min, max);
+  diagnostics.error(span, fmt::format("'{}' takes {} argument{}, but {} {} given", call.function, takes,
+                                      max == 1 ? "" : "s", given, given == 1 ? "is" : "are"));
+  return false;
+}
+
+}  // namespace rondo::frontend

@@ -1,0 +1,146 @@
+// The typed builder schedules write KernelIR with: C++ values stand for expressions, lambdas for bodies.
+//
+//   Builder b("axpy", 128);
+//   auto x = b.input("x", Storage::BF16, "[n]"); auto y = b.output("y", Storage::BF16, "[n]"); auto n =
+//   b.argument("n", Type::I32); auto i = b.let("i", b.block() * 128 + b.thread()); b.if_(i < n, [&] {
+//   b.store(y[i], b.load("v", x[i]) * 2.0f); });
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/ir.h"
+
+namespace rondo::kernel {
+
+class Builder;
+
+// An expression of a builder's kernel. Cheap to copy; valid while the builder lives. Operators check types
+// and throw std::logic_error on a mismatch (a defect of the schedule).
+class Value {
+ public:
+  Value() = default;
+  Value(Builder* builder, ExprId id) : builder_(builder), id_(id) {}
+  ExprId id() const { return id_; }
+  Type type() const;
+  Builder* builder() const { return builder_; }
+  bool valid() const { return builder_ != nullptr; }
+
+ private:
+  Builder* builder_ = nullptr;
+  ExprId id_ = -1;
+};
+// Integers and F32 (through scalar::Op) alike; an I32 operand beside an I64 one is widened.
+Value operator+(Value a, Value b);
+Value operator-(Value a, Value b);
+Value operator*(Value a, Value b);
+Value operator/(Value a, Value b);
+Value operator%(Value a, Value b);
+Value operator+(Value a, std::int64_t b);
+Value operator-(Value a, std::int64_t b);
+Value operator*(Value a, std::int64_t b);
+Value operator/(Value a, std::int64_t b);
+Value operator%(Value a, std::int64_t b);
+Value operator<(Value a, Value b);
+Value operator<=(Value a, Value b);
+Value operator>=(Value a, Value b);
+Value operator==(Value a, Value b);
+Value operator<(Value a, std::int64_t b);
+Value operator>=(Value a, std::int64_t b);
+Value operator==(Value a, std::int64_t b);
+Value operator&&(Value a, Value b);
+Value operator||(Value a, Value b);
+Value min(Value a, Value b);
+
+// A place in memory: buffer or shared array, indexed in elements.
+struct Place {
+  MemRef ref;
+  Builder* builder = nullptr;
+};
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Builder* builder, Space space, int id) : builder_(builder), space_(space), id_(id) {}
+  Place operator[](Value index) const { return {{space_, id_, index.id()}, builder_}; }
+  bool valid() const { return builder_ != nullptr; }
+  int id() const { return id_; }
+
+ private:
+  Builder* builder_ = nullptr;
+  Space space_ = Space::Global;
+  int id_ = -1;
+};
+
+// A register array; index with constants or variables of unrolled loops.
+struct Array {
+  ArrayId id = -1;
+  Builder* builder = nullptr;
+};
+
+class Builder {
+ public:
+  Builder(std::string name, int threads, Math math = Math::Fast, std::string comment = "");
+
+  // arguments, in call order
+  Memory input(const std::string& name, Storage storage, const std::string& comment = "");
+  Memory output(const std::string& name, Storage storage, const std::string& comment = "");
+  Value argument(const std::string& name, Type type, const std::string& comment = "");
+  Memory shared(const std::string& name, Storage storage, std::int64_t elements,
+                const std::string& comment = "");
+  // An integer the emitted text names (constexpr int NAME = value).
+  Value named(const std::string& name, std::int64_t value, const std::string& comment = "");
+
+  Value constant(std::int64_t value, Type type = Type::I32);
+  Value real(double value);
+  Value thread() { return builtin(Builtin::ThreadX); }
+  Value block() { return builtin(Builtin::BlockX); }
+  Value builtin(Builtin which);
+  Value wide(Value a);     // to I64
+  Value to_real(Value a);  // I32 or Pred to F32
+  Value math(scalar::Op op, std::vector<Value> args);
+  Value select(Value condition, Value a, Value b);
+  Value read(Array array, Value index);
+
+  // statements
+  Value let(const std::string& name, Value value);
+  Value variable(const std::string& name, Value initial);  // change it with assign
+  void assign(Value variable, Value value);
+  Array array(const std::string& name, Type type, int size);
+  void write(Array array, Value index, Value value);
+  Value load(const std::string& name, Place from, CacheHint hint = CacheHint::Default);
+  std::vector<Value> load_vector(const std::string& name, Place from, int count,
+                                 CacheHint hint = CacheHint::Default);
+  void store(Place to, Value value, CacheHint hint = CacheHint::Default);
+  void store_vector(Place to, const std::vector<Value>& values, CacheHint hint = CacheHint::Default);
+  void copy_async(Place to, Place from, int elements);
+  void commit_copies();
+  void wait_copies(int pending);
+  void barrier();
+  void warp_sync();
+  Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
+  void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
+            const std::function<void(Value)>& body);
+  void for_(const std::string& name, std::int64_t begin, std::int64_t end, int unroll,
+            const std::function<void(Value)>& body);
+  void if_(Value condition, const std::function<void()>& then_body,
+           const std::function<void()>& else_body = {});
+  void comment(const std::string& text);
+
+  void set_min_blocks(int blocks) { kernel_.min_blocks = blocks; }
+  Kernel finish();  // simplified; throws std::logic_error with verify()'s findings if it is not well formed
+
+  ExprId add(Expr expr);
+  const Kernel& kernel() const { return kernel_; }
+
+ private:
+  RegId make_register(const std::string& name, Type type);
+  std::string unique(const std::string& name);
+  void put(Stmt stmt);
+
+  Kernel kernel_;
+  std::vector<Body*> scopes_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace rondo::kernel

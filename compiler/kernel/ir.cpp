@@ -1,0 +1,53 @@
+#include "compiler/kernel/ir.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+// Widest access of the language (16 bytes), so that any array can be read with any vector width.
+constexpr std::int64_t kSharedAlignment = 16;
+
+std::int64_t align_up(std::int64_t bytes) {
+  return (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+}
+
+}  // namespace
+
+int storage_bytes(Storage storage) {
+  switch (storage) {
+    case Storage::F32:
+    case Storage::I32: return 4;
+    case Storage::BF16:
+    case Storage::F16: return 2;
+  }
+  return 0;
+}
+
+const char* storage_name(Storage storage) {
+  switch (storage) {
+    case Storage::F32: return "fp32";
+    case Storage::BF16: return "bf16";
+    case Storage::F16: return "fp16";
+    case Storage::I32: return "int32";
+  }
+  return "?";
+}
+
+std::vector<std::int64_t> shared_offsets(const Kernel& kernel) {
+  std::vector<std::int64_t> offsets;
+  std::int64_t next = 0;
+  for (const SharedArray& array : kernel.shared) {
+    offsets.push_back(next);
+    next = align_up(next + array.elements * storage_bytes(array.storage));
+  }
+  return offsets;
+}
+
+std::int64_t shared_bytes(const Kernel& kernel) {
+  std::int64_t total = 0;
+  for (const SharedArray& array : kernel.shared)
+    total = align_up(total + array.elements * storage_bytes(array.storage));
+  return total;
+}
+
+}  // namespace rondo::kernel

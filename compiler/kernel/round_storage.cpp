@@ -1,0 +1,76 @@
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "compiler/kernel/simulate.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+// bfloat16 is the upper half of a float. Adding half a unit of the last kept place, less one when that place
+// is even, carries into it exactly where round-to-nearest-even rounds up; infinity comes out of the largest
+// values by the same carry.
+float round_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return std::bit_cast<float>((bits | 0x00400000u) & 0xFFFF0000u);
+  const std::uint32_t half = 0x7FFFu + ((bits >> 16) & 1u);
+  return std::bit_cast<float>((bits + half) & 0xFFFF0000u);
+}
+
+// IEEE binary16: 10 bits of fraction, least exponent -14, subnormals in steps of 2^-24, largest finite value
+// 65504.
+float round_f16(float value) {
+  if (!std::isfinite(value)) return value;
+  const float magnitude = std::abs(value);
+  constexpr float kOverflow = 65520.0f;  // halfway between 65504 and what the next step would be
+  if (magnitude >= kOverflow) return std::copysign(std::numeric_limits<float>::infinity(), value);
+  constexpr float kLeastNormal = 0x1p-14f;
+  if (magnitude < kLeastNormal) {
+    // 0.5 has steps of 2^-24: the addition itself rounds to nearest even there.
+    return std::copysign((magnitude + 0.5f) - 0.5f, value);
+  }
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t half = 0xFFFu + ((bits >> 13) & 1u);
+  return std::bit_cast<float>((bits + half) & 0xFFFFE000u);
+}
+
+constexpr std::int32_t kPoisonedInteger = std::numeric_limits<std::int32_t>::min();
+
+}  // namespace
+
+float round_to(Storage storage, float value) {
+  switch (storage) {
+    case Storage::F32:
+    case Storage::I32: return value;
+    case Storage::BF16: return round_bf16(value);
+    case Storage::F16: return round_f16(value);
+  }
+  return value;
+}
+
+GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {
+  GlobalBuffer buffer;
+  buffer.storage = storage;
+  buffer.written.assign(values.size(), true);
+  for (const double value : values)
+    if (storage == Storage::I32)
+      buffer.integers.push_back(static_cast<std::int32_t>(std::llround(value)));
+    else
+      buffer.values.push_back(round_to(storage, static_cast<float>(value)));
+  return buffer;
+}
+
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements) {
+  const auto count = static_cast<std::size_t>(elements);
+  GlobalBuffer buffer;
+  buffer.storage = storage;
+  buffer.written.assign(count, false);
+  if (storage == Storage::I32)
+    buffer.integers.assign(count, kPoisonedInteger);
+  else
+    buffer.values.assign(count, std::numeric_limits<float>::quiet_NaN());
+  return buffer;
+}
+
+}  // namespace rondo::kernel

@@ -1,0 +1,59 @@
+// Runs a Kernel on the CPU, block by block, warp by warp in lockstep, and reports what a GPU would forgive or hide.
+//
+// Asynchronous copies land as late as the rules allow (when their group is waited for). Reported as faults: out-of-range or
+// misaligned access; reads of shared or global memory that nobody wrote (including a pending asynchronous copy's target);
+// two threads touching a shared word, one of them writing, without a barrier between (races, by vector clocks; threads of
+// one warp need a WarpSync or a barrier too); two blocks of a launch touching the same global element, one of them writing;
+// a barrier that not all threads of the block reach (deadlock); registers read before they are set; a write to a read-only
+// buffer; a run past `step_limit`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/ir.h"
+
+namespace rondo::kernel {
+
+// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32 in `values`;
+// `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
+struct GlobalBuffer {
+  Storage storage = Storage::F32;
+  std::vector<float> values;          // F32, BF16, F16
+  std::vector<std::int32_t> integers; // I32
+  std::vector<bool> written;
+};
+GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements);             // poisoned: NaN, nothing written
+
+// One launch argument, in the order of Kernel::params: a buffer (index into the buffers given) or a scalar.
+struct Argument {
+  int buffer = -1;
+  std::int64_t integer = 0;
+  double real = 0;
+};
+
+struct Fault {
+  enum class Kind { OutOfRange, Misaligned, Unwritten, Race, Deadlock, ReadOnly, Unset, StepLimit } kind;
+  std::string message;  // the statement, memory, index, block and threads involved
+};
+
+struct SimulationOptions {
+  std::int64_t step_limit = std::int64_t{1} << 40;  // statements executed by warps
+  int max_faults = 8;                               // stop after so many
+};
+struct SimulationResult {
+  std::vector<Fault> faults;  // empty: clean
+  std::int64_t steps = 0;
+};
+
+// Runs a grid of `blocks` blocks of kernel.threads. Buffers are changed in place. The kernel must pass verify().
+SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
+                          std::vector<GlobalBuffer>& buffers, const SimulationOptions& options = {});
+
+// Rounds to the storage type and back (bf16 and fp16: to nearest even, with fp16 overflow to infinity).
+float round_to(Storage storage, float value);
+
+}  // namespace rondo::kernel

@@ -1,0 +1,111 @@
+// Global and shared memory as the simulated threads see it: data, which elements are defined, and the checks
+// of each access.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/simulate.h"
+#include "compiler/kernel/simulator_clocks.h"
+#include "compiler/kernel/simulator_faults.h"
+#include "compiler/kernel/simulator_shadow.h"
+
+namespace rondo::kernel::simulator {
+
+// A global buffer or a shared array.
+struct Region {
+  GlobalBuffer* data = nullptr;
+  Shadow* shadow = nullptr;  // null for buffers that nobody writes in this launch
+  bool constant = false;     // bound to a read-only param
+  std::int64_t elements() const { return static_cast<std::int64_t>(data->written.size()); }
+};
+
+// All regions of a launch. Shared arrays are poisoned anew for each block.
+class Memory {
+ public:
+  Memory(const Kernel& kernel, const std::vector<Argument>& arguments, std::vector<GlobalBuffer>& buffers);
+  void start_block();
+  Region& region(Space space, int id) {
+    return (space == Space::Global ? global_ : shared_)[static_cast<std::size_t>(id)];
+  }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<Region> global_;  // by param; scalars have no data
+  std::vector<Region> shared_;
+  std::vector<GlobalBuffer> shared_data_;
+  std::vector<std::unique_ptr<Shadow>> global_shadows_;  // by buffer
+  std::vector<std::unique_ptr<Shadow>> shared_shadows_;
+};
+
+// `count` consecutive elements of a region.
+struct Span {
+  Space space;
+  int id;
+  std::int64_t index;
+  int count;
+};
+
+// An asynchronous copy of one thread between issue and landing.
+struct PendingCopy {
+  const Stmt* stmt;
+  Span to, from;
+  std::uint64_t stamp;  // of the issue
+  std::int64_t group;
+};
+
+// The copies of one thread. PTX ISA, cp.async.commit_group: "commits all prior initiated but uncommitted
+// cp.async operations into a cp.async-group"; cp.async.wait_group N: waits until "only N or fewer of the most
+// recent cp.async-groups are pending and all the prior cp.async-groups committed by the executing threads are
+// complete". Copies in no group are not waited for.
+class CopyQueue {
+ public:
+  void issue(const Stmt* stmt, const Span& to, const Span& from, std::uint64_t stamp) {
+    pending_.push_back({stmt, to, from, stamp, groups_});
+  }
+  void commit() { ++groups_; }
+  // The next copy that a wait for all but `newest` groups completes, if any is left.
+  std::optional<PendingCopy> next_landed(std::int64_t newest);
+
+ private:
+  std::deque<PendingCopy> pending_;
+  std::int64_t groups_ = 0;  // closed so far; the open one has this number
+};
+
+// The accesses of one thread in one instruction. Each checks, reports faults, and says whether there is
+// anything to access.
+class Accessor {
+ public:
+  Accessor(const Kernel& kernel, Memory& memory, const Clocks& clocks, FaultLog& log)
+      : kernel_(kernel), memory_(memory), clocks_(clocks), log_(log) {}
+
+  // The instruction that accesses from now on.
+  void at(const Stmt* stmt, std::uint64_t stamp) {
+    stmt_ = stmt;
+    stamp_ = stamp;
+  }
+  bool read(const Span& span, const Thread& by);
+  bool write(const Span& span, const Thread& by);
+  void issue_copy(const Span& to, const Span& from, const Thread& by, CopyQueue& queue);
+  // The copied elements are read from global memory now: as late as the language allows.
+  void land(const PendingCopy& copy, const Thread& by);
+  GlobalBuffer& data(const Span& span) { return *memory_.region(span.space, span.id).data; }
+
+ private:
+  bool reachable(const Span& span, const Thread& by);
+  void report(Fault::Kind kind, const Thread& by, const char* verb, const Span& span, std::int64_t index,
+              const std::string& why);
+
+  const Kernel& kernel_;
+  Memory& memory_;
+  const Clocks& clocks_;
+  FaultLog& log_;
+  const Stmt* stmt_ = nullptr;
+  std::uint64_t stamp_ = 0;
+};
+
+}  // namespace rondo::kernel::simulator

@@ -1,0 +1,73 @@
+// What the simulator remembers of each element of a shared array, or of a global buffer that the launch
+// writes: who wrote it last, who read it since, and whether an asynchronous copy is on its way to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/simulate.h"
+#include "compiler/kernel/simulator_clocks.h"
+#include "compiler/kernel/simulator_faults.h"
+#include "compiler/kernel/simulator_lanes.h"
+
+namespace rondo::kernel::simulator {
+
+// Why an access is a fault: "written by thread 3 ... with no barrier between".
+struct Conflict {
+  Fault::Kind kind;
+  std::string what;
+};
+
+class Shadow {
+ public:
+  explicit Shadow(std::size_t elements) : elements_(elements) {}
+
+  // Each records the access if it is in order, and says with what it collides if not. `stamp` grows with
+  // every instruction.
+  std::optional<Conflict> read(std::size_t at, const Thread& by, const Clocks& clocks);
+  std::optional<Conflict> write(std::size_t at, const Thread& by, const Clocks& clocks, std::uint64_t stamp);
+  // An asynchronous copy is issued: checked as a write; until it lands nobody may touch the element.
+  std::optional<Conflict> issue(std::size_t at, const Thread& by, const Clocks& clocks);
+  // It has landed, which counts as a write by its issuer at this moment.
+  void land(std::size_t at, const Thread& by, const Clocks& clocks, std::uint64_t stamp);
+  // The thread that wrote the element after `stamp`, if any.
+  std::optional<Thread> written_since(std::size_t at, std::uint64_t stamp) const;
+
+ private:
+  // The lanes of one warp that read the element at the warp's latest clock; earlier reads are ordered before
+  // whatever is ordered after these.
+  struct Readers {
+    std::int32_t warp = -1;
+    Clock clock = 0;
+    Mask lanes = 0;
+  };
+  struct Element {
+    std::int64_t write_block = -1;
+    std::uint64_t write_stamp = 0;
+    Clock write_clock = 0;
+    std::int16_t write_warp = -1;
+    std::int8_t write_lane = 0;
+    std::int8_t copy_lane = 0;
+    std::int16_t copy_warp = -1;         // issuer of the copy in flight, or -1
+    std::int32_t others = -1;            // index into others_: readers of further warps
+    std::int64_t read_block = -1;        // block of `readers` and `others`
+    std::int64_t other_read_block = -1;  // a block that read it before that one
+    Readers readers;
+  };
+
+  Element& element(std::size_t at) { return elements_[at]; }
+  std::optional<Conflict> against_copy(const Element& e, Fault::Kind kind, const Thread& by) const;
+  std::optional<Conflict> against_writer(const Element& e, const Thread& by, const Clocks& clocks) const;
+  std::optional<Conflict> against_readers(const Element& e, const Thread& by, const Clocks& clocks) const;
+  std::optional<Conflict> check_write(const Element& e, const Thread& by, const Clocks& clocks) const;
+  void record_read(Element& e, const Thread& by, const Clocks& clocks);
+  void forget_readers(Element& e);
+  void record_write(Element& e, const Thread& by, const Clocks& clocks, std::uint64_t stamp);
+
+  std::vector<Element> elements_;
+  std::vector<std::vector<Readers>> others_;
+};
+
+}  // namespace rondo::kernel::simulator

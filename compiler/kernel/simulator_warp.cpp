@@ -1,0 +1,265 @@
+#include "compiler/kernel/simulator_warp.h"
+
+#include <fmt/format.h>
+
+#include "compiler/kernel/print.h"
+#include "compiler/kernel/print_expression.h"
+#include "compiler/kernel/visit.h"
+
+namespace rondo::kernel::simulator {
+
+namespace {
+
+template <class F>
+void for_lanes(Mask active, F&& f) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
+}
+
+}  // namespace
+
+void Warp::start(const Launch& launch, std::int64_t block) {
+  lanes_.start(launch, block, index_);
+  copies_.fill({});
+  frames_.clear();
+  active_ = existing_;
+  pc_ = 0;
+  state_ = Ready{};
+}
+
+void Warp::run(BlockContext& context) {
+  while (std::holds_alternative<Ready>(state_) && !context.log.stopped()) step(context);
+}
+
+void Warp::step(BlockContext& context) {
+  const Instruction& instruction = program_.code[static_cast<std::size_t>(pc_)];
+  source_ = instruction.source;
+  if (++context.steps > context.step_limit) {
+    context.log.report(Fault::Kind::StepLimit, source_,
+                       fmt::format("{} steps were not enough", context.step_limit));
+    return context.log.stop();
+  }
+  context.memory.at(source_, static_cast<std::uint64_t>(context.steps));
+  for (const Compute& compute : instruction.computes) lanes_.evaluate(compute, active_);
+  check_defined(instruction, context);
+  ++pc_;
+  std::visit([&](const auto& action) { act(action, context); }, instruction.action);
+}
+
+void Warp::check_defined(const Instruction& instruction, BlockContext& context) {
+  for (const Slot slot : instruction.uses)
+    if (const Mask undefined = lanes_[slot].undefined & active_; undefined != 0)
+      return report_undefined(instruction, __builtin_ctz(undefined), context);
+}
+
+// Finds where the undefined value came from: the first node of the instruction whose operands are all
+// defined.
+void Warp::report_undefined(const Instruction& instruction, int lane, BlockContext& context) {
+  const Kernel& kernel = *program_.kernel;
+  const std::string who = describe(thread(lane, context));
+  for (const Compute& compute : instruction.computes) {
+    bool inherited = !has(lanes_[compute.into].undefined, lane);
+    for (const Slot in : compute.in) inherited = inherited || (in >= 0 && has(lanes_[in].undefined, lane));
+    if (inherited) continue;
+    const std::string text = print(kernel, compute.expr);
+    const auto operand = [&](std::size_t k) { return lanes_[compute.in[k]].i[lane]; };
+    if (const auto* read = std::get_if<ArrayRead>(&kernel.expr(compute.expr).node)) {
+      const RegisterArray& array = kernel.arrays[static_cast<std::size_t>(read->array)];
+      const bool outside = operand(0) < 0 || operand(0) >= array.size;
+      return context.log.report(
+          outside ? Fault::Kind::OutOfRange : Fault::Kind::Unset, source_,
+          fmt::format("{} reads `{}` at index {} of {}, which {}", who, text, operand(0), array.size,
+                      outside ? "it does not have" : "was never set"));
+    }
+    return context.log.report(Fault::Kind::Unset, source_,
+                              fmt::format("{} uses `{}`, which is undefined for operands {} and {}", who,
+                                          text, operand(0), operand(1)));
+  }
+  context.log.report(Fault::Kind::Unset, source_, who + " reads a register that was never set");
+}
+
+Mask Warp::where_true(Slot slot) const {
+  const Lanes& lanes = lanes_[slot];
+  Mask result = 0;
+  for (int l = 0; l < kLanes; ++l) result |= lanes.i[l] != 0 ? bit(l) : 0;
+  return result;
+}
+
+// PTX ISA, barrier and bar.warp.sync: with only part of the threads there, the others are waited for for
+// ever.
+bool Warp::whole_warp(const char* what, BlockContext& context) {
+  if (active_ == existing_) return true;
+  const int missing = __builtin_ctz(existing_ & ~active_);
+  context.log.report(Fault::Kind::Deadlock, source_,
+                     fmt::format("{} reached by lanes {:#010x} of warp {} of block {} only; {} is missing",
+                                 what, active_, index_, context.block, describe(thread(missing, context))));
+  context.log.stop();
+  return false;
+}
+
+void Warp::act(const SetRegister& a, BlockContext&) {
+  lanes_.move(a.into, a.from, active_, program_.kernel->registers[static_cast<std::size_t>(a.into)].type);
+}
+
+void Warp::act(const ClearArray& a, BlockContext&) {
+  for (Slot slot = a.first; slot < a.first + a.size; ++slot) lanes_[slot].undefined |= active_;
+}
+
+void Warp::act(const WriteArray& a, BlockContext& context) {
+  const auto at = static_cast<std::size_t>(a.array);
+  const RegisterArray& array = program_.kernel->arrays[at];
+  for_lanes(active_, [&](int l) {
+    const std::int64_t index = lanes_[a.index].i[l];
+    if (index < 0 || index >= array.size)
+      return context.log.report(Fault::Kind::OutOfRange, source_,
+                                fmt::format("{} writes index {} of {}[{}]", describe(thread(l, context)),
+                                            index, array.name, array.size));
+    lanes_.move(program_.arrays[at] + static_cast<Slot>(index), a.value, bit(l), array.type);
+  });
+}
+
+void Warp::act(const LoadElements& a, BlockContext& context) {
+  for_lanes(active_, [&](int l) {
+    const Span span{a.load->from.space, a.load->from.id, lanes_[a.index].i[l],
+                    static_cast<int>(a.into.size())};
+    for (const Slot into : a.into) lanes_[into].undefined &= ~bit(l);
+    if (!context.memory.read(span, thread(l, context))) return;
+    const GlobalBuffer& data = context.memory.data(span);
+    auto at = static_cast<std::size_t>(span.index);
+    for (const Slot into : a.into) {
+      if (data.storage == Storage::I32)
+        lanes_[into].i[l] = data.integers[at];
+      else
+        lanes_[into].f[l] = data.values[at];
+      ++at;
+    }
+  });
+}
+
+void Warp::act(const StoreElements& a, BlockContext& context) {
+  for_lanes(active_, [&](int l) {
+    const Span span{a.store->to.space, a.store->to.id, lanes_[a.index].i[l],
+                    static_cast<int>(a.values.size())};
+    if (!context.memory.write(span, thread(l, context))) return;
+    GlobalBuffer& data = context.memory.data(span);
+    auto at = static_cast<std::size_t>(span.index);
+    for (const Slot from : a.values) {
+      if (data.storage == Storage::I32)
+        data.integers[at] = static_cast<std::int32_t>(lanes_[from].i[l]);
+      else
+        data.values[at] = round_to(data.storage, lanes_[from].f[l]);
+      ++at;
+    }
+  });
+}
+
+void Warp::act(const IssueCopy& a, BlockContext& context) {
+  for_lanes(active_, [&](int l) {
+    const Span to{a.copy->to.space, a.copy->to.id, lanes_[a.to].i[l], a.copy->elements};
+    const Span from{a.copy->from.space, a.copy->from.id, lanes_[a.from].i[l], a.copy->elements};
+    context.memory.issue_copy(to, from, thread(l, context), copies_[static_cast<std::size_t>(l)]);
+  });
+}
+
+void Warp::act(const CommitGroup&, BlockContext&) {
+  for_lanes(active_, [&](int l) { copies_[static_cast<std::size_t>(l)].commit(); });
+}
+
+void Warp::act(const WaitGroups& a, BlockContext& context) {
+  for_lanes(active_, [&](int l) {
+    CopyQueue& queue = copies_[static_cast<std::size_t>(l)];
+    while (const auto copy = queue.next_landed(a.pending)) context.memory.land(*copy, thread(l, context));
+  });
+}
+
+void Warp::act(const BlockBarrier&, BlockContext& context) {
+  if (whole_warp("a barrier", context)) state_ = AtBarrier{pc_ - 1};
+}
+
+void Warp::act(const SyncWarp&, BlockContext& context) {
+  if (whole_warp("a warp_sync", context)) context.clocks.sync_warp(index_);
+}
+
+// PTX ISA, shfl.sync: a source lane outside the warp gives the thread its own value (Up, Down); Index takes
+// the lane modulo 32. A source that does not run makes the result unpredictable, so all 32 lanes must be
+// there.
+void Warp::act(const ShuffleLanes& a, BlockContext& context) {
+  if (existing_ != kAllLanes || active_ != kAllLanes) {
+    context.log.report(Fault::Kind::Deadlock, source_,
+                       fmt::format("a shuffle by lanes {:#010x} of warp {} of block {}; all 32 take part",
+                                   active_, index_, context.block));
+    return context.log.stop();
+  }
+  const Lanes from = lanes_[a.from];
+  const Lanes lane = lanes_[a.lane];
+  const bool real = program_.kernel->registers[static_cast<std::size_t>(a.into)].type == Type::F32;
+  Lanes& into = lanes_[a.into];
+  for (int l = 0; l < kLanes; ++l) {
+    std::int64_t source = lane.i[l];
+    switch (a.mode) {
+      case ShuffleMode::Up: source = l - source; break;
+      case ShuffleMode::Down: source = l + source; break;
+      case ShuffleMode::Xor: source = l ^ source; break;
+      case ShuffleMode::Index: source = source & (kLanes - 1); break;
+    }
+    if (source < 0 || source >= kLanes) source = l;
+    if (real)
+      into.f[l] = from.f[source];
+    else
+      into.i[l] = from.i[source];
+  }
+  into.undefined = 0;
+}
+
+void Warp::act(const EnterIf& a, BlockContext&) {
+  const Mask taken = active_ & where_true(a.condition);
+  frames_.push_back({active_, active_ & ~taken});
+  active_ = taken;
+  if (active_ == 0) pc_ = a.else_pc;
+}
+
+void Warp::act(const SwitchToElse& a, BlockContext&) {
+  active_ = frames_.back().otherwise;
+  if (active_ == 0) pc_ = a.end_pc;
+}
+
+void Warp::act(const LeaveIf&, BlockContext&) {
+  active_ = frames_.back().saved;
+  frames_.pop_back();
+}
+
+void Warp::act(const EnterLoop& a, BlockContext&) {
+  frames_.push_back({active_, 0});
+  lanes_.move(a.variable, a.begin, active_, Type::I32);
+}
+
+// Lanes whose loop has ended wait, inactive, for the others.
+void Warp::act(const TestLoop& a, BlockContext&) {
+  const Lanes& variable = lanes_[a.variable];
+  const Lanes& end = lanes_[a.end];
+  Mask more = 0;
+  for (int l = 0; l < kLanes; ++l) more |= variable.i[l] < end.i[l] ? bit(l) : 0;
+  active_ &= more;
+  if (active_ != 0) return;
+  active_ = frames_.back().saved;
+  frames_.pop_back();
+  pc_ = a.exit_pc;
+}
+
+void Warp::act(const NextLoop& a, BlockContext& context) {
+  Lanes& variable = lanes_[a.variable];
+  const Lanes& step = lanes_[a.step];
+  for_lanes(active_, [&](int l) {
+    if (step.i[l] <= 0) {
+      context.log.report(
+          Fault::Kind::StepLimit, source_,
+          fmt::format("{} steps by {}: the loop never ends", describe(thread(l, context)), step.i[l]));
+      context.log.stop();
+    }
+    variable.i[l] = static_cast<std::int32_t>(static_cast<std::uint32_t>(variable.i[l] + step.i[l]));
+  });
+  pc_ = a.test_pc;
+}
+
+void Warp::act(const Finish&, BlockContext&) { state_ = Finished{}; }
+
+}  // namespace rondo::kernel::simulator

@@ -1,0 +1,16 @@
+#include "compiler/kernel/verify.h"
+
+#include "compiler/kernel/verify_parts.h"
+
+namespace rondo::kernel {
+
+std::vector<std::string> verify(const Kernel& kernel) {
+  Findings findings;
+  for (const auto part : {verify_tables, verify_statements, verify_arrays, verify_barriers}) {
+    part(kernel, findings);
+    if (!findings.empty()) break;
+  }
+  return findings.take();
+}
+
+}  // namespace rondo::kernel

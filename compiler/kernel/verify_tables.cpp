@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "compiler/kernel/integer.h"
+#include "compiler/kernel/print.h"
+#include "compiler/kernel/verify_parts.h"
+#include "compiler/kernel/visit.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;  // of a block, on every GPU since Fermi
+
+void verify_sizes(const Kernel& kernel, Findings& findings) {
+  if (kernel.name.empty()) findings.add("the kernel has no name");
+  if (kernel.threads < 1 || kernel.threads > kMaxThreads)
+    findings.add(fmt::format("kernel {}: {} threads a block; 1 to {} are legal", kernel.name, kernel.threads,
+                             kMaxThreads));
+  if (kernel.min_blocks < 1)
+    findings.add(fmt::format("kernel {}: min_blocks {} is below 1", kernel.name, kernel.min_blocks));
+  for (const SharedArray& array : kernel.shared)
+    if (array.elements < 1)
+      findings.add(
+          fmt::format("shared array {}: {} elements; at least 1 needed", array.name, array.elements));
+  for (const RegisterArray& array : kernel.arrays) {
+    if (array.size < 1)
+      findings.add(fmt::format("register array {}: size {}; at least 1 needed", array.name, array.size));
+    if (array.type == Type::Pred)
+      findings.add(fmt::format("register array {}: predicates live in registers only", array.name));
+  }
+  for (const Param& param : kernel.params)
+    if (!param.buffer && param.type == Type::Pred)
+      findings.add(fmt::format("param {}: a scalar argument is i32, i64 or f32", param.name));
+}
+
+void verify_named(const Kernel& kernel, Findings& findings) {
+  for (const auto& [id, name] : kernel.named_uses) {
+    const bool known = id >= 0 && static_cast<std::size_t>(id) < kernel.expressions.size() && name >= 0 &&
+                       static_cast<std::size_t>(name) < kernel.named.size();
+    const auto* constant = known ? std::get_if<IntConst>(&kernel.expr(id).node) : nullptr;
+    if (constant == nullptr || constant->value != kernel.named[static_cast<std::size_t>(name)].value)
+      findings.add(fmt::format("named use {} of expression {}: no integer constant of that value", name, id));
+  }
+}
+
+}  // namespace
+
+void verify_tables(const Kernel& kernel, Findings& findings) {
+  verify_sizes(kernel, findings);
+  for (std::size_t i = 0; i < kernel.expressions.size(); ++i)
+    for_each_operand(kernel.expressions[i], [&](ExprId operand) {
+      if (operand < 0 || static_cast<std::size_t>(operand) >= i)
+        findings.add(fmt::format("expression {} `{}`: operand {} does not come before it", i,
+                                 print(kernel, static_cast<ExprId>(i)), operand));
+    });
+  verify_named(kernel, findings);
+}
+
+}  // namespace rondo::kernel

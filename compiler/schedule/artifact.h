@@ -1,0 +1,79 @@
+// What a schedule delivers: kernels, how each is launched, and which tensor every argument is.
+//
+// Element types: inputs, outputs, histories and their gradients have the problem's storage type; vector and
+// scalar parameters, initial and last states and the gradients of these are fp32. Layouts: step_ir.h
+// (TensorKind). Tensors with a time axis take a stride in B and in T (elements); everything inside a step is
+// contiguous.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/ir.h"
+#include "compiler/schedule/problem.h"
+
+namespace rondo::schedule {
+
+enum class Role {
+  Input,
+  Param,
+  InitialState,  // given
+  Output,
+  History,
+  LastState,  // forward results; History[t] is the state after step t
+  OutputGradient,
+  LastStateGradient,  // given to the backward pass
+  InputGradient,
+  ParamGradient,
+  InitialStateGradient,  // backward results
+  Workspace,             // scratch fp32, KernelPlan::workspace_elements
+};
+bool has_time_axis(Role role);
+
+struct TensorRef {
+  Role role = Role::Input;
+  step::TensorId tensor = -1;  // index into Cell::tensors; -1 for Workspace
+  friend bool operator==(const TensorRef&, const TensorRef&) = default;
+};
+
+struct Pointer {
+  TensorRef tensor;
+};
+struct StrideB {
+  TensorRef tensor;
+};  // I64, elements
+struct StrideT {
+  TensorRef tensor;
+};                // I64, elements
+struct Batch {};  // I32
+struct Time {};   // I32
+using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time>;
+
+struct Launch {
+  kernel::Kernel kernel;
+  std::vector<LaunchArgument> arguments;  // one for each Kernel::params entry
+  std::int64_t blocks_fixed = 1;          // grid = blocks_fixed + blocks_per_batch * B
+  std::int64_t blocks_per_batch = 0;
+};
+
+struct KernelPlan {
+  std::string strategy;
+  Parameters parameters;
+  std::vector<Launch> launches;                   // in order, on one stream
+  std::int64_t workspace_elements_per_batch = 0;  // fp32 elements = this * B
+  // Alignment in bytes that every tensor with a time axis must have: base pointer and both strides.
+  int alignment = 2;
+};
+
+std::int64_t grid_blocks(const Launch& launch, std::int64_t batch);
+
+// Which states' histories the forward pass must store for Backward: those no output row already carries.
+std::vector<step::TensorId> stored_histories(const step::Cell& cell);
+
+// Bytes a pass must move through device memory: every tensor read once or written once, 16-bit or 32-bit as
+// stored.
+std::int64_t least_bytes(const step::Cell& cell, const Problem& problem);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,34 @@
+// Which tensors the backward pass reads, and where each previous state is found.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "compiler/schedule/artifact.h"
+#include "compiler/step/derive.h"
+
+namespace rondo::schedule {
+
+// A row of a tensor with a time axis.
+struct RowRef {
+  TensorRef tensor;
+  int row = 0;
+};
+
+struct BackwardNeeds {
+  step::BackwardStep step;
+  std::vector<step::TensorId> inputs;  // input tensors some gradient depends on
+  std::vector<TensorRef>
+      history_tensors;  // outputs or histories that hold the previous states needed, each once
+  std::map<std::pair<step::TensorId, int>, RowRef> history;  // (state, row) needed -> where it is stored
+};
+BackwardNeeds backward_needs(const step::Cell& cell);
+
+// Ids of the nodes of `graph` that `roots` depend on, ascending.
+std::vector<step::NodeId> reachable(const step::Graph& graph, const std::vector<step::NodeId>& roots);
+
+// The roots of a backward step: gradients of previous states, inputs, parameters.
+std::vector<step::NodeId> roots_of(const step::BackwardStep& step);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,109 @@
+#include "compiler/schedule/lower_graph.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/schedule/history.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+constexpr int kInlineDepth = 2;  // deeper expressions get a register of their own, to keep the text readable
+
+std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
+                             const step::Graph& graph, std::vector<NodeId> roots)
+    : builder_(builder), cell_(cell), problem_(problem), graph_(graph), roots_(std::move(roots)) {
+  needed_ = reachable(graph_, roots_);
+  uses_.assign(graph_.nodes.size(), 0);
+  depth_.assign(graph_.nodes.size(), 0);
+  invariant_.assign(graph_.nodes.size(), false);
+  for (const NodeId root : roots_)
+    if (root != step::kNoNode) ++uses_[at(root)];
+  for (const NodeId id : needed_) {
+    const Node& node = graph_.at(id);
+    bool invariant = node.kind != NodeKind::Gradient;
+    if (node.kind == NodeKind::Leaf)
+      invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
+    for (const NodeId operand : node.operands) {
+      ++uses_[at(operand)];
+      invariant = invariant && invariant_[at(operand)];
+    }
+    invariant_[at(id)] = invariant;
+  }
+  for (const NodeId id : needed_) {
+    if (graph_.at(id).kind != NodeKind::Scalar) continue;
+    for (const NodeId operand : graph_.at(id).operands)
+      depth_[at(id)] = std::max(depth_[at(id)], worth_a_name(operand) ? 1 : depth_[at(operand)] + 1);
+  }
+}
+
+bool GraphLowering::worth_a_name(NodeId id) const {
+  const Node& node = graph_.at(id);
+  if (node.kind != NodeKind::Scalar) return false;
+  return uses_[at(id)] > 1 || !node.label.empty() || depth_[at(id)] > kInlineDepth;
+}
+
+bool GraphLowering::uses(step::TensorId tensor, int row) const {
+  return std::any_of(needed_.begin(), needed_.end(), [&](NodeId id) {
+    const Node& node = graph_.at(id);
+    return node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == row;
+  });
+}
+
+// Sets values[id]; false if it was set already.
+bool GraphLowering::emit(NodeId id, std::map<NodeId, Value>& values, const LeafValue& leaf) const {
+  if (values.count(id) != 0) return false;
+  const Node& node = graph_.at(id);
+  switch (node.kind) {
+    case NodeKind::Constant: values[id] = builder_.real(node.value); return true;
+    case NodeKind::NamedConst: {
+      const step::NamedConstant& constant = cell_.constants[at(node.const_index)];
+      const auto override = problem_.constants.find(constant.name);
+      values[id] = builder_.real(override == problem_.constants.end() ? constant.value : override->second);
+      return true;
+    }
+    case NodeKind::HeadSize: values[id] = builder_.real(static_cast<double>(problem_.sizes.dim)); return true;
+    case NodeKind::Leaf:
+    case NodeKind::Gradient: values[id] = leaf(node); return true;
+    case NodeKind::Scalar: {
+      std::vector<Value> args;
+      for (const NodeId operand : node.operands) args.push_back(values.at(operand));
+      const Value value = builder_.math(node.op, std::move(args));
+      values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
+      return true;
+    }
+    // Only gradients of scalar parameters sum over channels here (stream is not legal for cells that reduce).
+    // They are linear in these sums, so each channel may carry its own share: the reduction kernel adds the
+    // channels up.
+    case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
+    case NodeKind::MatVec:
+    case NodeKind::MatTVec:
+    case NodeKind::ReduceMax: break;
+  }
+  throw std::logic_error("a node that couples channels cannot be lowered for one channel");
+}
+
+void GraphLowering::hoist(int channel, const LeafValue& param) {
+  for (const NodeId id : needed_)
+    if (invariant_[at(id)]) emit(id, hoisted_[channel], param);
+}
+
+std::vector<Value> GraphLowering::lower(int channel, const LeafValue& leaf) {
+  std::map<NodeId, Value> values = hoisted_[channel];
+  for (const NodeId id : needed_) emit(id, values, leaf);
+  std::vector<Value> results;
+  for (const NodeId root : roots_) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
+  return results;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,51 @@
+// StepIR graph -> KernelIR statements, for one channel held by one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder.h"
+#include "compiler/schedule/problem.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// Gives the value of a Leaf or Gradient node. Called once for each such node that is needed.
+using LeafValue = std::function<kernel::Value(const step::Node&)>;
+
+// Lowers elementwise graphs. What depends on parameters and constants alone is computed once, outside the
+// time loop.
+class GraphLowering {
+ public:
+  GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
+                const step::Graph& graph, std::vector<step::NodeId> roots);
+
+  // Emits one channel's loop-invariant values where the builder stands now. `param` gives a parameter's
+  // value.
+  void hoist(int channel, const LeafValue& param);
+  // Emits the rest for that channel; returns the values of the roots, in order. Call once for each step that
+  // is emitted.
+  std::vector<kernel::Value> lower(int channel, const LeafValue& leaf);
+
+  // Does any root depend on this leaf?
+  bool uses(step::TensorId tensor, int row) const;
+
+ private:
+  bool emit(step::NodeId id, std::map<step::NodeId, kernel::Value>& values, const LeafValue& leaf) const;
+  bool worth_a_name(step::NodeId id) const;
+
+  kernel::Builder& builder_;
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const step::Graph& graph_;
+  std::vector<step::NodeId> roots_;
+  std::vector<step::NodeId> needed_;
+  std::vector<int> uses_;        // by node: users among the needed nodes and roots
+  std::vector<int> depth_;       // by node: nesting of the expression if written inline
+  std::vector<bool> invariant_;  // by node: depends on parameters and constants only
+  std::map<int, std::map<step::NodeId, kernel::Value>> hoisted_;  // by channel of the thread
+};
+
+}  // namespace rondo::schedule

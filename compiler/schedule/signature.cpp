@@ -1,0 +1,78 @@
+#include "compiler/schedule/signature.h"
+
+#include <fmt/format.h>
+
+namespace rondo::schedule {
+
+using kernel::Type;
+
+kernel::Storage storage_of(Role role, const Problem& problem) {
+  return has_time_axis(role) ? problem.storage : kernel::Storage::F32;
+}
+
+std::string name_of(TensorRef ref, const step::Cell& cell) {
+  if (ref.role == Role::Workspace) return "workspace";
+  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  switch (ref.role) {
+    case Role::Input:
+    case Role::Param: return name;
+    case Role::Output: return name + "_out";
+    case Role::InitialState: return name + "_first";
+    case Role::LastState: return name + "_last";
+    case Role::History: return name + "_history";
+    case Role::OutputGradient: return "grad_" + name + "_out";
+    case Role::LastStateGradient: return "grad_" + name + "_last";
+    case Role::InputGradient:
+    case Role::ParamGradient: return "grad_" + name;
+    case Role::InitialStateGradient: return "grad_" + name + "_first";
+    case Role::Workspace: break;
+  }
+  return name;
+}
+
+namespace {
+
+std::string shape_of(TensorRef ref, const step::Tensor& tensor) {
+  const char* tail = tensor.tail == step::Tail::Scalar ? "" : ", D";
+  const char* head = has_time_axis(ref.role)                                      ? "B, T, H"
+                     : ref.role == Role::Param || ref.role == Role::ParamGradient ? "H"
+                                                                                  : "B, H";
+  return fmt::format("[{}, {}{}]", head, tensor.rows, tail);
+}
+
+}  // namespace
+
+KernelTensor Signature::declare(TensorRef ref, bool written) {
+  KernelTensor result;
+  result.ref = ref;
+  result.name = name_of(ref, cell_);
+  std::string shape = "scratch";
+  if (ref.role != Role::Workspace) {
+    const step::Tensor& tensor = cell_.tensors[static_cast<std::size_t>(ref.tensor)];
+    result.rows = tensor.rows;
+    shape = shape_of(ref, tensor);
+  }
+  const kernel::Storage storage = storage_of(ref.role, problem_);
+  result.memory =
+      written ? builder_.output(result.name, storage, shape) : builder_.input(result.name, storage, shape);
+  arguments_.push_back(Pointer{ref});
+  if (has_time_axis(ref.role)) {
+    result.stride_b = builder_.argument(result.name + "_stride_b", Type::I64);
+    arguments_.push_back(StrideB{ref});
+    result.stride_t = builder_.argument(result.name + "_stride_t", Type::I64);
+    arguments_.push_back(StrideT{ref});
+  }
+  return result;
+}
+
+kernel::Value Signature::batch() {
+  arguments_.push_back(Batch{});
+  return builder_.argument("batch", Type::I32, "B");
+}
+
+kernel::Value Signature::time() {
+  arguments_.push_back(Time{});
+  return builder_.argument("time", Type::I32, "T");
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,50 @@
+// A kernel's parameter list and the launch arguments that fill it, declared together so that they cannot
+// drift apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder.h"
+#include "compiler/schedule/artifact.h"
+
+namespace rondo::schedule {
+
+// A tensor as a kernel sees it. Strides are valid only for tensors with a time axis.
+struct KernelTensor {
+  TensorRef ref;
+  kernel::Memory memory;
+  kernel::Value stride_b;
+  kernel::Value stride_t;
+  int rows = 1;
+  std::string name;
+};
+
+class Signature {
+ public:
+  Signature(kernel::Builder& builder, const step::Cell& cell, const Problem& problem)
+      : builder_(builder), cell_(cell), problem_(problem) {}
+
+  // Declares a tensor the kernel only reads, or one it writes.
+  KernelTensor reads(TensorRef ref) { return declare(ref, false); }
+  KernelTensor writes(TensorRef ref) { return declare(ref, true); }
+  kernel::Value batch();
+  kernel::Value time();
+
+  std::vector<LaunchArgument> arguments() const { return arguments_; }
+
+ private:
+  KernelTensor declare(TensorRef ref, bool written);
+
+  kernel::Builder& builder_;
+  const step::Cell& cell_;
+  const Problem& problem_;
+  std::vector<LaunchArgument> arguments_;
+};
+
+// Storage of a tensor's elements (artifact.h), e.g. fp32 for parameters and state boundaries.
+kernel::Storage storage_of(Role role, const Problem& problem);
+// Its name in emitted text: "x", "grad_x", "h_last" ...
+std::string name_of(TensorRef ref, const step::Cell& cell);
+
+}  // namespace rondo::schedule

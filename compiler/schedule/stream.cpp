@@ -1,0 +1,54 @@
+#include "compiler/schedule/stream.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/history.h"
+#include "compiler/schedule/stream_kernel.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using step::Tail;
+using step::TensorKind;
+
+Legality Stream::legal(const step::Cell& cell, const Problem&) const {
+  const step::Structure structure = step::analyze(cell);
+  if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
+  if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
+      return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
+                                 tensor.name)};
+  return {};
+}
+
+KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
+  const step::Cell simple = step::simplify(cell);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  plan.alignment = StreamParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  if (problem.pass != Pass::Backward) {
+    plan.launches.push_back(stream_forward(simple, problem, parameters));
+    return plan;
+  }
+  plan.launches.push_back(stream_backward(simple, problem, parameters));
+  for (Launch& launch : reduce_param_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_per_batch = param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
+  return plan;
+}
+
+const std::vector<const Strategy*>& strategies() {
+  static const Stream stream;
+  static const std::vector<const Strategy*> all = {&stream};
+  return all;
+}
+
+const Strategy* find_strategy(const std::string& name) {
+  for (const Strategy* strategy : strategies())
+    if (strategy->name() == name) return strategy;
+  return nullptr;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,34 @@
+// stream: one thread walks its channels through all of time, inputs staged far ahead (docs/design.md,
+// "stream"). Legal for cells whose channels do not see each other. Nothing is read twice, so with enough
+// channels it runs at copy speed.
+#pragma once
+
+#include "compiler/schedule/strategy.h"
+
+namespace rondo::schedule {
+
+class Stream final : public Strategy {
+ public:
+  std::string name() const override { return "stream"; }
+  Legality legal(const step::Cell& cell, const Problem& problem) const override;
+  constraint::System space(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const override;
+  CostModel cost_model(const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem,
+                   const Parameters& parameters) const override;
+};
+
+// Parts of build(), one file each.
+Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+// The sweep; writes parameter gradients of each batch row to the workspace [B, H, P, D], P rows as counted by
+// `param_rows`.
+Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+// One launch for each parameter tensor: sums the workspace over the batch (and over D for scalars), in a
+// fixed order.
+std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem);
+// Vector and scalar parameter rows of the cell, and the first row of one tensor among them.
+int param_rows(const step::Cell& cell);
+int first_param_row(const step::Cell& cell, step::TensorId tensor);
+
+}  // namespace rondo::schedule

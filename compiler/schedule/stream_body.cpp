@@ -1,0 +1,127 @@
+#include "compiler/schedule/stream_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
+                       const std::string& name, const std::string& comment, Direction direction,
+                       const step::Graph& graph, std::vector<step::NodeId> roots)
+    : cell_(cell),
+      problem_(problem),
+      parameters_(parameters),
+      stream_(name, comment, cell, problem, parameters, direction),
+      lowering_(stream_.builder(), cell, problem, graph, std::move(roots)) {}
+
+void StreamBody::declare_params() {
+  for (const TensorId id : cell_.of_kind(TensorKind::Param))
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row) && params_.count(id) == 0)
+        params_[id] = stream_.signature().reads({Role::Param, id});
+}
+
+void StreamBody::declare_carries(const std::string& prefix) {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      carry_.push_back(stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
+}
+
+void StreamBody::load_start(const std::map<TensorId, KernelTensor>& first) {
+  auto& b = stream_.builder();
+  b.comment("parameters and first carries into registers");
+  for (const auto& [id, kernel_tensor] : params_)
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row))
+        for (int channel = 0; channel < parameters_.per_thread; ++channel)
+          param_values_[{id, row}].push_back(
+              b.variable(fmt::format("{}_{}", tensor(id).name, row), b.real(0)));
+  stream_.if_active([&] {
+    for (const auto& [key, values] : param_values_)
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        const Value place = stream_.param_index(tensor(key.first), key.second, static_cast<int>(c));
+        b.assign(values[c], b.load("param", params_.at(key.first).memory[place]));
+      }
+    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+        const step::Row& row = cell_.next[k];
+        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+      }
+  });
+}
+
+// A value differs by channel, so each of the thread's channels has its own.
+void StreamBody::hoist() {
+  for (int channel = 0; channel < parameters_.per_thread; ++channel)
+    lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
+}
+
+void StreamBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+  auto& b = stream_.builder();
+  stream_.if_active([&] {
+    b.comment(what);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+        const step::Row& row = cell_.next[k];
+        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+      }
+  });
+}
+
+// The value in a register that the coming assignments cannot change.
+Value StreamBody::settled(Value value, const std::string& name) {
+  const auto reads = [](Value v) {
+    return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
+  };
+  const kernel::RegRead* read = reads(value);
+  const bool is_carry = read != nullptr && std::any_of(carry_.begin(), carry_.end(),
+                                                       [&](Value c) { return reads(c)->reg == read->reg; });
+  return read != nullptr && !is_carry ? value : stream_.builder().let(name, value);
+}
+
+void StreamBody::assign_carries(const std::vector<std::vector<Value>>& values) {
+  std::vector<Value> next;
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      next.push_back(settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k)));
+  for (std::size_t i = 0; i < next.size(); ++i) stream_.builder().assign(carry_[i], next[i]);
+}
+
+Value StreamBody::param(const step::Node& leaf, int channel) const {
+  return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(channel)];
+}
+
+Value StreamBody::carry(TensorId id, int row, int channel) const {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+  throw std::logic_error("stream: a state row that is never advanced");
+}
+
+std::vector<std::vector<Value>> StreamBody::lower_channels(
+    const std::function<Value(const step::Node&, int channel)>& leaf) {
+  std::vector<std::vector<Value>> results;
+  for (int channel = 0; channel < parameters_.per_thread; ++channel)
+    results.push_back(lowering_.lower(channel, [&](const step::Node& node) { return leaf(node, channel); }));
+  return results;
+}
+
+std::string StreamBody::state_name(std::size_t k) const {
+  const step::Tensor& t = tensor(cell_.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+}
+
+std::vector<Value> StreamBody::column(const std::vector<std::vector<Value>>& results, std::size_t root) {
+  std::vector<Value> values;
+  for (const auto& result : results) values.push_back(result[root]);
+  return values;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "compiler/schedule/history.h"
+#include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_body.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::Row;
+using step::TensorId;
+using step::TensorKind;
+
+std::vector<step::NodeId> forward_roots(const step::Cell& cell) {
+  std::vector<step::NodeId> result;
+  for (const auto* rows : {&cell.next, &cell.outputs})
+    for (const Row& row : *rows) result.push_back(row.value);
+  return result;
+}
+
+class ForwardBuilder : StreamBody {
+ public:
+  ForwardBuilder(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters)
+      : StreamBody(
+            cell, problem, parameters, fmt::format("{}_stream_{}", cell.name, pass_name(problem.pass)),
+            fmt::format("{}: stream forward, {} in memory", cell.name, kernel::storage_name(problem.storage)),
+            Direction::Forward, cell.graph, forward_roots(cell)) {}
+
+  Launch build() {
+    declare();
+    stream_.place_threads();
+    declare_carries("");
+    load_start(first_);
+    // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
+    // below see them.
+    hoist();
+    stream_.walk([&](const StreamKernel::Staged& staged) { step(staged); });
+    store_carries(last_, "last states");
+    return stream_.finish();
+  }
+
+ private:
+  void declare() {
+    for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
+    declare_params();
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      first_[id] = stream_.signature().reads({Role::InitialState, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+      outputs_[id] = stream_.write_each_step({Role::Output, id});
+    if (problem_.pass == Pass::ForwardSave)
+      for (const TensorId id : stored_histories(cell_))
+        histories_[id] = stream_.write_each_step({Role::History, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      last_[id] = stream_.signature().writes({Role::LastState, id});
+  }
+
+  void step(const StreamKernel::Staged& staged) {
+    const auto results = lower_channels([&](const step::Node& node, int channel) {
+      switch (tensor(node.tensor).kind) {
+        case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+        case TensorKind::State: return carry(node.tensor, node.row, channel);
+        default: return param(node, channel);
+      }
+    });
+    for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
+      stream_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
+                        column(results, cell_.next.size() + o));
+    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+      if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
+        stream_.store_row(kept->second, cell_.next[k].row, column(results, k));
+    assign_carries(results);
+  }
+
+  std::map<TensorId, int> staged_, outputs_, histories_;
+  std::map<TensorId, KernelTensor> first_, last_;
+};
+
+}  // namespace
+
+Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
+  return ForwardBuilder(cell, problem, StreamParameters::from(parameters)).build();
+}
+
+}  // namespace rondo::schedule

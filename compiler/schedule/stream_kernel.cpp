@@ -1,0 +1,231 @@
+#include "compiler/schedule/stream_kernel.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+StreamParameters StreamParameters::from(const Parameters& parameters) {
+  auto get = [&](const char* name) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end())
+      throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
+    return static_cast<int>(found->second);
+  };
+  return {get("channels"), get("per_thread"), get("steps"), get("stages"), get("unroll"), get("vector")};
+}
+
+StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
+                           const Problem& problem, const StreamParameters& parameters, Direction direction)
+    : cell_(cell),
+      problem_(problem),
+      parameters_(parameters),
+      direction_(direction),
+      builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
+      signature_(builder_, cell, problem) {}
+
+bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
+
+int StreamKernel::stage(TensorRef ref, bool shifted) {
+  StagedTensor staged;
+  staged.tensor = signature_.reads(ref);
+  staged.shifted = shifted;
+  staged.shared = builder_.shared(
+      staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+      std::int64_t{parameters_.stages} * parameters_.steps * staged.tensor.rows * parameters_.channels,
+      fmt::format("[stages {}, steps {}, rows {}, channels {}]", parameters_.stages, parameters_.steps,
+                  staged.tensor.rows, parameters_.channels));
+  staged_.push_back(staged);
+  return static_cast<int>(staged_.size()) - 1;
+}
+
+int StreamKernel::write_each_step(TensorRef ref) {
+  written_.push_back({signature_.writes(ref), {}, {}});
+  return static_cast<int>(written_.size()) - 1;
+}
+
+void StreamKernel::place_threads() {
+  auto& b = builder_;
+  const step::Sizes& sizes = problem_.sizes;
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  const Value dim = b.named("kDim", sizes.dim, "channels a head");
+  const Value channels = b.named("kChannels", parameters_.channels, "channels a block");
+  const std::int64_t tiles = ceil_div(sizes.dim, parameters_.channels);
+  // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
+  b.comment("this block's batch row, head and channels; this thread's first channel");
+  const Value tile = b.let("tile", b.block() % tiles);
+  head_ = b.let("head", b.block() / tiles % sizes.heads);
+  batch_index_ = b.let("row", b.block() / (tiles * sizes.heads));
+  tile_channel_ = b.let("first_channel", tile * channels);
+  channel_ = b.let("channel", tile_channel_ + b.thread() * parameters_.per_thread);
+  blocks_ = b.let("blocks", (time_ + (parameters_.steps - 1)) /
+                                b.named("kSteps", parameters_.steps, "time steps a stage"));
+  auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
+    return b.let(tensor.name + suffix,
+                 b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
+  };
+  for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
+  for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
+}
+
+Value StreamKernel::state_index(int rows, int row, int channel) {
+  auto& b = builder_;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return (b.wide(batch_index_) * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
+         b.wide(dim * row + channel_index(channel));
+}
+
+Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
+  auto& b = builder_;
+  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return head_ * (tensor.rows * problem_.sizes.dim) + dim * row + channel_index(channel);
+}
+
+Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
+
+void StreamKernel::if_active(const std::function<void()>& body) {
+  if (channels_divide()) return body();
+  builder_.if_(channel_ < builder_.named("kDim", problem_.sizes.dim), body);
+}
+
+Value StreamKernel::first_step_of(Value block) {
+  const Value steps = builder_.named("kSteps", parameters_.steps);
+  if (direction_ == Direction::Forward) return block * steps;
+  return (blocks_ - 1 - block) * steps;
+}
+
+void StreamKernel::walk(const std::function<void(const Staged&)>& each_step,
+                        const std::function<void()>& fill_first_step) {
+  auto& b = builder_;
+  const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
+  b.comment("fill the ring");
+  b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) {
+    prefetch(ahead);
+    b.commit_copies();
+  });
+  b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+    b.wait_copies(parameters_.stages - 2);
+    b.barrier();
+    prefetch(block + (stages - 1));
+    b.commit_copies();
+    const Value slot = b.let("slot", block % stages);
+    if_active([&] { run_steps(block, slot, each_step, fill_first_step); });
+  });
+}
+
+void StreamKernel::prefetch(Value block) {
+  auto& b = builder_;
+  b.if_(block < blocks_, [&] {
+    const Value first = b.let("ahead_step", first_step_of(block));
+    const Value slot = b.let("ahead_slot", block % b.named("kStages", parameters_.stages));
+    for (const StagedTensor& staged : staged_) prefetch_tensor(staged, first, slot);
+  });
+}
+
+void StreamKernel::prefetch_tensor(const StagedTensor& staged, Value first_step, Value slot) {
+  auto& b = builder_;
+  b.comment("stage " + staged.tensor.name);
+  prefetch_vectors(staged, first_step, slot, b.thread(),
+                   b.named("kThreads", parameters_.threads(), "threads a block"));
+}
+
+// Vectors of a stage are numbered step-major; thread i takes vectors i, i + threads, ...
+void StreamKernel::prefetch_vectors(const StagedTensor& staged, Value first_step, Value slot, Value start,
+                                    Value stride) {
+  auto& b = builder_;
+  const int rows = staged.tensor.rows;
+  const std::int64_t per_row = parameters_.channels / parameters_.vector;
+  const std::int64_t count = per_row * rows * parameters_.steps;
+  const int unroll = static_cast<int>(std::min<std::int64_t>(8, ceil_div(count, parameters_.threads())));
+  b.for_("i", start, b.constant(count), stride, unroll, [&](Value i) {
+    const Value line = b.let("line", i / per_row);
+    const Value column = b.let("column", i % per_row * parameters_.vector);
+    const Value step = b.let("step", first_step + line / rows - (staged.shifted ? 1 : 0));
+    Value inside = step < (staged.shifted ? time_ - 1 : time_);
+    if (staged.shifted) inside = inside && step >= 0;
+    if (!channels_divide()) inside = inside && tile_channel_ + column < b.named("kDim", problem_.sizes.dim);
+    b.if_(inside, [&] {
+      const Value row = line % rows;
+      const Value from = staged.base + b.wide(step) * staged.tensor.stride_t +
+                         b.wide(row * b.named("kDim", problem_.sizes.dim) + column);
+      const Value to =
+          (slot * (parameters_.steps * rows) + line) * b.named("kChannels", parameters_.channels) + column;
+      if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
+        b.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
+      else  // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through
+            // registers
+        b.store(staged.shared[to], b.load("element", staged.tensor.memory[from]));
+    });
+  });
+}
+
+void StreamKernel::run_steps(Value block, Value slot, const std::function<void(const Staged&)>& each_step,
+                             const std::function<void()>& fill_first_step) {
+  auto& b = builder_;
+  const bool forward = direction_ == Direction::Forward;
+  const Value first = b.let("first_step", first_step_of(block));
+  const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
+  slot_ = slot;
+  if (fill_first_step) b.if_(first == 0, fill_first_step);
+  for (Written& written : written_)
+    written.cursor =
+        b.variable(written.tensor.name + "_at",
+                   written.base + b.wide(forward ? first : first + (count - 1)) * written.tensor.stride_t);
+  const Value mine = b.let("mine", b.thread() * parameters_.per_thread);
+  b.for_("s", b.constant(0), count, b.constant(1), parameters_.unroll, [&](Value s) {
+    const Value step = forward ? s : b.let("step", count - 1 - s);
+    const Value line = b.let("slot_step", slot * b.named("kSteps", parameters_.steps) + step);
+    std::vector<std::vector<std::vector<Value>>> values;
+    for (const StagedTensor& staged : staged_) {
+      auto& rows = values.emplace_back();
+      for (int row = 0; row < staged.tensor.rows; ++row) {
+        const Value place =
+            (line * staged.tensor.rows + row) * b.named("kChannels", parameters_.channels) + mine;
+        rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
+                                     parameters_.per_thread));
+      }
+    }
+    each_step([&](int id, int row, int channel) { return values[at(id)][at(row)][at(channel)]; });
+    for (const Written& written : written_) {
+      const Value stride = written.tensor.stride_t;
+      b.assign(written.cursor, forward ? written.cursor + stride : written.cursor - stride);
+    }
+  });
+}
+
+void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
+  const Written& w = written_[at(written)];
+  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values);
+}
+
+void StreamKernel::set_first(int staged, int row, const std::vector<Value>& values) {
+  auto& b = builder_;
+  const StagedTensor& s = staged_[at(staged)];
+  const Value line = slot_ * (parameters_.steps * s.tensor.rows) + row;
+  b.store_vector(
+      s.shared[line * b.named("kChannels", parameters_.channels) + b.thread() * parameters_.per_thread],
+      values);
+}
+
+Launch StreamKernel::finish() {
+  Launch launch;
+  launch.arguments = signature_.arguments();
+  launch.blocks_fixed = 0;
+  launch.blocks_per_batch = ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads;
+  launch.kernel = builder_.finish();
+  return launch;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,105 @@
+// What the forward and the backward stream kernels share: who owns which channels, staging of per-step
+// tensors into shared memory far ahead of their use, and the walk over time.
+//
+// A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
+// all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
+// ring of shared-memory slots.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/lower_graph.h"
+#include "compiler/schedule/signature.h"
+
+namespace rondo::schedule {
+
+struct StreamParameters {
+  int channels = 64;   // a block's
+  int per_thread = 1;  // channels a thread
+  int steps = 16;      // time steps a stage
+  int stages = 4;      // stages in the ring
+  int unroll = 4;      // of the loop over a stage's steps
+  int vector = 8;      // elements one asynchronous copy moves
+
+  static StreamParameters from(const Parameters& parameters);
+  int threads() const { return channels / per_thread; }
+};
+
+enum class Direction { Forward, Backward };
+
+class StreamKernel {
+ public:
+  StreamKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
+               const StreamParameters& parameters, Direction direction);
+
+  kernel::Builder& builder() { return builder_; }
+  Signature& signature() { return signature_; }
+
+  // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
+  // at t = 0 the slot is filled by fill_first_step.
+  int stage(TensorRef ref, bool shifted = false);
+  // Declares a tensor written at each step.
+  int write_each_step(TensorRef ref);
+  // After all tensors are declared: takes B and T, works out the thread's place.
+  void place_threads();
+
+  // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
+  // (per_head).
+  kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value batch_index() const { return batch_index_; }
+  kernel::Value head_index() const { return head_; }
+  kernel::Value channel_index(int channel);  // within the head
+  // Runs `body` for threads whose channels exist (all do if channels divides D).
+  void if_active(const std::function<void()>& body);
+
+  // Emits the walk. Per step and thread `each_step` gets staged values by (stage id, row, channel of the
+  // thread).
+  using Staged = std::function<kernel::Value(int, int, int)>;
+  void walk(const std::function<void(const Staged&)>& each_step,
+            const std::function<void()>& fill_first_step = {});
+  // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
+  // thread.
+  void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // In fill_first_step: sets what the step at t = 0 finds in a shifted tensor.
+  void set_first(int staged, int row, const std::vector<kernel::Value>& values);
+
+  // The launch; `finish` may be called once.
+  Launch finish();
+
+ private:
+  struct StagedTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;
+    kernel::Value base;  // element of this block's first channel, row 0, t = 0
+    bool shifted = false;
+  };
+  struct Written {
+    KernelTensor tensor;
+    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
+    kernel::Value cursor;  // the same at the current step
+  };
+
+  void prefetch(kernel::Value block);
+  void prefetch_tensor(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot);
+  void prefetch_vectors(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot,
+                        kernel::Value start, kernel::Value stride);
+  void run_steps(kernel::Value block, kernel::Value slot, const std::function<void(const Staged&)>& each_step,
+                 const std::function<void()>& fill_first_step);
+  kernel::Value first_step_of(kernel::Value block);
+  bool channels_divide() const;
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  StreamParameters parameters_;
+  Direction direction_;
+  kernel::Builder builder_;
+  Signature signature_;
+  std::vector<StagedTensor> staged_;
+  std::vector<Written> written_;
+  kernel::Value batch_, time_, blocks_, batch_index_, head_, tile_channel_, channel_, slot_;
+};
+
+}  // namespace rondo::schedule

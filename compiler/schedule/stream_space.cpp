@@ -1,0 +1,188 @@
+// The stream strategy's tuning space and cost model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/history.h"
+#include "compiler/schedule/step_cost.h"
+#include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_kernel.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+using step::TensorKind;
+
+namespace {
+
+constexpr std::int64_t kSharedReserved =
+    1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
+
+// Rows of storage type staged through shared memory at each step, and rows moved in all.
+struct Traffic {
+  int staged = 0;
+  int moved = 0;
+};
+
+Traffic traffic(const step::Cell& cell, Pass pass) {
+  auto rows = [&](const std::vector<step::TensorId>& tensors) {
+    int sum = 0;
+    for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  Traffic t;
+  if (pass != Pass::Backward) {
+    t.staged = rows(cell.of_kind(TensorKind::Input));
+    t.moved = t.staged + rows(cell.of_kind(TensorKind::Output));
+    if (pass == Pass::ForwardSave) t.moved += rows(stored_histories(cell));
+    return t;
+  }
+  const BackwardNeeds needs = backward_needs(cell);
+  t.staged = rows(needs.inputs) + rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : needs.history_tensors) t.staged += rows({ref.tensor});
+  t.moved = t.staged + rows(cell.of_kind(TensorKind::Input));
+  return t;
+}
+
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+
+// Blocks of one SM at once.
+int resident(const target::Limits& limits, std::int64_t shared, int threads) {
+  const std::int64_t by_shared = limits.shared_per_sm / (shared + kSharedReserved);
+  const std::int64_t by_threads = limits.threads_per_sm / round_up(threads, 32);
+  return static_cast<int>(
+      std::max<std::int64_t>(1, std::min({by_shared, by_threads, std::int64_t{limits.blocks_per_sm}})));
+}
+
+StepCost pass_cost(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) {
+    const BackwardNeeds needs = backward_needs(cell);
+    return step_cost(cell, problem, needs.step.graph, roots_of(needs.step));
+  }
+  std::vector<step::NodeId> roots;
+  for (const auto* rows : {&cell.next, &cell.outputs})
+    for (const step::Row& row : *rows) roots.push_back(row.value);
+  return step_cost(cell, problem, cell.graph, roots);
+}
+
+}  // namespace
+
+constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
+                                 const target::Profile& profile) const {
+  using namespace constraint;
+  const step::Cell simple = step::simplify(cell);
+  const std::int64_t dim = problem.sizes.dim;
+  const std::int64_t element = kernel::storage_bytes(problem.storage);
+  System s;
+  const Var channels = s.var("channels", range(8, 256, 8), "channels a block");
+  const Var per_thread = s.var("per_thread", powers_of_two(1, 4), "channels a thread");
+  const Var steps = s.var("steps", powers_of_two(4, 64), "time steps a stage");
+  const Var stages = s.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
+  const Var unroll = s.var("unroll", values({2, 4, 8, 16}), "steps unrolled");
+  const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
+
+  s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
+  s.require(vector * element <= 16, "a copy moves at most 16 bytes");
+  s.require(divides(vector, channels), "copies a block's row");
+  s.require(per_thread <= vector, "alignment of stores");
+  s.require(divides(per_thread, channels), "channels a thread");
+  const Expr threads = s.define("threads", floor_div(channels, per_thread), "threads a block");
+  s.require(threads <= profile.limits.threads_per_block, "threads a block");
+  s.require(unroll <= steps, "unrolling");
+  s.require(channels <= round_up(dim, 8), "channels the head has");
+  const Expr shared =
+      s.define("shared_bytes", stages * steps * channels * (traffic(simple, problem.pass).staged * element),
+               "bytes of shared memory a block");
+  s.require(shared <= profile.limits.shared_per_block, "shared memory");
+  return s;
+}
+
+namespace {
+
+// A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
+// was made from.
+struct Model {
+  step::Sizes sizes;
+  target::Limits limits;
+  target::Speeds speeds;
+  Traffic traffic;
+  StepCost step;
+  std::int64_t element = 2;
+
+  Estimate operator()(const Parameters& parameters) const;
+  double memory(const StreamParameters& p, double waves, double busiest, double blocks,
+                std::int64_t shared) const;
+  double issue(const StreamParameters& p, double waves, double busiest) const;
+  double block_bytes(const StreamParameters& p) const;
+};
+
+// Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
+double Model::block_bytes(const StreamParameters& p) const {
+  const double row_bytes = static_cast<double>(p.channels * element);
+  const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
+  return static_cast<double>(sizes.time) * p.channels * traffic.moved * static_cast<double>(element) * waste;
+}
+
+// The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
+// its port and, by Little's law, by the bytes it keeps in flight.
+double Model::memory(const StreamParameters& p, double waves, double busiest, double blocks,
+                     std::int64_t shared) const {
+  const double all = block_bytes(p) * blocks / speeds.copy_bytes_per_s;
+  const double in_flight = busiest * static_cast<double>(shared) * (p.stages - 1) / p.stages;
+  const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
+                                                             std::max(1, traffic.staged));
+  return std::max(all, waves * busiest * block_bytes(p) / sm_rate);
+}
+
+// An SM has four schedulers, each issues one warp instruction a cycle; staging, loads, stores and conversions
+// come on top of the step's own arithmetic.
+double Model::issue(const StreamParameters& p, double waves, double busiest) const {
+  const double warps = std::ceil(p.threads() / 32.0) * busiest;
+  const double overhead =
+      2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
+  const double slots = p.per_thread * (step.alu + step.special + overhead);
+  const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
+  return waves * static_cast<double>(sizes.time) * std::ceil(warps / 4) * std::max(slots, special) /
+         speeds.clock_hz;
+}
+
+Estimate Model::operator()(const Parameters& parameters) const {
+  const StreamParameters p = StreamParameters::from(parameters);
+  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
+  const double blocks = tiles * static_cast<double>(sizes.heads * sizes.batch);
+  const std::int64_t shared = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  const int per_sm = resident(limits, shared, p.threads());
+  const double waves = std::ceil(blocks / (static_cast<double>(per_sm) * limits.sm_count));
+  const double busiest =
+      std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));  // blocks at once on one SM
+  const double time = static_cast<double>(sizes.time);
+
+  Estimate e;
+  e.memory = memory(p, waves, busiest, blocks, shared);
+  e.issue = issue(p, waves, busiest);
+  const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
+  e.chain = waves * time * ((step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps);
+  const double fill = speeds.memory_latency_s + block_bytes(p) / time * p.steps / speeds.sm_bytes_per_s;
+  e.launch = speeds.launch_s + waves * fill;
+  // The largest part hides the others only in part: a tenth of them shows.
+  const double sum = e.memory + e.issue + e.chain;
+  const double top = std::max({e.memory, e.issue, e.chain});
+  e.seconds = top + 0.1 * (sum - top) + e.launch;
+  return e;
+}
+
+}  // namespace
+
+CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
+                             const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  return Model{problem.sizes,
+               profile.limits,
+               profile.speeds,
+               traffic(simple, problem.pass),
+               pass_cost(simple, problem),
+               kernel::storage_bytes(problem.storage)};
+}
+
+}  // namespace rondo::schedule

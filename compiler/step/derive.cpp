@@ -1,0 +1,229 @@
+#include "compiler/step/derive.h"
+
+#include <stdexcept>
+
+#include "compiler/step/derivative_table.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::step {
+
+namespace {
+
+using scalar::Op;
+
+std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
+
+Extent extent_of(const Tensor& tensor) {
+  return tensor.tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;
+}
+
+bool is_number(const Graph& graph, NodeId id, double value) {
+  return graph.at(id).kind == NodeKind::Constant && graph.at(id).value == value;
+}
+
+// The product of a partial and what flows through it, either of which may be structurally zero (kNoNode).
+NodeId chain(Graph& graph, NodeId partial, NodeId flow) {
+  if (partial == kNoNode || flow == kNoNode) return kNoNode;
+  if (is_number(graph, partial, 0) || is_number(graph, flow, 0)) return kNoNode;
+  if (is_number(graph, partial, 1)) return flow;
+  return is_number(graph, flow, 1) ? partial : graph.scalar(Op::Mul, {flow, partial});
+}
+
+void accumulate(Graph& graph, NodeId& sum, NodeId term) {
+  if (term == kNoNode) return;
+  sum = sum == kNoNode ? term : graph.scalar(Op::Add, {sum, term});
+}
+
+// Reverse mode over the nodes of the forward graph, from the last to the first (Griewank & Walther,
+// "Evaluating derivatives", chapter 3). adjoint_[n] is the node of dLoss / d n, per channel if n is a Vector.
+class ReverseSweep {
+ public:
+  explicit ReverseSweep(const Cell& cell) : cell_(cell) {
+    step_.graph = cell.graph;
+    step_.forward_nodes = static_cast<NodeId>(cell.graph.nodes.size());
+    adjoint_.assign(cell.graph.nodes.size(), kNoNode);
+    find_active();
+  }
+
+  BackwardStep run() {
+    seed(cell_.outputs, GradientRef::Of::Output);
+    seed(cell_.next, GradientRef::Of::NextState);
+    for (NodeId id = step_.forward_nodes; id-- > 0;)
+      if (adjoint_[at(id)] != kNoNode) propagate(id);
+    step_.previous_states = collect(TensorKind::State);
+    step_.inputs = collect(TensorKind::Input);
+    step_.params = collect(TensorKind::Param);
+    simplify_step();
+    return std::move(step_);
+  }
+
+ private:
+  // Active: some gradient that is asked for passes through the node.
+  void find_active() {
+    for (const Node& node : cell_.graph.nodes) {
+      bool active =
+          node.kind == NodeKind::Leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+      for (const NodeId operand : node.operands) active = active || active_[at(operand)];
+      active_.push_back(active);
+    }
+  }
+
+  void seed(const std::vector<Row>& rows, GradientRef::Of of) {
+    for (const Row& row : rows) {
+      const Extent extent = extent_of(cell_.tensors[at(row.tensor)]);
+      if (!active_[at(row.value)]) continue;
+      send(row.value, step_.graph.gradient({of, row.tensor, row.row}, extent), extent);
+    }
+  }
+
+  // Adds `term`, one number for each element of an `extent`, to the adjoint of `target`. Where a Scalar was
+  // broadcast, its gradient is the sum over the channels.
+  void send(NodeId target, NodeId term, Extent extent) {
+    if (term == kNoNode || !active_[at(target)]) return;
+    Graph& graph = step_.graph;
+    if (extent == Extent::Vector && graph.at(target).extent == Extent::Scalar) term = graph.reduce_sum(term);
+    accumulate(graph, adjoint_[at(target)], term);
+  }
+
+  void propagate(NodeId id) {
+    Graph& graph = step_.graph;
+    const Node node = graph.at(id);  // a copy: the graph grows
+    const NodeId adjoint = adjoint_[at(id)];
+    switch (node.kind) {
+      case NodeKind::Scalar:
+        for (std::size_t i = 0; i < node.operands.size(); ++i) {
+          if (!active_[at(node.operands[i])]) continue;
+          send(node.operands[i], chain(graph, partial(graph, id, static_cast<int>(i)), adjoint), node.extent);
+        }
+        return;
+      case NodeKind::MatVec:
+        step_.matrices.push_back({node.tensor, node.row, adjoint, node.operands[0]});
+        if (active_[at(node.operands[0])])
+          send(node.operands[0], graph.mat_t_vec(node.tensor, node.row, adjoint), Extent::Vector);
+        return;
+      case NodeKind::MatTVec:
+        step_.matrices.push_back({node.tensor, node.row, node.operands[0], adjoint});
+        if (active_[at(node.operands[0])])
+          send(node.operands[0], graph.matvec(node.tensor, node.row, adjoint), Extent::Vector);
+        return;
+      case NodeKind::ReduceSum: return send(node.operands[0], adjoint, Extent::Vector);
+      case NodeKind::ReduceMax:
+        return send(node.operands[0], share_of_maximum(id, node.operands[0], adjoint), Extent::Vector);
+      case NodeKind::Constant:
+      case NodeKind::NamedConst:
+      case NodeKind::Leaf:
+      case NodeKind::HeadSize:
+      case NodeKind::Gradient: return;
+    }
+  }
+
+  // The channels that equal the maximum share its gradient evenly, as torch.amax has it.
+  NodeId share_of_maximum(NodeId maximum, NodeId vector, NodeId adjoint) {
+    Graph& graph = step_.graph;
+    const NodeId attained = graph.scalar(Op::Equal, {vector, maximum});
+    const NodeId share = graph.scalar(Op::Div, {adjoint, graph.reduce_sum(attained)});
+    return graph.scalar(Op::Select, {attained, share, graph.constant(0)});
+  }
+
+  // The gradient of every row of a kind: the sum over the leaves that read it.
+  std::vector<Row> collect(TensorKind kind) {
+    std::vector<Row> rows;
+    for (const TensorId id : cell_.of_kind(kind)) {
+      const Tensor& tensor = cell_.tensors[at(id)];
+      if (tensor.tail == Tail::Matrix) continue;
+      for (int row = 0; row < tensor.rows; ++row) rows.push_back({id, row, gradient_of(id, row)});
+    }
+    return rows;
+  }
+
+  NodeId gradient_of(TensorId tensor, int row) {
+    NodeId sum = kNoNode;
+    for (NodeId id = 0; id < step_.forward_nodes; ++id) {
+      const Node& node = cell_.graph.at(id);
+      if (node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == row)
+        accumulate(step_.graph, sum, adjoint_[at(id)]);
+    }
+    return sum == kNoNode ? step_.graph.constant(0) : sum;
+  }
+
+  void simplify_step() {
+    std::vector<NodeId*> roots;
+    for (std::vector<Row>* rows : {&step_.previous_states, &step_.inputs, &step_.params})
+      for (Row& row : *rows) roots.push_back(&row.value);
+    for (MatrixGradient& matrix : step_.matrices) roots.insert(roots.end(), {&matrix.left, &matrix.right});
+    step_.graph = simplify(step_.graph, std::move(roots), step_.forward_nodes);
+    std::erase_if(step_.matrices, [&](const MatrixGradient& matrix) {
+      return is_number(step_.graph, matrix.left, 0) || is_number(step_.graph, matrix.right, 0);
+    });
+  }
+
+  const Cell& cell_;
+  BackwardStep step_;
+  std::vector<bool> active_;
+  std::vector<NodeId> adjoint_;
+};
+
+// Forward mode, one sweep a state row: tangent[n] is d n / d state, per channel.
+class ForwardSweep {
+ public:
+  ForwardSweep(const Cell& cell, Graph& graph) : cell_(cell), graph_(graph) {}
+
+  // d next[i] / d state for every i.
+  std::vector<NodeId> run(const Row& state) {
+    std::vector<NodeId> tangent;
+    for (NodeId id = 0; id < static_cast<NodeId>(cell_.graph.nodes.size()); ++id)
+      tangent.push_back(tangent_of(id, state, tangent));
+    std::vector<NodeId> column;
+    for (const Row& row : cell_.next) column.push_back(tangent[at(row.value)]);
+    return column;
+  }
+
+ private:
+  NodeId tangent_of(NodeId id, const Row& state, const std::vector<NodeId>& tangent) {
+    const Node& node = cell_.graph.at(id);
+    if (node.kind == NodeKind::Leaf) {
+      const bool is_state = node.tensor == state.tensor && node.row == state.row;
+      return is_state ? graph_.constant(1) : kNoNode;
+    }
+    // In an all-diagonal cell what leads across channels ends in an output or a branch that is never taken.
+    if (node.kind != NodeKind::Scalar) return kNoNode;
+    NodeId sum = kNoNode;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const NodeId flow = tangent[at(node.operands[i])];
+      if (flow == kNoNode) continue;
+      accumulate(graph_, sum, chain(graph_, partial(graph_, id, static_cast<int>(i)), flow));
+    }
+    return sum;
+  }
+
+  const Cell& cell_;
+  Graph& graph_;
+};
+
+}  // namespace
+
+BackwardStep backward_step(const Cell& cell) { return ReverseSweep(cell).run(); }
+
+JacobianStep jacobian_step(const Cell& cell) {
+  if (!analyze(cell).all_diagonal)
+    throw std::logic_error("jacobian_step: cell " + cell.name + " couples the channels of a head");
+  JacobianStep step;
+  step.graph = cell.graph;
+  step.forward_nodes = static_cast<NodeId>(cell.graph.nodes.size());
+  step.states = static_cast<int>(cell.next.size());
+  step.entries.assign(cell.next.size() * cell.next.size(), kNoNode);
+  ForwardSweep sweep(cell, step.graph);
+  for (std::size_t j = 0; j < cell.next.size(); ++j) {
+    const std::vector<NodeId> column = sweep.run(cell.next[j]);
+    for (std::size_t i = 0; i < column.size(); ++i) step.entries[i * cell.next.size() + j] = column[i];
+  }
+  std::vector<NodeId*> roots;
+  for (NodeId& entry : step.entries) roots.push_back(&entry);
+  step.graph = simplify(step.graph, std::move(roots), step.forward_nodes);
+  for (NodeId& entry : step.entries)
+    if (entry != kNoNode && is_number(step.graph, entry, 0)) entry = kNoNode;
+  return step;
+}
+
+}  // namespace rondo::step

@@ -1,0 +1,78 @@
+// The reference executor: runs any cell over a sequence, forward and backward, on the CPU. The oracle of every kernel
+// and the fallback where there is no GPU.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/step/step_ir.h"
+#include "compiler/support/result.h"
+
+namespace rondo::step {
+
+struct Sizes {
+  std::int64_t batch = 1;  // B
+  std::int64_t time = 1;   // T
+  std::int64_t heads = 1;  // H
+  std::int64_t dim = 1;    // D, channels a head
+};
+
+// Dense row-major tensors by the name of the cell's declaration, in the layouts of TensorKind (step_ir.h).
+template <class Real>
+using TensorMap = std::map<std::string, std::vector<Real>>;
+
+// Elements of `tensor` as an input, parameter, initial state or output at these sizes.
+std::int64_t element_count(const Tensor& tensor, const Sizes& sizes);
+// Elements of a state's saved history [B, T, H, rows, D].
+std::int64_t history_count(const Tensor& state, const Sizes& sizes);
+
+template <class Real>
+struct ForwardResult {
+  TensorMap<Real> outputs;      // by output name, [B, T, H, rows, D]
+  TensorMap<Real> last_states;  // by state name, [B, H, rows, D]
+  TensorMap<Real> history;      // by state name, the state AFTER each step, [B, T, H, rows, D]; filled if asked
+};
+
+template <class Real>
+struct ForwardArguments {
+  TensorMap<Real> inputs;
+  TensorMap<Real> params;
+  TensorMap<Real> initial_states;  // missing: zero
+  std::map<std::string, double> constants;  // overrides of `const`s
+};
+
+template <class Real>
+struct BackwardResult {
+  TensorMap<Real> inputs;          // same shapes as the inputs
+  TensorMap<Real> params;
+  TensorMap<Real> initial_states;
+};
+
+template <class Real>
+struct LossGradients {
+  TensorMap<Real> outputs;      // dLoss/d output, every step; missing: zero
+  TensorMap<Real> last_states;  // dLoss/d last state; missing: zero
+};
+
+// After each step, `round_state` (if set) is applied to every state value, and the inputs are used as given: this is how
+// a plain loop in a 16-bit storage type is imitated. Threads: 0 = all cores. Errors (Input): a tensor missing, unknown,
+// or of the wrong number of elements, naming both.
+template <class Real>
+struct RunOptions {
+  int threads = 0;
+  bool keep_history = false;
+  Real (*round_state)(Real) = nullptr;
+};
+
+template <class Real>
+Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+                                        const RunOptions<Real>& options = {});
+// Reruns the forward pass inside, then sweeps back through time with the backward step.
+template <class Real>
+Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+                                          const LossGradients<Real>& loss, const RunOptions<Real>& options = {});
+// Both are instantiated for float and double.
+
+}  // namespace rondo::step

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "compiler/step/derive.h"
+#include "compiler/step/reference.h"
+#include "compiler/step/reference_binding.h"
+#include "compiler/step/reference_interpreter.h"
+#include "compiler/step/reference_parallel.h"
+#include "compiler/step/reference_state.h"
+
+namespace rondo::step {
+
+namespace {
+
+using namespace detail;
+
+std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
+
+// The batch is cut into at most this many parts, each with partial sums of the parameters' gradients that are
+// added up in order at the end: the result does not depend on the number of threads, and memory does not grow
+// with the batch.
+constexpr std::int64_t kBatchParts = 16;
+
+std::vector<NodeId> roots_of(const BackwardStep& step) {
+  std::vector<NodeId> roots;
+  for (const std::vector<Row>* rows : {&step.previous_states, &step.inputs, &step.params})
+    for (const Row& row : *rows) roots.push_back(row.value);
+  for (const MatrixGradient& matrix : step.matrices) roots.insert(roots.end(), {matrix.left, matrix.right});
+  return roots;
+}
+
+template <class Real>
+struct BackwardRun {
+  const Program& program;
+  const BackwardStep& step;
+  std::vector<const Real*> inputs, params, initial, history, loss_outputs, loss_states;
+  std::vector<Real*> input_gradients, initial_gradients;
+  std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
+  std::vector<Real> zeros;                          // as long as the longest block
+};
+
+// All steps, last to first, of the batch elements of one part for one head.
+template <class Real>
+class BackwardWorker {
+ public:
+  explicit BackwardWorker(const BackwardRun<Real>& run)
+      : run_(run),
+        interpreter_(run.program),
+        sources_(cell().tensors.size()),
+        carried_(cell(), sizes()),
+        previous_(cell(), sizes()) {}
+
+  void operator()(std::int64_t item) {
+    const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
+    const std::int64_t part = item / sizes().heads, head = item % sizes().heads;
+    for (const TensorId id : run_.program.params)
+      sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
+    interpreter_.run_once(sources_);
+    const std::int64_t end = (part + 1) * sizes().batch / parts;
+    for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
+  }
+
+ private:
+  const Cell& cell() const { return run_.program.cell; }
+  const Sizes& sizes() const { return run_.program.sizes; }
+  std::int64_t block_of(TensorId id) const { return block(cell().tensors[at(id)], sizes()); }
+  std::int64_t width_of(const Row& row) const { return width(cell().tensors[at(row.tensor)], sizes()); }
+
+  void sweep(std::int64_t batch, std::int64_t head, std::int64_t part) {
+    const std::int64_t item = batch * sizes().heads + head;
+    for (const TensorId id : run_.program.states) {
+      const Real* loss = run_.loss_states[at(id)];
+      carried_.assign(id, loss == nullptr ? nullptr : loss + item * block_of(id));
+    }
+    for (std::int64_t t = sizes().time - 1; t >= 0; --t) {
+      locate(batch, t, head);
+      interpreter_.run_step(sources_);
+      store((batch * sizes().time + t) * sizes().heads + head, head, part);
+      carried_.swap(previous_);
+    }
+    for (const TensorId id : run_.program.states)
+      std::copy_n(carried_.of(id), carried_.size(id), run_.initial_gradients[at(id)] + item * block_of(id));
+  }
+
+  // Points the sources at what step t reads; the states before it are those after the step before.
+  void locate(std::int64_t batch, std::int64_t t, std::int64_t head) {
+    const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
+    const std::int64_t item = batch * sizes().heads + head;
+    for (const TensorId id : run_.program.inputs)
+      sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
+    for (const TensorId id : run_.program.states) {
+      const std::size_t index = at(id);
+      if (t > 0)
+        sources_.leaf[index] = run_.history[index] + (place - sizes().heads) * block_of(id);
+      else
+        sources_.leaf[index] =
+            run_.initial[index] == nullptr ? run_.zeros.data() : run_.initial[index] + item * block_of(id);
+      sources_.next_gradient[index] = carried_.of(id);
+    }
+    for (const TensorId id : run_.program.outputs) {
+      const Real* loss = run_.loss_outputs[at(id)];
+      sources_.output_gradient[at(id)] = loss == nullptr ? run_.zeros.data() : loss + place * block_of(id);
+    }
+  }
+
+  void store(std::int64_t place, std::int64_t head, std::int64_t part) {
+    for (const Row& row : run_.step.previous_states)
+      std::copy_n(interpreter_.value(row.value), width_of(row),
+                  previous_.of(row.tensor) + row.row * width_of(row));
+    for (const Row& row : run_.step.inputs) {
+      Real* to =
+          run_.input_gradients[at(row.tensor)] + place * block_of(row.tensor) + row.row * width_of(row);
+      std::copy_n(interpreter_.value(row.value), width_of(row), to);
+    }
+    const std::vector<Real*>& sums = run_.param_gradients[at(part)];
+    for (const Row& row : run_.step.params) {
+      Real* sum = sums[at(row.tensor)] + head * block_of(row.tensor) + row.row * width_of(row);
+      const Real* value = interpreter_.value(row.value);
+      for (std::int64_t i = 0; i < width_of(row); ++i) sum[i] += value[i];
+    }
+    for (const MatrixGradient& matrix : run_.step.matrices)
+      add_product(matrix, sums[at(matrix.tensor)] + head * block_of(matrix.tensor));
+  }
+
+  void add_product(const MatrixGradient& matrix, Real* block_of_head) const {
+    const std::int64_t dim = sizes().dim;
+    Real* sum = block_of_head + matrix.row * dim * dim;
+    const Real* left = interpreter_.value(matrix.left);
+    const Real* right = interpreter_.value(matrix.right);
+    for (std::int64_t i = 0; i < dim; ++i)
+      for (std::int64_t j = 0; j < dim; ++j) sum[i * dim + j] += left[i] * right[j];
+  }
+
+  const BackwardRun<Real>& run_;
+  Interpreter<Real> interpreter_;
+  Sources<Real> sources_;
+  StateBlock<Real> carried_, previous_;
+};
+
+template <class Real>
+void reduce_parts(std::vector<TensorMap<Real>>& parts) {
+  for (std::size_t part = 1; part < parts.size(); ++part)
+    for (auto& [name, sums] : parts[part])
+      std::transform(sums.begin(), sums.end(), parts[0][name].begin(), parts[0][name].begin(),
+                     [](Real a, Real b) { return b + a; });
+}
+
+// A run with all it reads but the history; pointers into `arguments` and `loss`.
+template <class Real>
+Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& step,
+                                   const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss) {
+  const Cell& cell = program.cell;
+  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  const auto take = [&](std::vector<const Real*>& to, TensorKind kind, const TensorMap<Real>& from,
+                        const char* what, Absent absent) -> Status {
+    auto bound = bind(cell, program.sizes, kind, from, what, absent);
+    if (!bound) return bound.error();
+    to = std::move(*bound);
+    return success();
+  };
+  const std::vector<Status> statuses{
+      take(run.inputs, TensorKind::Input, arguments.inputs, "input", Absent::Error),
+      take(run.params, TensorKind::Param, arguments.params, "param", Absent::Error),
+      take(run.initial, TensorKind::State, arguments.initial_states, "initial state", Absent::Zero),
+      take(run.loss_outputs, TensorKind::Output, loss.outputs, "loss gradient of output", Absent::Zero),
+      take(run.loss_states, TensorKind::State, loss.last_states, "loss gradient of last state",
+           Absent::Zero)};
+  for (const Status& status : statuses)
+    if (!status) return status.error();
+  std::int64_t longest = 0;
+  for (const Tensor& tensor : cell.tensors) {
+    if (tensor.tail != Tail::Matrix) longest = std::max(longest, block(tensor, program.sizes));
+  }
+  run.zeros.assign(at(longest), Real{0});
+  return run;
+}
+
+}  // namespace
+
+template <class Real>
+Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
+                                          const ForwardArguments<Real>& arguments,
+                                          const LossGradients<Real>& loss, const RunOptions<Real>& options) {
+  if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
+  const BackwardStep step = backward_step(cell);
+  const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
+  auto run = bind_run(program, step, arguments, loss);
+  if (!run) return run.error();
+  RunOptions<Real> forward_options = options;
+  forward_options.keep_history = true;
+  auto forward = run_forward(cell, sizes, arguments, forward_options);
+  if (!forward) return forward.error();
+  const std::vector<Real*> history = pointers(cell, TensorKind::State, forward->history);
+  run->history.assign(history.begin(), history.end());
+
+  BackwardResult<Real> result;
+  result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);
+  result.initial_states = allocate<Real>(cell, sizes, TensorKind::State);
+  run->input_gradients = pointers(cell, TensorKind::Input, result.inputs);
+  run->initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
+  std::vector<TensorMap<Real>> parts(at(std::min(sizes.batch, kBatchParts)));
+  for (TensorMap<Real>& part : parts) {
+    part = allocate<Real>(cell, sizes, TensorKind::Param);
+    run->param_gradients.push_back(pointers(cell, TensorKind::Param, part));
+  }
+  parallel_for(static_cast<std::int64_t>(parts.size()) * sizes.heads, options.threads, [&]() -> Worker {
+    return [worker = std::make_shared<BackwardWorker<Real>>(*run)](std::int64_t item) { (*worker)(item); };
+  });
+  reduce_parts(parts);
+  result.params = std::move(parts[0]);
+  return result;
+}
+
+template Result<BackwardResult<float>> run_backward(const Cell&, const Sizes&, const ForwardArguments<float>&,
+                                                    const LossGradients<float>&, const RunOptions<float>&);
+template Result<BackwardResult<double>> run_backward(const Cell&, const Sizes&,
+                                                     const ForwardArguments<double>&,
+                                                     const LossGradients<double>&, const RunOptions<double>&);
+
+}  // namespace rondo::step

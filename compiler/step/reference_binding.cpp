@@ -1,0 +1,136 @@
+#include "compiler/step/reference_binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::step {
+
+namespace {
+
+using detail::Absent;
+
+std::string sizes_text(const Sizes& sizes) {
+  return fmt::format("B={}, T={}, H={}, D={}", sizes.batch, sizes.time, sizes.heads, sizes.dim);
+}
+
+std::string layout_text(const Tensor& tensor) {
+  const char* outer = tensor.kind == TensorKind::Param   ? "H"
+                      : tensor.kind == TensorKind::State ? "B, H"
+                                                         : "B, T, H";
+  const char* tails[] = {"", ", D", ", D, D"};
+  return fmt::format("[{}, {}{}]", outer, tensor.rows, tails[static_cast<std::size_t>(tensor.tail)]);
+}
+
+Error input_error(std::string message, std::string hint = "") {
+  return {ErrorKind::Input, std::move(message), std::move(hint)};
+}
+
+}  // namespace
+
+std::int64_t detail::width(const Tensor& tensor, const Sizes& sizes) {
+  switch (tensor.tail) {
+    case Tail::Scalar: return 1;
+    case Tail::Vector: return sizes.dim;
+    case Tail::Matrix: return sizes.dim * sizes.dim;
+  }
+  return 0;
+}
+
+std::int64_t detail::block(const Tensor& tensor, const Sizes& sizes) {
+  return tensor.rows * width(tensor, sizes);
+}
+
+std::int64_t element_count(const Tensor& tensor, const Sizes& sizes) {
+  const std::int64_t head = sizes.heads * detail::block(tensor, sizes);
+  switch (tensor.kind) {
+    case TensorKind::Input:
+    case TensorKind::Output: return sizes.batch * sizes.time * head;
+    case TensorKind::State: return sizes.batch * head;
+    case TensorKind::Param: break;
+  }
+  return head;
+}
+
+std::int64_t history_count(const Tensor& state, const Sizes& sizes) {
+  return sizes.time * element_count(state, sizes);
+}
+
+namespace detail {
+
+Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::string, double>& overrides) {
+  const std::vector<std::string> defects = verify(cell);
+  if (!defects.empty())
+    return Error{ErrorKind::Internal, fmt::format("cell {} is malformed: {}", cell.name, defects.front()),
+                 ""};
+  if (std::min({sizes.batch, sizes.time, sizes.heads, sizes.dim}) < 1)
+    return input_error(fmt::format("sizes {}: each must be at least 1", sizes_text(sizes)));
+  for (const auto& [name, value] : overrides) {
+    const bool known =
+        std::any_of(cell.constants.begin(), cell.constants.end(),
+                    [&, &wanted = name](const NamedConstant& constant) { return constant.name == wanted; });
+    if (!known) return input_error(fmt::format("cell {} has no constant {}", cell.name, name));
+  }
+  return success();
+}
+
+template <class Real>
+Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, TensorKind kind,
+                                      const TensorMap<Real>& tensors, const char* what, Absent absent) {
+  std::vector<const Real*> data(cell.tensors.size(), nullptr);
+  std::size_t used = 0;
+  for (const TensorId id : cell.of_kind(kind)) {
+    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    const auto found = tensors.find(tensor.name);
+    if (found == tensors.end()) {
+      if (absent == Absent::Zero) continue;
+      return input_error(
+          fmt::format("{} {} of cell {} is missing", what, tensor.name, cell.name),
+          fmt::format("pass {} elements, {}", element_count(tensor, sizes), layout_text(tensor)));
+    }
+    ++used;
+    const std::int64_t wanted = element_count(tensor, sizes);
+    if (static_cast<std::int64_t>(found->second.size()) != wanted)
+      return input_error(fmt::format("{} {} has {} elements, {} are needed: {} with {}", what, tensor.name,
+                                     found->second.size(), wanted, layout_text(tensor), sizes_text(sizes)));
+    data[static_cast<std::size_t>(id)] = found->second.data();
+  }
+  if (used == tensors.size()) return data;
+  for (const auto& [name, values] : tensors) {
+    const bool known = std::any_of(
+        cell.tensors.begin(), cell.tensors.end(),
+        [&, &wanted = name](const Tensor& tensor) { return tensor.kind == kind && tensor.name == wanted; });
+    if (!known) return input_error(fmt::format("cell {} has no {} {}", cell.name, what, name));
+  }
+  return data;
+}
+
+template <class Real>
+TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind) {
+  TensorMap<Real> tensors;
+  for (const TensorId id : cell.of_kind(kind)) {
+    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    tensors[tensor.name].assign(static_cast<std::size_t>(element_count(tensor, sizes)), Real{0});
+  }
+  return tensors;
+}
+
+std::vector<double> constant_values(const Cell& cell, const std::map<std::string, double>& overrides) {
+  std::vector<double> values;
+  for (const NamedConstant& constant : cell.constants) {
+    const auto found = overrides.find(constant.name);
+    values.push_back(found == overrides.end() ? constant.value : found->second);
+  }
+  return values;
+}
+
+template Result<std::vector<const float*>> bind(const Cell&, const Sizes&, TensorKind,
+                                                const TensorMap<float>&, const char*, Absent);
+template Result<std::vector<const double*>> bind(const Cell&, const Sizes&, TensorKind,
+                                                 const TensorMap<double>&, const char*, Absent);
+template TensorMap<float> allocate(const Cell&, const Sizes&, TensorKind);
+template TensorMap<double> allocate(const Cell&, const Sizes&, TensorKind);
+
+}  // namespace detail
+
+}  // namespace rondo::step

@@ -1,0 +1,48 @@
+// What the reference executor checks and looks up before it runs: sizes, tensors by name, constants.
+// Internal.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/step/reference.h"
+
+namespace rondo::step::detail {
+
+// Numbers of a tensor's row: 1, D or D * D.
+std::int64_t width(const Tensor& tensor, const Sizes& sizes);
+// Numbers of all its rows, for one batch element, step and head.
+std::int64_t block(const Tensor& tensor, const Sizes& sizes);
+
+// An error if the cell is malformed, a size is below 1, or an override names no constant of the cell.
+Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::string, double>& overrides);
+
+// What stands for a tensor that the caller left out.
+enum class Absent { Error, Zero };
+
+// Pointers to the data of every tensor of `kind`, by TensorId; nullptr for those of another kind or absent
+// (zero). `what` names the role in messages ("input", "initial state", "loss gradient of output", ...).
+template <class Real>
+Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, TensorKind kind,
+                                      const TensorMap<Real>& tensors, const char* what, Absent absent);
+
+// A zeroed tensor of the right size for every tensor of `kind`.
+template <class Real>
+TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind);
+
+// Pointers to the data of the tensors of `kind` in a map that has them all, by TensorId.
+template <class Real>
+std::vector<Real*> pointers(const Cell& cell, TensorKind kind, TensorMap<Real>& tensors) {
+  std::vector<Real*> result(cell.tensors.size(), nullptr);
+  for (const TensorId id : cell.of_kind(kind)) {
+    const auto index = static_cast<std::size_t>(id);
+    result[index] = tensors.at(cell.tensors[index].name).data();
+  }
+  return result;
+}
+
+// Values of the cell's constants with the overrides, by index.
+std::vector<double> constant_values(const Cell& cell, const std::map<std::string, double>& overrides);
+
+}  // namespace rondo::step::detail

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "compiler/step/reference.h"
+#include "compiler/step/reference_binding.h"
+#include "compiler/step/reference_interpreter.h"
+#include "compiler/step/reference_parallel.h"
+#include "compiler/step/reference_state.h"
+
+namespace rondo::step {
+
+namespace {
+
+using namespace detail;
+
+std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
+
+std::vector<NodeId> roots_of(const Cell& cell) {
+  std::vector<NodeId> roots;
+  for (const std::vector<Row>* rows : {&cell.next, &cell.outputs})
+    for (const Row& row : *rows) roots.push_back(row.value);
+  return roots;
+}
+
+template <class Real>
+struct ForwardRun {
+  const Program& program;
+  std::vector<const Real*> inputs, params, initial;
+  std::vector<Real*> outputs, last, history;      // history empty if it is not kept
+  std::vector<std::optional<Row>> output_states;  // the state an output row publishes, if it does
+  Real (*round_state)(Real);
+};
+
+// All steps of one (batch, head).
+template <class Real>
+class ForwardWorker {
+ public:
+  explicit ForwardWorker(const ForwardRun<Real>& run)
+      : run_(run),
+        interpreter_(run.program),
+        sources_(cell().tensors.size()),
+        before_(cell(), sizes()),
+        after_(cell(), sizes()) {}
+
+  void operator()(std::int64_t item) {
+    const std::int64_t batch = item / sizes().heads, head = item % sizes().heads;
+    for (const TensorId id : run_.program.params)
+      sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
+    for (const TensorId id : run_.program.states) {
+      const Real* initial = run_.initial[at(id)];
+      before_.assign(id, initial == nullptr ? nullptr : initial + item * block_of(id));
+    }
+    interpreter_.run_once(sources_);
+    for (std::int64_t t = 0; t < sizes().time; ++t) step((batch * sizes().time + t) * sizes().heads + head);
+    for (const TensorId id : run_.program.states)
+      std::copy_n(before_.of(id), before_.size(id), run_.last[at(id)] + item * block_of(id));
+  }
+
+ private:
+  const Cell& cell() const { return run_.program.cell; }
+  const Sizes& sizes() const { return run_.program.sizes; }
+  std::int64_t block_of(TensorId id) const { return block(cell().tensors[at(id)], sizes()); }
+  std::int64_t width_of(const Row& row) const { return width(cell().tensors[at(row.tensor)], sizes()); }
+
+  // `place` counts (batch, step, head).
+  void step(std::int64_t place) {
+    for (const TensorId id : run_.program.inputs)
+      sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
+    for (const TensorId id : run_.program.states) sources_.leaf[at(id)] = before_.of(id);
+    interpreter_.run_step(sources_);
+    for (const Row& row : cell().next) {
+      Real* to = after_.of(row.tensor) + row.row * width_of(row);
+      std::copy_n(interpreter_.value(row.value), width_of(row), to);
+      if (run_.round_state != nullptr) std::transform(to, to + width_of(row), to, run_.round_state);
+    }
+    for (std::size_t k = 0; k < cell().outputs.size(); ++k) {
+      const Row& row = cell().outputs[k];
+      Real* to = run_.outputs[at(row.tensor)] + place * block_of(row.tensor) + row.row * width_of(row);
+      std::copy_n(output_value(k), width_of(row), to);
+    }
+    before_.swap(after_);
+    if (run_.history.empty()) return;
+    for (const TensorId id : run_.program.states)
+      std::copy_n(before_.of(id), before_.size(id), run_.history[at(id)] + place * block_of(id));
+  }
+
+  // An output that publishes a state publishes it as stored, rounding included.
+  const Real* output_value(std::size_t k) {
+    const std::optional<Row>& state = run_.output_states[k];
+    const Row& output = cell().outputs[k];
+    if (run_.round_state == nullptr || !state || width_of(*state) != width_of(output))
+      return interpreter_.value(output.value);
+    return after_.of(state->tensor) + state->row * width_of(*state);
+  }
+
+  const ForwardRun<Real>& run_;
+  Interpreter<Real> interpreter_;
+  Sources<Real> sources_;
+  StateBlock<Real> before_, after_;
+};
+
+}  // namespace
+
+template <class Real>
+Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
+                                        const ForwardArguments<Real>& arguments,
+                                        const RunOptions<Real>& options) {
+  if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
+  const auto inputs = bind(cell, sizes, TensorKind::Input, arguments.inputs, "input", Absent::Error);
+  if (!inputs) return inputs.error();
+  const auto params = bind(cell, sizes, TensorKind::Param, arguments.params, "param", Absent::Error);
+  if (!params) return params.error();
+  const auto initial =
+      bind(cell, sizes, TensorKind::State, arguments.initial_states, "initial state", Absent::Zero);
+  if (!initial) return initial.error();
+
+  ForwardResult<Real> result;
+  result.outputs = allocate<Real>(cell, sizes, TensorKind::Output);
+  result.last_states = allocate<Real>(cell, sizes, TensorKind::State);
+  const Program program(cell, cell.graph, sizes, constant_values(cell, arguments.constants), roots_of(cell));
+  ForwardRun<Real> run{program,
+                       *inputs,
+                       *params,
+                       *initial,
+                       pointers(cell, TensorKind::Output, result.outputs),
+                       pointers(cell, TensorKind::State, result.last_states),
+                       {},
+                       {},
+                       options.round_state};
+  if (options.keep_history) {
+    for (const TensorId id : cell.of_kind(TensorKind::State))
+      result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));
+    run.history = pointers(cell, TensorKind::State, result.history);
+  }
+  for (const Row& output : cell.outputs) run.output_states.push_back(cell.state_behind(output));
+  parallel_for(sizes.batch * sizes.heads, options.threads, [&]() -> Worker {
+    return [worker = std::make_shared<ForwardWorker<Real>>(run)](std::int64_t item) { (*worker)(item); };
+  });
+  return result;
+}
+
+template Result<ForwardResult<float>> run_forward(const Cell&, const Sizes&, const ForwardArguments<float>&,
+                                                  const RunOptions<float>&);
+template Result<ForwardResult<double>> run_forward(const Cell&, const Sizes&, const ForwardArguments<double>&,
+                                                   const RunOptions<double>&);
+
+}  // namespace rondo::step

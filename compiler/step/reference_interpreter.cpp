@@ -1,0 +1,173 @@
+#include "compiler/step/reference_interpreter.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "compiler/scalar/table.h"
+#include "compiler/step/reference_binding.h"
+
+namespace rondo::step::detail {
+
+namespace {
+
+std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
+
+bool varies_by_itself(const Cell& cell, const Node& node) {
+  if (node.kind == NodeKind::Leaf) return cell.tensors[at(node.tensor)].kind != TensorKind::Param;
+  return node.kind == NodeKind::Gradient;
+}
+
+// Several running sums, so that the loop vectorises and the rounding error grows as D / 8.
+constexpr std::size_t kLanes = 8;
+
+template <class Real>
+Real dot(const Real* a, const Real* b, std::size_t count) {
+  std::array<Real, kLanes> sums{};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  for (; i < count; ++i) sums[i % kLanes] += a[i] * b[i];
+  return std::accumulate(sums.begin(), sums.end(), Real{0});
+}
+
+template <class Real>
+Real sum(const Real* values, std::size_t count) {
+  std::array<Real, kLanes> sums{};
+  for (std::size_t i = 0; i < count; ++i) sums[i % kLanes] += values[i];
+  return std::accumulate(sums.begin(), sums.end(), Real{0});
+}
+
+template <class Real>
+Real maximum(const Real* values, std::size_t count) {
+  Real result = values[0];
+  for (std::size_t i = 1; i < count; ++i) result = scalar::detail::larger(result, values[i]);
+  return result;
+}
+
+}  // namespace
+
+Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
+                 std::vector<double> constant_values, const std::vector<NodeId>& roots)
+    : cell(cell_of_graph),
+      graph(evaluated),
+      sizes(run_sizes),
+      constants(std::move(constant_values)),
+      inputs(cell.of_kind(TensorKind::Input)),
+      params(cell.of_kind(TensorKind::Param)),
+      states(cell.of_kind(TensorKind::State)),
+      outputs(cell.of_kind(TensorKind::Output)) {
+  std::vector<bool> needed(graph.nodes.size(), false);
+  for (const NodeId root : roots) needed[at(root)] = true;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;)
+    if (needed[i])
+      for (const NodeId operand : graph.nodes[i].operands) needed[at(operand)] = true;
+  std::vector<bool> varies(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    varies[i] = varies_by_itself(cell, node);
+    for (const NodeId operand : node.operands) varies[i] = varies[i] || varies[at(operand)];
+    if (needed[i]) (varies[i] ? each_step : once).push_back(static_cast<NodeId>(i));
+  }
+}
+
+template <class Real>
+Interpreter<Real>::Interpreter(const Program& program)
+    : program_(&program),
+      dim_(static_cast<std::size_t>(program.sizes.dim)),
+      storage_((program.once.size() + program.each_step.size()) * dim_),
+      buffers_(program.graph.nodes.size(), nullptr),
+      values_(program.graph.nodes.size(), nullptr) {
+  Real* next = storage_.data();
+  for (const std::vector<NodeId>* nodes : {&program.once, &program.each_step}) {
+    for (const NodeId id : *nodes) {
+      values_[at(id)] = buffers_[at(id)] = next;
+      next += dim_;
+    }
+  }
+}
+
+template <class Real>
+void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real>& sources) {
+  for (const NodeId id : nodes) evaluate(id, program_->graph.at(id), sources);
+}
+
+template <class Real>
+void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real>& sources) {
+  Real* result = buffers_[at(id)];
+  const auto matrix = [&] {
+    return sources.leaf[at(node.tensor)] + static_cast<std::size_t>(node.row) * dim_ * dim_;
+  };
+  switch (node.kind) {
+    case NodeKind::Constant: return fill(result, static_cast<Real>(node.value));
+    case NodeKind::NamedConst:
+      return fill(result, static_cast<Real>(program_->constants[at(node.const_index)]));
+    case NodeKind::HeadSize: return fill(result, static_cast<Real>(dim_));
+    case NodeKind::Leaf: return load(id, node, sources.leaf[at(node.tensor)], node.row);
+    case NodeKind::Gradient: {
+      const GradientRef& ref = node.gradient;
+      const auto& blocks =
+          ref.of == GradientRef::Of::Output ? sources.output_gradient : sources.next_gradient;
+      return load(id, node, blocks[at(ref.tensor)], ref.row);
+    }
+    case NodeKind::Scalar: return apply(node, result);
+    case NodeKind::MatVec: return multiply(matrix(), operand(node, 0), result);
+    case NodeKind::MatTVec: return multiply_transposed(matrix(), operand(node, 0), result);
+    case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
+    case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
+  }
+}
+
+// A Vector row is read where it lies; a Scalar is spread over the channels.
+template <class Real>
+void Interpreter<Real>::load(NodeId id, const Node& node, const Real* block, int row) {
+  const auto index = static_cast<std::size_t>(row);
+  if (node.extent == Extent::Scalar)
+    fill(buffers_[at(id)], block[index]);
+  else
+    values_[at(id)] = block + index * dim_;
+}
+
+template <class Real>
+void Interpreter<Real>::apply(const Node& node, Real* result) const {
+  const std::size_t count = node.extent == Extent::Scalar ? 1 : dim_;
+  const Real* a = operand(node, 0);
+  const Real* b = node.operands.size() > 1 ? operand(node, 1) : nullptr;
+  const Real* c = node.operands.size() > 2 ? operand(node, 2) : nullptr;
+  scalar::visit(node.op, [=]<class Evaluate>(const scalar::Row<Evaluate>& row) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (std::is_invocable_v<Evaluate, Real>)
+        result[i] = row.evaluate(a[i]);
+      else if constexpr (std::is_invocable_v<Evaluate, Real, Real>)
+        result[i] = row.evaluate(a[i], b[i]);
+      else
+        result[i] = row.evaluate(a[i], b[i], c[i]);
+    }
+  });
+  if (node.extent == Extent::Scalar) fill(result, result[0]);
+}
+
+template <class Real>
+void Interpreter<Real>::multiply(const Real* matrix, const Real* vector, Real* result) const {
+  for (std::size_t i = 0; i < dim_; ++i) result[i] = dot(matrix + i * dim_, vector, dim_);
+}
+
+template <class Real>
+void Interpreter<Real>::multiply_transposed(const Real* matrix, const Real* vector, Real* result) const {
+  fill(result, Real{0});
+  for (std::size_t i = 0; i < dim_; ++i) {
+    const Real factor = vector[i];
+    const Real* row = matrix + i * dim_;
+    for (std::size_t j = 0; j < dim_; ++j) result[j] += row[j] * factor;
+  }
+}
+
+template <class Real>
+void Interpreter<Real>::fill(Real* result, Real number) const {
+  std::fill_n(result, dim_, number);
+}
+
+template class Interpreter<float>;
+template class Interpreter<double>;
+
+}  // namespace rondo::step::detail

@@ -1,0 +1,34 @@
+#include "compiler/step/reference_parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rondo::step::detail {
+
+void parallel_for(std::int64_t count, int threads, const std::function<Worker()>& make_worker) {
+  std::atomic<std::int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_lock;
+  const auto work = [&] {
+    try {
+      const Worker worker = make_worker();
+      for (std::int64_t item = next++; item < count; item = next++) worker(item);
+    } catch (...) {
+      next = count;  // no new items anywhere
+      const std::lock_guard<std::mutex> guard(failure_lock);
+      failure = std::current_exception();
+    }
+  };
+  const std::int64_t cores = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::thread> others;
+  for (std::int64_t i = 1; i < std::min(cores, count); ++i) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace rondo::step::detail

@@ -1,0 +1,123 @@
+#include "compiler/step/step_ir.h"
+
+#include <algorithm>
+
+namespace rondo::step {
+
+namespace {
+
+Extent extent_of(const Graph& graph, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Constant:
+    case NodeKind::NamedConst:
+    case NodeKind::ReduceSum:
+    case NodeKind::ReduceMax:
+    case NodeKind::HeadSize: return Extent::Scalar;
+    case NodeKind::MatVec:
+    case NodeKind::MatTVec: return Extent::Vector;
+    case NodeKind::Leaf:
+    case NodeKind::Gradient: return node.extent;
+    case NodeKind::Scalar: break;
+  }
+  const bool vector = std::any_of(node.operands.begin(), node.operands.end(),
+                                  [&](NodeId operand) { return graph.at(operand).extent == Extent::Vector; });
+  return vector ? Extent::Vector : Extent::Scalar;
+}
+
+Node make(NodeKind kind, std::vector<NodeId> operands = {}) {
+  Node node;
+  node.kind = kind;
+  node.operands = std::move(operands);
+  return node;
+}
+
+Node make_indexed(NodeKind kind, TensorId tensor, int row, std::vector<NodeId> operands = {}) {
+  Node node = make(kind, std::move(operands));
+  node.tensor = tensor;
+  node.row = row;
+  return node;
+}
+
+}  // namespace
+
+NodeId Graph::add(Node node) {
+  node.extent = extent_of(*this, node);
+  nodes.push_back(std::move(node));
+  return static_cast<NodeId>(nodes.size() - 1);
+}
+
+NodeId Graph::constant(double value) {
+  Node node = make(NodeKind::Constant);
+  node.value = value;
+  return add(std::move(node));
+}
+
+NodeId Graph::named_constant(int const_index) {
+  Node node = make(NodeKind::NamedConst);
+  node.const_index = const_index;
+  return add(std::move(node));
+}
+
+NodeId Graph::leaf(TensorId tensor, int row, Extent extent) {
+  Node node = make_indexed(NodeKind::Leaf, tensor, row);
+  node.extent = extent;
+  return add(std::move(node));
+}
+
+NodeId Graph::scalar(scalar::Op op, std::vector<NodeId> operands) {
+  Node node = make(NodeKind::Scalar, std::move(operands));
+  node.op = op;
+  return add(std::move(node));
+}
+
+NodeId Graph::matvec(TensorId matrix, int row, NodeId vector) {
+  return add(make_indexed(NodeKind::MatVec, matrix, row, {vector}));
+}
+
+NodeId Graph::mat_t_vec(TensorId matrix, int row, NodeId vector) {
+  return add(make_indexed(NodeKind::MatTVec, matrix, row, {vector}));
+}
+
+NodeId Graph::reduce_sum(NodeId vector) { return add(make(NodeKind::ReduceSum, {vector})); }
+
+NodeId Graph::reduce_max(NodeId vector) { return add(make(NodeKind::ReduceMax, {vector})); }
+
+NodeId Graph::head_size() { return add(make(NodeKind::HeadSize)); }
+
+NodeId Graph::gradient(GradientRef ref, Extent extent) {
+  Node node = make(NodeKind::Gradient);
+  node.gradient = ref;
+  node.extent = extent;
+  return add(std::move(node));
+}
+
+std::vector<TensorId> Cell::of_kind(TensorKind kind) const {
+  std::vector<TensorId> found;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].kind == kind) found.push_back(static_cast<TensorId>(i));
+  return found;
+}
+
+// An output may carry the name of a state (`output h`); the state is declared first and is the one found.
+std::optional<TensorId> Cell::find(const std::string& tensor_name) const {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const Tensor& tensor) { return tensor.name == tensor_name; });
+  if (found == tensors.end()) return std::nullopt;
+  return static_cast<TensorId>(found - tensors.begin());
+}
+
+NodeId Cell::next_of(TensorId state, int row) const {
+  const auto found = std::find_if(next.begin(), next.end(), [&](const Row& candidate) {
+    return candidate.tensor == state && candidate.row == row;
+  });
+  return found == next.end() ? kNoNode : found->value;
+}
+
+std::optional<Row> Cell::state_behind(const Row& output) const {
+  const auto found = std::find_if(next.begin(), next.end(),
+                                  [&](const Row& candidate) { return candidate.value == output.value; });
+  if (found == next.end()) return std::nullopt;
+  return *found;
+}
+
+}  // namespace rondo::step

@@ -1,0 +1,186 @@
+#include "compiler/step/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/step/derivative_table.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::step {
+
+namespace {
+
+std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
+
+// How a node depends on one state row.
+struct Dependence {
+  Coupling coupling = Coupling::None;
+  bool nonlinear = false;  // its derivative (or where it jumps) depends on a state
+
+  void add(Dependence other) {
+    coupling = std::max(coupling, other.coupling);
+    nonlinear = nonlinear || other.nonlinear;
+  }
+};
+
+// One sweep over the simplified graph. Coupling follows the flow of values, so that a select on a sum over
+// the head counts as dense though its derivative is zero. A derivative depends on the state if any partial on
+// the way does.
+class DependenceSweep {
+ public:
+  explicit DependenceSweep(const Cell& cell) : cell_(cell) {
+    build_partials();
+    for (NodeId id = 0; id < size(); ++id) visit(id);
+  }
+
+  Dependence of(NodeId id, std::size_t state) const { return dependence_[at(id)][state]; }
+
+ private:
+  NodeId size() const { return static_cast<NodeId>(cell_.graph.nodes.size()); }
+
+  // partials_[n][i] = d n / d operand i as a node of partial_graph_, simplified; sees_state_ tells which
+  // depend on a state.
+  void build_partials() {
+    partial_graph_ = cell_.graph;
+    partials_.resize(cell_.graph.nodes.size());
+    std::vector<NodeId*> roots;
+    for (NodeId id = 0; id < size(); ++id) {
+      const Node& node = cell_.graph.at(id);
+      if (node.kind != NodeKind::Scalar) continue;
+      for (std::size_t i = 0; i < node.operands.size(); ++i)
+        partials_[at(id)].push_back(partial(partial_graph_, id, static_cast<int>(i)));
+      for (NodeId& made : partials_[at(id)]) roots.push_back(&made);
+    }
+    partial_graph_ = simplify(partial_graph_, std::move(roots), size());
+    for (const Node& node : partial_graph_.nodes) {
+      bool sees = node.kind == NodeKind::Leaf && cell_.tensors[at(node.tensor)].kind == TensorKind::State;
+      for (const NodeId operand : node.operands) sees = sees || sees_state_[at(operand)];
+      sees_state_.push_back(sees);
+    }
+  }
+
+  void visit(NodeId id) {
+    const Node& node = cell_.graph.at(id);
+    std::vector<Dependence>& mine = dependence_.emplace_back(cell_.next.size());
+    for (std::size_t state = 0; state < cell_.next.size(); ++state) {
+      if (node.kind == NodeKind::Leaf && node.tensor == cell_.next[state].tensor &&
+          node.row == cell_.next[state].row)
+        mine[state].coupling = Coupling::Diagonal;
+      for (std::size_t i = 0; i < node.operands.size(); ++i) mine[state].add(through(id, i, state));
+    }
+  }
+
+  // The dependence of node `id` on a state through its operand i.
+  Dependence through(NodeId id, std::size_t i, std::size_t state) const {
+    const Node& node = cell_.graph.at(id);
+    Dependence result = dependence_[at(node.operands[i])][state];
+    if (result.coupling == Coupling::None) return result;
+    if (node.kind != NodeKind::Scalar) {
+      result.coupling = Coupling::Dense;
+      result.nonlinear = result.nonlinear || node.kind == NodeKind::ReduceMax;
+      return result;
+    }
+    // One number a head that depends on a state, read by every channel.
+    if (node.extent != cell_.graph.at(node.operands[i]).extent) result.coupling = Coupling::Dense;
+    const NodeId partial = partials_[at(id)][i];
+    result.nonlinear = result.nonlinear || partial == kNoNode || sees_state_[at(partial)];
+    return result;
+  }
+
+  const Cell& cell_;
+  Graph partial_graph_;
+  std::vector<std::vector<NodeId>> partials_;
+  std::vector<bool> sees_state_;
+  std::vector<std::vector<Dependence>> dependence_;
+};
+
+bool any_node(const Graph& graph, NodeKind a, NodeKind b) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return node.kind == a || node.kind == b; });
+}
+
+std::string name_of(const Cell& cell, const Row& row) {
+  const Tensor& tensor = cell.tensors[at(row.tensor)];
+  return tensor.lead.empty() ? tensor.name : fmt::format("{}[{}]", tensor.name, row.row);
+}
+
+std::string kind_of(const Structure& structure) {
+  const bool coupled = std::any_of(structure.coupling.begin(), structure.coupling.end(),
+                                   [](Coupling coupling) { return coupling != Coupling::None; });
+  if (!coupled) return "no recurrence: no next state depends on a previous one";
+  if (structure.affine) return "an affine diagonal recurrence: linear in the state, each channel on its own";
+  if (structure.all_diagonal) return "a nonlinear diagonal recurrence: each channel on its own";
+  return "a dense recurrence: the channels of a head depend on each other";
+}
+
+std::string pair_text(const Cell& cell, const Structure& structure, int next, int previous) {
+  const Coupling coupling = structure.at(next, previous);
+  if (coupling == Coupling::None) return "";
+  const bool varies = structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)];
+  return fmt::format(
+      "  next {} depends on {}: {}, {}\n", name_of(cell, cell.next[at(next)]),
+      name_of(cell, cell.next[at(previous)]),
+      coupling == Coupling::Dense ? "dense within a head" : "channel by channel",
+      varies ? "with a derivative that depends on the state" : "with a derivative free of the state");
+}
+
+std::string verdict(const char* strategy, const std::string& obstacle, const char* praise) {
+  if (obstacle.empty()) return fmt::format("  {:<12} legal{}\n", strategy, praise);
+  return fmt::format("  {:<12} not legal: {}\n", strategy, obstacle);
+}
+
+// The first pair that couples channels, as the reason why a diagonal strategy is out.
+std::string dense_pair(const Cell& cell, const Structure& structure) {
+  for (int i = 0; i < structure.states; ++i)
+    for (int j = 0; j < structure.states; ++j)
+      if (structure.at(i, j) == Coupling::Dense)
+        return fmt::format("next {} depends on other channels of {}", name_of(cell, cell.next[at(i)]),
+                           name_of(cell, cell.next[at(j)]));
+  return "";
+}
+
+std::string strategies_text(const Cell& cell, const Structure& structure) {
+  const std::string dense = dense_pair(cell, structure);
+  std::string head_wide = dense;
+  if (head_wide.empty() && structure.has_matrix) head_wide = "the step multiplies by a matrix";
+  if (head_wide.empty() && structure.has_reduction) head_wide = "the step reduces over the head";
+  const std::string no_matrix = structure.has_matrix ? "" : "there is no matrix to keep on the chip";
+  return "strategies\n" + verdict("stream", head_wide, "") +
+         verdict("shoot", dense, structure.affine ? ", one sweep is exact" : "") +
+         verdict("persistent", no_matrix, "") + verdict("alternating", "", "");
+}
+
+}  // namespace
+
+Structure analyze(const Cell& original) {
+  const Cell cell = simplify(original);
+  const DependenceSweep sweep(cell);
+  Structure structure;
+  structure.states = static_cast<int>(cell.next.size());
+  for (const Row& next : cell.next) {
+    const bool vector = cell.tensors[at(next.tensor)].tail != Tail::Scalar;
+    const bool broadcast = vector && cell.graph.at(next.value).extent == Extent::Scalar;
+    for (std::size_t previous = 0; previous < cell.next.size(); ++previous) {
+      Dependence dependence = sweep.of(next.value, previous);
+      if (broadcast && dependence.coupling != Coupling::None) dependence.coupling = Coupling::Dense;
+      structure.coupling.push_back(dependence.coupling);
+      structure.state_dependent.push_back(dependence.nonlinear);
+      structure.all_diagonal = structure.all_diagonal && dependence.coupling != Coupling::Dense;
+      structure.affine = structure.affine && !dependence.nonlinear;
+    }
+  }
+  structure.affine = structure.affine && structure.all_diagonal;
+  structure.has_matrix = any_node(cell.graph, NodeKind::MatVec, NodeKind::MatTVec);
+  structure.has_reduction = any_node(cell.graph, NodeKind::ReduceSum, NodeKind::ReduceMax);
+  return structure;
+}
+
+std::string describe(const Cell& cell, const Structure& structure) {
+  std::string text = fmt::format("{}: {}\n", cell.name, kind_of(structure));
+  for (int i = 0; i < structure.states; ++i)
+    for (int j = 0; j < structure.states; ++j) text += pair_text(cell, structure, i, j);
+  return text + strategies_text(cell, structure);
+}
+
+}  // namespace rondo::step

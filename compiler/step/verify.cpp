@@ -1,0 +1,248 @@
+#include "compiler/step/verify.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace rondo::step {
+
+namespace {
+
+using Defects = std::vector<std::string>;
+
+bool holds(std::size_t size, int index) { return index >= 0 && static_cast<std::size_t>(index) < size; }
+
+Extent extent_of_tail(Tail tail) { return tail == Tail::Scalar ? Extent::Scalar : Extent::Vector; }
+
+class GraphVerifier {
+ public:
+  GraphVerifier(const Cell& cell, const Graph& graph, bool gradients_allowed, Defects& defects)
+      : cell_(cell), graph_(graph), gradients_allowed_(gradients_allowed), defects_(defects) {}
+
+  void run() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      id_ = static_cast<NodeId>(i);
+      const Node& node = graph_.nodes[i];
+      if (check_operands(node)) check_kind(node);
+    }
+  }
+
+ private:
+  template <class... Args>
+  void report(fmt::format_string<Args...> format, Args&&... args) {
+    defects_.push_back(fmt::format("node {}: ", id_) + fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  static std::size_t operands_wanted(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::Scalar: return static_cast<std::size_t>(scalar::info(node.op).arity);
+      case NodeKind::MatVec:
+      case NodeKind::MatTVec:
+      case NodeKind::ReduceSum:
+      case NodeKind::ReduceMax: return 1;
+      case NodeKind::Constant:
+      case NodeKind::NamedConst:
+      case NodeKind::Leaf:
+      case NodeKind::HeadSize:
+      case NodeKind::Gradient: break;
+    }
+    return 0;
+  }
+
+  bool check_operands(const Node& node) {
+    const std::size_t wanted = operands_wanted(node);
+    if (node.operands.size() != wanted) {
+      report("has {} operands, needs {}", node.operands.size(), wanted);
+      return false;
+    }
+    for (const NodeId operand : node.operands) {
+      if (operand >= 0 && operand < id_) continue;
+      report("operand {} does not come before it", operand);
+      return false;
+    }
+    return true;
+  }
+
+  void check_kind(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::NamedConst:
+        if (!holds(cell_.constants.size(), node.const_index))
+          report("names constant {}, which is not declared", node.const_index);
+        return expect(node, Extent::Scalar);
+      case NodeKind::Constant:
+      case NodeKind::HeadSize:
+      case NodeKind::ReduceSum:
+      case NodeKind::ReduceMax: return expect(node, Extent::Scalar);
+      case NodeKind::Leaf: return check_leaf(node);
+      case NodeKind::MatVec:
+      case NodeKind::MatTVec: return check_product(node);
+      case NodeKind::Gradient: return check_gradient(node);
+      case NodeKind::Scalar: return check_scalar(node);
+    }
+  }
+
+  void expect(const Node& node, Extent extent) {
+    if (node.extent != extent)
+      report("has the wrong extent, {} is meant", extent == Extent::Scalar ? "Scalar" : "Vector");
+  }
+
+  void check_scalar(const Node& node) {
+    bool vector = false;
+    for (const NodeId operand : node.operands) vector = vector || graph_.at(operand).extent == Extent::Vector;
+    expect(node, vector ? Extent::Vector : Extent::Scalar);
+  }
+
+  // The tensor named by a node, or nullptr after a report.
+  const Tensor* tensor_row(TensorId id, int row) {
+    if (!holds(cell_.tensors.size(), id)) {
+      report("names tensor {}, which is not declared", id);
+      return nullptr;
+    }
+    const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
+    if (row < 0 || row >= tensor.rows) {
+      report("row {} of {}, which has {} rows", row, tensor.name, tensor.rows);
+      return nullptr;
+    }
+    return &tensor;
+  }
+
+  void check_leaf(const Node& node) {
+    const Tensor* tensor = tensor_row(node.tensor, node.row);
+    if (tensor == nullptr) return;
+    if (tensor->kind == TensorKind::Output) report("reads the output {}", tensor->name);
+    if (tensor->tail == Tail::Matrix)
+      report("reads the matrix {} as a vector", tensor->name);
+    else
+      expect(node, extent_of_tail(tensor->tail));
+  }
+
+  void check_product(const Node& node) {
+    const Tensor* tensor = tensor_row(node.tensor, node.row);
+    if (tensor == nullptr) return;
+    if (tensor->kind != TensorKind::Param || tensor->tail != Tail::Matrix)
+      report("multiplies by {}, which is no matrix parameter", tensor->name);
+    expect(node, Extent::Vector);
+  }
+
+  void check_gradient(const Node& node) {
+    if (!gradients_allowed_) return report("is an incoming gradient outside a backward step");
+    const Tensor* tensor = tensor_row(node.gradient.tensor, node.gradient.row);
+    if (tensor == nullptr) return;
+    const TensorKind wanted =
+        node.gradient.of == GradientRef::Of::Output ? TensorKind::Output : TensorKind::State;
+    if (tensor->kind != wanted)
+      report("is an incoming gradient of {}, which is of another kind", tensor->name);
+    expect(node, extent_of_tail(tensor->tail));
+  }
+
+  const Cell& cell_;
+  const Graph& graph_;
+  bool gradients_allowed_;
+  Defects& defects_;
+  NodeId id_ = 0;
+};
+
+void check_tensors(const Cell& cell, Defects& defects) {
+  std::set<std::string> names, output_names;
+  for (const Tensor& tensor : cell.tensors) {
+    // `output h` publishes the state h: outputs have a name space of their own.
+    auto& used = tensor.kind == TensorKind::Output ? output_names : names;
+    if (tensor.name.empty()) defects.emplace_back("a tensor has no name");
+    if (!used.insert(tensor.name).second)
+      defects.push_back(fmt::format("tensor {} is declared twice", tensor.name));
+    if (tensor.tail == Tail::Matrix && tensor.kind != TensorKind::Param)
+      defects.push_back(fmt::format("tensor {} is a matrix but no parameter", tensor.name));
+    long product = 1;
+    for (const int extent : tensor.lead) product *= extent;
+    if (tensor.rows < 1 || product != tensor.rows)
+      defects.push_back(fmt::format("tensor {} has {} rows, its leading extents give {}", tensor.name,
+                                    tensor.rows, product));
+  }
+  for (const NamedConstant& constant : cell.constants)
+    if (!names.insert(constant.name).second)
+      defects.push_back(fmt::format("constant {} is declared twice", constant.name));
+}
+
+// Rows must name every row of every tensor of `kind`, in order, with a value that fits.
+void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std::vector<Row>& rows,
+                const char* what, Defects& defects) {
+  std::size_t k = 0;
+  for (const TensorId id : cell.of_kind(kind)) {
+    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    if (tensor.tail == Tail::Matrix) continue;
+    for (int row = 0; row < tensor.rows; ++row, ++k) {
+      const std::string place = fmt::format("{} of {}[{}]", what, tensor.name, row);
+      if (k >= rows.size() || rows[k].tensor != id || rows[k].row != row)
+        return defects.push_back(place + " is missing or out of order");
+      const NodeId value = rows[k].value;
+      if (!holds(graph.nodes.size(), value))
+        defects.push_back(fmt::format("{} is node {}, which does not exist", place, value));
+      else if (tensor.tail == Tail::Scalar && graph.at(value).extent != Extent::Scalar)
+        defects.push_back(place + " is a vector, the tensor is a scalar");
+    }
+  }
+  if (k != rows.size())
+    defects.push_back(fmt::format("{}: {} rows, the tensors have {}", what, rows.size(), k));
+}
+
+bool same_node(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.op == b.op && a.extent == b.extent && a.operands == b.operands &&
+         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index;
+}
+
+void check_prefix(const Cell& cell, const Graph& graph, NodeId forward_nodes, Defects& defects) {
+  if (static_cast<std::size_t>(forward_nodes) != cell.graph.nodes.size() ||
+      graph.nodes.size() < cell.graph.nodes.size())
+    return defects.push_back("the forward prefix has another length than the cell's graph");
+  for (NodeId id = 0; id < forward_nodes; ++id)
+    if (!same_node(cell.graph.at(id), graph.at(id)))
+      defects.push_back(fmt::format("node {} differs from the forward graph", id));
+}
+
+}  // namespace
+
+std::vector<std::string> verify(const Cell& cell) {
+  Defects defects;
+  check_tensors(cell, defects);
+  GraphVerifier(cell, cell.graph, false, defects).run();
+  check_rows(cell, cell.graph, TensorKind::State, cell.next, "the next value", defects);
+  check_rows(cell, cell.graph, TensorKind::Output, cell.outputs, "the value", defects);
+  return defects;
+}
+
+std::vector<std::string> verify(const Cell& cell, const BackwardStep& step) {
+  Defects defects;
+  check_prefix(cell, step.graph, step.forward_nodes, defects);
+  GraphVerifier(cell, step.graph, true, defects).run();
+  check_rows(cell, step.graph, TensorKind::State, step.previous_states, "the gradient", defects);
+  check_rows(cell, step.graph, TensorKind::Input, step.inputs, "the gradient", defects);
+  check_rows(cell, step.graph, TensorKind::Param, step.params, "the gradient", defects);
+  for (const MatrixGradient& matrix : step.matrices) {
+    const bool known =
+        holds(cell.tensors.size(), matrix.tensor) &&
+        cell.tensors[static_cast<std::size_t>(matrix.tensor)].tail == Tail::Matrix &&
+        holds(static_cast<std::size_t>(cell.tensors[static_cast<std::size_t>(matrix.tensor)].rows),
+              matrix.row);
+    if (!known)
+      defects.push_back(
+          fmt::format("a matrix gradient names row {} of tensor {}", matrix.row, matrix.tensor));
+    if (!holds(step.graph.nodes.size(), matrix.left) || !holds(step.graph.nodes.size(), matrix.right))
+      defects.emplace_back("a matrix gradient names a node that does not exist");
+  }
+  return defects;
+}
+
+std::vector<std::string> verify(const Cell& cell, const JacobianStep& step) {
+  Defects defects;
+  check_prefix(cell, step.graph, step.forward_nodes, defects);
+  GraphVerifier(cell, step.graph, false, defects).run();
+  const std::size_t states = cell.next.size();
+  if (static_cast<std::size_t>(step.states) != states || step.entries.size() != states * states)
+    defects.emplace_back("the Jacobian has another size than the states");
+  for (const NodeId entry : step.entries)
+    if (entry != kNoNode && !holds(step.graph.nodes.size(), entry))
+      defects.push_back(fmt::format("entry {} does not exist", entry));
+  return defects;
+}
+
+}  // namespace rondo::step

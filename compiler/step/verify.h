@@ -1,0 +1,18 @@
+// The verifier of StepIR beyond whole cells (step_ir.h): graphs that passes made for a cell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/step/derive.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::step {
+
+// Every defect found, in plain words; empty if there is none. On top of what a cell's graph must satisfy: the
+// forward prefix equals the cell's graph node for node, every gradient is there, and gradients of Scalar rows
+// are Scalar.
+std::vector<std::string> verify(const Cell& cell, const BackwardStep& step);
+std::vector<std::string> verify(const Cell& cell, const JacobianStep& step);
+
+}  // namespace rondo::step

@@ -1,0 +1,90 @@
+#include "compiler/target/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace rondo::target {
+
+using nlohmann::json;
+
+std::string Profile::arch() const {
+  return fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
+}
+
+Result<Profile> find_profile(const std::string& name) {
+  const auto& all = shipped_profiles();
+  for (const Profile& p : all)
+    if (p.key == name || p.name == name) return p;
+  if (name == "sm_90")
+    return find_profile("h200");  // the one board of that architecture with measured figures
+  for (const Profile& p : all)
+    if (p.arch() == name) return p;
+  std::string known;
+  for (const Profile& p : all) known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", p.key, p.arch());
+  return Error{ErrorKind::Input, fmt::format("unknown GPU or architecture '{}'", name),
+               fmt::format("known ones: {}", known)};
+}
+
+namespace {
+
+// One list of fields serves writing and reading.
+template <class Visit>
+void each_limit(Limits& l, Visit visit) {
+  visit("compute_major", l.compute_major);
+  visit("compute_minor", l.compute_minor);
+  visit("sm_count", l.sm_count);
+  visit("shared_per_block", l.shared_per_block);
+  visit("shared_per_sm", l.shared_per_sm);
+  visit("registers_per_sm", l.registers_per_sm);
+  visit("registers_per_thread", l.registers_per_thread);
+  visit("threads_per_sm", l.threads_per_sm);
+  visit("threads_per_block", l.threads_per_block);
+  visit("blocks_per_sm", l.blocks_per_sm);
+  visit("max_cluster", l.max_cluster);
+  visit("l2_bytes", l.l2_bytes);
+}
+
+template <class Visit>
+void each_speed(Speeds& s, Visit visit) {
+  visit("clock_hz", s.clock_hz);
+  visit("copy_bytes_per_s", s.copy_bytes_per_s);
+  visit("sm_bytes_per_s", s.sm_bytes_per_s);
+  visit("memory_latency_s", s.memory_latency_s);
+  visit("barrier_s", s.barrier_s);
+  visit("launch_s", s.launch_s);
+  visit("special_per_cycle_sm", s.special_per_cycle_sm);
+  visit("alu_per_cycle_sm", s.alu_per_cycle_sm);
+}
+
+}  // namespace
+
+std::string to_json(const Profile& profile) {
+  Profile p = profile;
+  json limits, speeds;
+  each_limit(p.limits, [&](const char* name, auto& value) { limits[name] = value; });
+  each_speed(p.speeds, [&](const char* name, auto& value) { speeds[name] = value; });
+  const json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
+                  {"source", p.source}, {"limits", limits}, {"speeds", speeds}};
+  return j.dump(2);
+}
+
+Result<Profile> profile_from_json(const std::string& text) {
+  try {
+    const json j = json::parse(text);
+    Profile p;
+    p.name = j.at("name").get<std::string>();
+    p.key = j.at("key").get<std::string>();
+    p.origin = j.at("origin").get<std::string>();
+    p.source = j.at("source").get<std::string>();
+    each_limit(p.limits, [&](const char* name, auto& value) { j.at("limits").at(name).get_to(value); });
+    each_speed(p.speeds, [&](const char* name, auto& value) { j.at("speeds").at(name).get_to(value); });
+    return p;
+  } catch (const json::exception& e) {
+    return Error{ErrorKind::Input, fmt::format("not a device profile: {}", e.what()),
+                 "write one with `rondo calibrate --json` or `rondo db export`"};
+  }
+}
+
+}  // namespace rondo::target

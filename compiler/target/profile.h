@@ -1,0 +1,62 @@
+// What a GPU offers: hard limits, and speeds that the cost models use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+
+namespace rondo::target {
+
+// Limits fixed by the architecture and the product (CUDA C++ Programming Guide, "Compute Capabilities", and
+// data sheets).
+struct Limits {
+  int compute_major = 9;
+  int compute_minor = 0;
+  int sm_count = 132;
+  int shared_per_block = 232448;  // bytes a block may use after opting in
+  int shared_per_sm = 233472;     // bytes
+  int registers_per_sm = 65536;   // 32-bit
+  int registers_per_thread = 255;
+  int threads_per_sm = 2048;
+  int threads_per_block = 1024;
+  int blocks_per_sm = 32;
+  int max_cluster = 8;  // CTAs, portable; 1 where there are no clusters
+  std::int64_t l2_bytes = 0;
+};
+
+// Speeds. From public figures (origin "public") or measured by `rondo calibrate` (origin "measured").
+struct Speeds {
+  double clock_hz = 1.7e9;           // SM clock under load
+  double copy_bytes_per_s = 1e12;    // device copy, read + write, large
+  double sm_bytes_per_s = 60e9;      // most one SM moves, read + write
+  double memory_latency_s = 0.8e-6;  // loaded global memory latency
+  double barrier_s = 20e-9;          // __syncthreads of 256 threads
+  double launch_s = 3e-6;            // gap a launch adds on a busy stream
+  double special_per_cycle_sm = 16;  // special-function results a cycle and SM
+  double alu_per_cycle_sm = 128;     // fp32 results a cycle and SM
+};
+
+struct Profile {
+  std::string name;    // "NVIDIA H200", as the driver names it
+  std::string key;     // "h200": what --device takes and the file is called
+  std::string origin;  // "public" or "measured"
+  std::string source;  // where the figures come from, or driver and date of the measurement
+  Limits limits;
+  Speeds speeds;
+  std::string arch() const;  // "sm_90"
+};
+
+// The profiles shipped with Rondo: a100, h100, h200, l4, rtx4090, b200, and one a generic sm_86 board stands
+// on (a10).
+const std::vector<Profile>& shipped_profiles();
+// By key, by driver name, or by arch ("sm_90": the first shipped profile of it); Error Input naming the known
+// ones.
+Result<Profile> find_profile(const std::string& name);
+
+// JSON with the field names above (the form stored in the database and exchanged by `rondo calibrate`).
+std::string to_json(const Profile& profile);
+Result<Profile> profile_from_json(const std::string& text);
+
+}  // namespace rondo::target

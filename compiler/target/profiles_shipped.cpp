@@ -1,0 +1,69 @@
+// Public figures: NVIDIA's data sheets and architecture white papers, and the CUDA C++ Programming Guide's
+// table of compute capabilities. Copy bandwidth is taken as 90% of the data sheet's memory bandwidth until
+// `rondo calibrate` has measured it.
+#include "compiler/target/profile.h"
+
+namespace rondo::target {
+namespace {
+
+constexpr double kShareOfPeak = 0.9;
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+struct Row {
+  const char* key;
+  const char* name;
+  const char* source;
+  int major, minor, sms, shared_per_block, shared_per_sm, threads_per_sm, blocks_per_sm, cluster;
+  std::int64_t l2;
+  double clock_ghz, peak_gb_per_s;
+};
+
+constexpr Row kRows[] = {
+    {"a100", "NVIDIA A100-SXM4-80GB", "A100 data sheet", 8, 0, 108, 166912, 167936, 2048, 32, 1, 40 * kMiB,
+     1.41, 2039},
+    {"a10", "NVIDIA A10", "A10 data sheet", 8, 6, 72, 101376, 102400, 1536, 16, 1, 6 * kMiB, 1.695, 600},
+    {"l4", "NVIDIA L4", "L4 data sheet", 8, 9, 58, 101376, 102400, 1536, 24, 1, 48 * kMiB, 2.04, 300},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", "Ada white paper", 8, 9, 128, 101376, 102400, 1536, 24, 1,
+     72 * kMiB, 2.52, 1008},
+    {"h100", "NVIDIA H100 80GB HBM3", "H100 data sheet", 9, 0, 132, 232448, 233472, 2048, 32, 8, 50 * kMiB,
+     1.83, 3350},
+    {"h200", "NVIDIA H200", "H200 data sheet", 9, 0, 132, 232448, 233472, 2048, 32, 8, 60 * kMiB, 1.83, 4800},
+    {"b200", "NVIDIA B200", "Blackwell data sheet", 10, 0, 148, 232448, 233472, 2048, 32, 8, 126 * kMiB, 1.85,
+     8000},
+    {"rtx5090", "NVIDIA GeForce RTX 5090", "Blackwell RTX white paper", 12, 0, 170, 101376, 102400, 1536, 24,
+     8, 96 * kMiB, 2.41, 1792},
+};
+
+Profile make(const Row& row) {
+  Profile p;
+  p.key = row.key;
+  p.name = row.name;
+  p.origin = "public";
+  p.source = row.source;
+  p.limits.compute_major = row.major;
+  p.limits.compute_minor = row.minor;
+  p.limits.sm_count = row.sms;
+  p.limits.shared_per_block = row.shared_per_block;
+  p.limits.shared_per_sm = row.shared_per_sm;
+  p.limits.threads_per_sm = row.threads_per_sm;
+  p.limits.blocks_per_sm = row.blocks_per_sm;
+  p.limits.max_cluster = row.cluster;
+  p.limits.l2_bytes = row.l2;
+  p.speeds.clock_hz = row.clock_ghz * 1e9;
+  p.speeds.copy_bytes_per_s = kShareOfPeak * row.peak_gb_per_s * 1e9;
+  p.speeds.sm_bytes_per_s = 32 * row.clock_ghz * 1e9;  // half of the 64 bytes a clock an SM's L2 port carries
+  return p;
+}
+
+}  // namespace
+
+const std::vector<Profile>& shipped_profiles() {
+  static const std::vector<Profile> profiles = [] {
+    std::vector<Profile> all;
+    for (const Row& row : kRows) all.push_back(make(row));
+    return all;
+  }();
+  return profiles;
+}
+
+}  // namespace rondo::target

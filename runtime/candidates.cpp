@@ -1,0 +1,93 @@
+#include "runtime/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "compiler/constraint/explain.h"
+#include "compiler/constraint/solver.h"
+
+namespace rondo::runtime {
+
+using schedule::Parameters;
+using schedule::Problem;
+using schedule::Strategy;
+
+namespace {
+
+Parameters parameters_of(const constraint::System& system, const constraint::Assignment& assignment) {
+  Parameters result;
+  const auto& variables = system.names().variables;
+  for (std::size_t i = 0; i < variables.size(); ++i) result[variables[i].name] = assignment.values()[i];
+  return result;
+}
+
+// Appends a strategy's points; says why there are none.
+std::string add_points(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile, int alignment, std::vector<Candidate>& into) {
+  const constraint::System space = strategy.space(cell, problem, profile);
+  const schedule::CostModel cost = strategy.cost_model(cell, problem, profile);
+  std::size_t seen = 0;
+  std::size_t kept = 0;
+  (void)constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
+    ++seen;
+    Candidate candidate{strategy.name(), parameters_of(space, assignment), {}};
+    if (alignment_of(problem, candidate.parameters) > alignment) return true;
+    candidate.estimate = cost(candidate.parameters);
+    into.push_back(std::move(candidate));
+    ++kept;
+    return true;
+  });
+  if (kept > 0) return "";
+  if (seen > 0) return fmt::format("no configuration works with tensors aligned to {} bytes only", alignment);
+  const Result<constraint::Explanation> why = constraint::explain(space);
+  return why ? why->text : why.error().message;
+}
+
+}  // namespace
+
+int alignment_of(const Problem& problem, const Parameters& parameters) {
+  const auto vector = parameters.find("vector");
+  const std::int64_t elements = vector == parameters.end() ? 1 : vector->second;
+  return static_cast<int>(elements) * kernel::storage_bytes(problem.storage);
+}
+
+Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const Problem& problem,
+                                                 const target::Profile& profile, int alignment) {
+  std::vector<Candidate> result;
+  std::string reasons;
+  for (const Strategy* strategy : schedule::strategies()) {
+    const schedule::Legality legality = strategy->legal(cell, problem);
+    const std::string reason =
+        legality.legal ? add_points(*strategy, cell, problem, profile, alignment, result) : legality.reason;
+    if (!reason.empty()) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", strategy->name(), reason);
+  }
+  if (result.empty())
+    return Error{ErrorKind::Unsupported, fmt::format("no strategy computes cell {} ({})", cell.name, reasons),
+                 "`rondo check` shows the structure that decides; the reference executor runs any cell"};
+  std::stable_sort(result.begin(), result.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.estimate.seconds, a.strategy, a.parameters) < std::tie(b.estimate.seconds, b.strategy, b.parameters);
+  });
+  return result;
+}
+
+Status check_candidate(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                       const std::string& strategy, const Parameters& parameters, int alignment) {
+  const Strategy* known = schedule::find_strategy(strategy);
+  if (known == nullptr) return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), ""};
+  const schedule::Legality legality = known->legal(cell, problem);
+  if (!legality.legal)
+    return Error{ErrorKind::Input, fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason), ""};
+  const constraint::System space = known->space(cell, problem, profile);
+  const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
+  if (!point) return point.error();
+  const int needed = alignment_of(problem, parameters);
+  if (needed > alignment)
+    return Error{ErrorKind::Input, fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
+                                               schedule::print(parameters), needed, alignment),
+                 ""};
+  return success();
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,46 @@
+// One worker process as its pool sees it. Internal to runtime/.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "compiler/support/result.h"
+
+namespace rondo::runtime {
+
+inline constexpr std::string_view kWorkerArgument = "--rondo-compile-worker";
+inline constexpr int kWorkerSocket =
+    3;  // the worker's end of the connection; not 1, which libraries print to
+
+// Owns a started process and this side's end of its socket (non-blocking). Killed and reaped when destroyed.
+class WorkerProcess {
+ public:
+  // Starts `executable` as a worker. "" takes the environment variable RONDO_WORKER, else this program.
+  static Result<WorkerProcess> start(const std::string& executable);
+
+  WorkerProcess(WorkerProcess&& other) noexcept;
+  WorkerProcess& operator=(WorkerProcess&& other) noexcept;
+  ~WorkerProcess();
+
+  int socket() const { return socket_; }
+  const std::string& executable() const { return executable_; }
+
+  // Kills the process if it runs, waits for it, and says how it ended: "exit status 2", "signal 11 (...)".
+  std::string end();
+
+  // Reads all that has arrived onto `stream`; false when the other side closed.
+  bool receive(std::string& stream) const;
+
+  // Writes as much of `bytes` as fits now and removes it from there; false when the other side closed.
+  bool send(std::string& bytes) const;
+
+ private:
+  WorkerProcess() = default;
+  pid_t process_ = -1;
+  int socket_ = -1;
+  std::string executable_;
+};
+
+}  // namespace rondo::runtime

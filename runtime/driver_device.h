@@ -1,0 +1,80 @@
+// GPUs: what each one is, and its context.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+
+struct CUctx_st;
+
+namespace rondo::runtime {
+
+// One GPU as the driver describes it. Sizes in bytes, clocks in kHz.
+struct DeviceInfo {
+  int ordinal = 0;   // the driver's number, after CUDA_VISIBLE_DEVICES
+  std::string name;  // "NVIDIA H200"
+  std::string uuid;  // 8-4-4-4-12 hex digits
+  int cc_major = 0;  // compute capability
+  int cc_minor = 0;
+  int sm_count = 0;
+  int max_threads_per_block = 0;
+  int max_threads_per_sm = 0;
+  int max_blocks_per_sm = 0;
+  int registers_per_block = 0;  // 32-bit registers
+  int registers_per_sm = 0;
+  int shared_per_block = 0;        // without opting in
+  int shared_per_block_optin = 0;  // with Function::set_dynamic_shared
+  int shared_per_sm = 0;
+  int shared_reserved_per_block = 0;  // taken by the system from shared_per_sm for each resident block
+  int l2_bytes = 0;
+  int clock_khz = 0;
+  int memory_clock_khz = 0;
+  int memory_bus_bits = 0;
+  std::size_t memory_bytes = 0;
+  bool cooperative = false;  // grid-wide barriers
+  bool clusters = false;
+  int driver_version = 0;  // as Driver::version()
+
+  int cc() const { return 10 * cc_major + cc_minor; }  // 90
+  std::string arch() const;                            // "sm_90"
+};
+
+// How many GPUs are visible. Errors: those of Driver::get().
+Result<int> device_count();
+
+// Describes GPU `ordinal`. Errors: those of Driver::get(); Input for a number out of range.
+Result<DeviceInfo> device_info(int ordinal);
+
+// A reference to the primary context of a GPU, the one that the CUDA runtime and PyTorch use too. Released
+// when destroyed; every stream, buffer and module made under it must be destroyed before.
+class Context {
+ public:
+  // Retains the context of GPU `ordinal` and makes it current on the calling thread.
+  static Result<Context> open(int ordinal);
+
+  // Every other thread that calls the driver needs this once.
+  Status make_current() const;
+
+  // Waits for all work of the context; errors of kernels that ran asynchronously surface here.
+  Status synchronize() const;
+
+  // Free bytes of the GPU's memory now; a snapshot.
+  Result<std::size_t> free_bytes() const;
+
+  int ordinal() const { return ordinal_; }
+  CUctx_st* handle() const { return handle_.get(); }
+
+ private:
+  struct Release {
+    int ordinal;
+    void operator()(CUctx_st* context) const noexcept;
+  };
+  Context(CUctx_st* handle, int ordinal) : handle_(handle, Release{ordinal}), ordinal_(ordinal) {}
+  std::unique_ptr<CUctx_st, Release> handle_;
+  int ordinal_;
+};
+
+}  // namespace rondo::runtime

@@ -1,0 +1,63 @@
+// Streams and timing events. Both need a current context (driver_device.h) and die before it.
+#pragma once
+
+#include <memory>
+
+#include "compiler/support/result.h"
+
+struct CUstream_st;
+struct CUevent_st;
+
+namespace rondo::runtime {
+
+// A stream of the caller or of ours, not owned. Null is the legacy default stream. The same pointer type as
+// CUstream and cudaStream_t.
+using StreamHandle = CUstream_st*;
+
+// Owns a stream that does not wait for the default stream.
+class Stream {
+ public:
+  static Result<Stream> create();
+
+  // Waits for its work; errors of kernels that ran on it surface here.
+  Status synchronize() const;
+
+  StreamHandle handle() const { return handle_.get(); }
+  operator StreamHandle() const { return handle_.get(); }  // NOLINT: a Stream serves wherever its handle does
+
+ private:
+  struct Destroy {
+    void operator()(CUstream_st* stream) const noexcept;
+  };
+  explicit Stream(CUstream_st* handle) : handle_(handle) {}
+  std::unique_ptr<CUstream_st, Destroy> handle_;
+};
+
+// Owns an event that records when the GPU passed a point of a stream.
+class Event {
+ public:
+  static Result<Event> create();
+
+  Status record(StreamHandle stream) const;
+  Status synchronize() const;                   // waits until the GPU passed it
+  Result<bool> done() const;                    // without waiting
+  Status make_wait(StreamHandle stream) const;  // later work of `stream` waits for it
+
+  // Milliseconds on the GPU from `start` to this; both must have been passed. Resolution is about 0.5
+  // microseconds.
+  Result<float> elapsed_ms_since(const Event& start) const;
+
+  CUevent_st* handle() const { return handle_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(CUevent_st* event) const noexcept;
+  };
+  explicit Event(CUevent_st* handle) : handle_(handle) {}
+  std::unique_ptr<CUevent_st, Destroy> handle_;
+};
+
+// Waits for the work of any stream, the caller's included.
+Status synchronize(StreamHandle stream);
+
+}  // namespace rondo::runtime

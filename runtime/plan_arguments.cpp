@@ -1,0 +1,255 @@
+#include "runtime/plan_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <variant>
+
+#include "compiler/schedule/signature.h"
+
+namespace rondo::runtime {
+
+using schedule::Role;
+using schedule::TensorRef;
+
+namespace {
+
+constexpr std::size_t kMaxTensors = 128;
+constexpr std::size_t kMaxArguments = 256;
+constexpr std::int64_t kMaxGrid = 2147483647;  // CUDA C++ Programming Guide, "Compute Capabilities": x of a grid
+constexpr std::int64_t kMaxTime = 1 << 30;     // kernels add a stage to a step number in 32 bits
+constexpr std::int64_t kMaxUnit = 2147483647;  // kernels number the elements of one step in 32 bits
+constexpr std::int64_t kRegionAlignment = 256;
+
+std::int64_t align_up(std::int64_t bytes) { return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment; }
+
+Error input_error(std::string message, std::string hint = "") {
+  return {ErrorKind::Input, std::move(message), std::move(hint)};
+}
+
+}  // namespace
+
+Result<PlanArguments> PlanArguments::make(const step::Cell& cell, const schedule::Problem& problem,
+                                          const schedule::KernelPlan& plan) {
+  PlanArguments result;
+  result.plan_name_ = fmt::format("{} {}", plan.strategy, schedule::print(plan.parameters));
+  result.alignment_ = std::max(plan.alignment, kernel::storage_bytes(problem.storage));
+  result.own_bytes_per_batch_ = plan.workspace_elements_per_batch * 4;
+  for (const schedule::Launch& launch : plan.launches)
+    if (Status status = result.add_launch(launch, cell, problem); !status) return status.error();
+  return result;
+}
+
+Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cell& cell,
+                                 const schedule::Problem& problem) {
+  const std::vector<kernel::Param>& params = launch.kernel.params;
+  if (params.size() != launch.arguments.size() || params.size() > kMaxArguments)
+    return Error{ErrorKind::Internal,
+                 fmt::format("kernel {} has {} parameters and {} arguments (at most {})", launch.kernel.name,
+                             params.size(), launch.arguments.size(), kMaxArguments),
+                 ""};
+  LaunchTable table;
+  table.blocks_fixed = launch.blocks_fixed;
+  table.blocks_per_batch = launch.blocks_per_batch;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    Slot slot{SlotKind::Batch, 0};
+    if (std::holds_alternative<schedule::Time>(launch.arguments[i])) slot.kind = SlotKind::Time;
+    auto of_tensor = [&](SlotKind kind, TensorRef ref, bool written) -> Status {
+      const Result<std::uint8_t> index = index_of(ref, written, cell, problem);
+      if (!index) return index.error();
+      slot = {kind, *index};
+      return success();
+    };
+    const Status status = std::visit(
+        [&](const auto& argument) -> Status {
+          using A = std::decay_t<decltype(argument)>;
+          if constexpr (std::is_same_v<A, schedule::Pointer>)
+            return of_tensor(SlotKind::Pointer, argument.tensor, params[i].written);
+          else if constexpr (std::is_same_v<A, schedule::StrideB>)
+            return of_tensor(SlotKind::StrideB, argument.tensor, false);
+          else if constexpr (std::is_same_v<A, schedule::StrideT>)
+            return of_tensor(SlotKind::StrideT, argument.tensor, false);
+          else
+            return success();
+        },
+        launch.arguments[i]);
+    if (!status) return status.error();
+    table.slots.push_back(slot);
+  }
+  launches_.push_back(std::move(table));
+  return success();
+}
+
+Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const step::Cell& cell,
+                                             const schedule::Problem& problem) {
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (tensors_[i].ref == ref) {
+      tensors_[i].written |= written;
+      return static_cast<std::uint8_t>(i);
+    }
+  if (tensors_.size() == kMaxTensors)
+    return Error{ErrorKind::Unsupported, fmt::format("cell {} needs more than {} tensors", cell.name, kMaxTensors),
+                 "join tensors of the cell into rows of one: x[4, D]"};
+  PlanTensor tensor;
+  tensor.ref = ref;
+  tensor.name = schedule::name_of(ref, cell);
+  tensor.written = written;
+  if (ref.role != Role::Workspace) {
+    tensor.timed = schedule::has_time_axis(ref.role);
+    tensor.need = need_of(ref.role);
+    tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref.role, problem));
+    tensor.unit = unit_elements(ref, cell, problem.sizes);
+    if (tensor.unit > kMaxUnit)
+      return Error{ErrorKind::Unsupported,
+                   fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name, tensor.unit, kMaxUnit),
+                   "split the heads over several calls"};
+  }
+  tensors_.push_back(std::move(tensor));
+  return static_cast<std::uint8_t>(tensors_.size() - 1);
+}
+
+PlanArguments::Regions PlanArguments::regions(std::int64_t batch) const {
+  std::int64_t zero = 0;
+  std::int64_t discard = 0;
+  for (const PlanTensor& tensor : tensors_) {
+    if (tensor.need == Need::Required) continue;
+    // A tensor with a time axis gets one step, walked with strides of 0.
+    const bool once = tensor.timed || tensor.ref.role == Role::ParamGradient;
+    const std::int64_t bytes = tensor.unit * tensor.element_bytes * (once ? 1 : batch);
+    std::int64_t& region = tensor.need == Need::Zero ? zero : discard;
+    region = std::max(region, bytes);
+  }
+  Regions result;
+  result.zero = align_up(own_bytes_per_batch_ * batch);
+  result.zero_bytes = zero;
+  result.discard = result.zero + align_up(zero);
+  result.total = result.discard + align_up(discard);
+  return result;
+}
+
+std::int64_t PlanArguments::workspace_bytes(std::int64_t batch) const { return regions(batch).total; }
+
+Status PlanArguments::check_sizes(std::int64_t batch, std::int64_t time) const {
+  if (batch < 1 || batch > kMaxGrid)
+    return input_error(fmt::format("batch size B = {} is outside 1 ... {}", batch, kMaxGrid));
+  if (time < 1 || time > kMaxTime)
+    return input_error(fmt::format("number of steps T = {} is outside 1 ... {}", time, kMaxTime),
+                       time < 1 ? "" : "cut the sequence and carry the states from one call to the next");
+  for (const LaunchTable& launch : launches_) {
+    // In this order nothing overflows: both factors are below 2^31 once the first holds.
+    const bool fits = launch.blocks_per_batch <= kMaxGrid &&
+                      launch.blocks_per_batch * batch <= kMaxGrid - std::min(kMaxGrid, launch.blocks_fixed);
+    if (!fits)
+      return input_error(fmt::format("B = {} needs {} * B + {} blocks; a grid has at most {}", batch,
+                                     launch.blocks_per_batch, launch.blocks_fixed, kMaxGrid),
+                         fmt::format("split the batch into calls of at most B = {}",
+                                     std::max<std::int64_t>(1, kMaxGrid / std::max<std::int64_t>(1, launch.blocks_per_batch))));
+  }
+  return success();
+}
+
+Status PlanArguments::find_workspace(const Bindings& bindings, Call& call) const {
+  call.regions = regions(call.batch);
+  const Binding* bound = bindings.find({Role::Workspace, -1});
+  if (bound != nullptr) call.workspace = bound->pointer;
+  if (call.regions.total == 0) return success();
+  if (call.workspace % static_cast<DeviceAddress>(kRegionAlignment) != 0)
+    return input_error(fmt::format("the workspace at 0x{:x} is not aligned to {} bytes", call.workspace, kRegionAlignment),
+                       "pass what the allocator returned, without an offset");
+  return success();
+}
+
+Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, Call& call, Place& place) const {
+  auto in_workspace = [&](std::int64_t offset, std::int64_t bytes) -> Status {
+    if (call.workspace == 0 && bytes > 0)
+      return input_error(fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
+                         fmt::format("allocate workspace_bytes(B = {}) = {} bytes and pass it with set_workspace()",
+                                     call.batch, call.regions.total));
+    place = {call.workspace + static_cast<DeviceAddress>(offset), {0, 0}};
+    return success();
+  };
+  if (tensor.ref.role == Role::Workspace) return in_workspace(0, own_bytes_per_batch_ * call.batch);
+  const Binding* bound = bindings.find(tensor.ref);
+  if (bound == nullptr) {
+    if (tensor.need == Need::Required)
+      return input_error(fmt::format("tensor '{}' is not bound", tensor.name), "bind every input, parameter, output and history");
+    call.zero_needed |= tensor.need == Need::Zero;
+    return in_workspace(tensor.need == Need::Zero ? call.regions.zero : call.regions.discard, tensor.unit);
+  }
+  place.pointer = bound->pointer;
+  place.strides = bound->strides.value_or(Strides{tensor.unit * call.time, tensor.unit});
+  return check(tensor, place, call);
+}
+
+Status PlanArguments::check(const PlanTensor& tensor, const Place& place, const Call& call) const {
+  if (place.pointer == 0)
+    return input_error(fmt::format("tensor '{}' is bound to a null pointer", tensor.name),
+                       tensor.need == Need::Required ? "" : "leave it unbound if it is not wanted");
+  const int alignment = tensor.timed ? alignment_ : tensor.element_bytes;
+  if (place.pointer % static_cast<DeviceAddress>(alignment) != 0)
+    return input_error(fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,
+                                   place.pointer, plan_name_, alignment),
+                       "align the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+  if (!tensor.timed) return success();
+  // A stride that only ever multiplies 0 may be anything.
+  if (call.batch > 1)
+    if (Status status = check_stride(tensor, "B", place.strides.b); !status) return status;
+  if (call.time > 1)
+    if (Status status = check_stride(tensor, "T", place.strides.t); !status) return status;
+  return success();
+}
+
+Status PlanArguments::check_stride(const PlanTensor& tensor, const char* axis, std::int64_t stride) const {
+  if (stride % (alignment_ / tensor.element_bytes) != 0)
+    return input_error(fmt::format("tensor '{}' has a stride of {} elements in {} ({} bytes each); plan '{}' needs a "
+                                   "multiple of {} bytes",
+                                   tensor.name, stride, axis, tensor.element_bytes, plan_name_, alignment_),
+                       "pad the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+  if (tensor.written && std::abs(stride) < tensor.unit)
+    return input_error(fmt::format("tensor '{}' is written with a stride of {} elements in {}, less than the {} of one step",
+                                   tensor.name, stride, axis, tensor.unit),
+                       "results must not overlap; only tensors that are read may be broadcast");
+  return success();
+}
+
+Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const {
+  if (Status status = check_sizes(batch, time); !status) return status;
+  Call call;
+  call.batch = batch;
+  call.time = time;
+  if (Status status = find_workspace(bindings, call); !status) return status;
+  std::array<Place, kMaxTensors> places;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (Status status = place(tensors_[i], bindings, call, places[i]); !status) return status;
+  if (call.zero_needed)
+    if (Status status = sink.zero(call.workspace + static_cast<DeviceAddress>(call.regions.zero), call.regions.zero_bytes);
+        !status)
+      return status;
+
+  std::array<std::int64_t, kMaxArguments> values;
+  std::array<void*, kMaxArguments> pointers;
+  for (std::size_t k = 0; k < launches_.size(); ++k) {
+    const LaunchTable& launch = launches_[k];
+    for (std::size_t i = 0; i < launch.slots.size(); ++i) {
+      const Place& at = places[launch.slots[i].tensor];
+      pointers[i] = &values[i];
+      switch (launch.slots[i].kind) {
+        case SlotKind::Pointer: std::memcpy(&values[i], &at.pointer, sizeof at.pointer); break;
+        case SlotKind::StrideB: values[i] = at.strides.b; break;
+        case SlotKind::StrideT: values[i] = at.strides.t; break;
+        // 32-bit parameters are read from the low half: CUDA hosts are little-endian.
+        case SlotKind::Batch: values[i] = batch; break;
+        case SlotKind::Time: values[i] = time; break;
+      }
+    }
+    const std::int64_t blocks = launch.blocks_fixed + launch.blocks_per_batch * batch;
+    if (Status status = sink.launch(k, blocks, std::span<void* const>{pointers.data(), launch.slots.size()}); !status) return status;
+  }
+  return success();
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,26 @@
+// Small kernels that together hold every statement, expression, storage type and scalar op: what the golden
+// files and the compile tests of the CUDA backend run over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder.h"
+
+namespace rondo::backend::cuda::testing {
+
+kernel::Kernel axpy();                       // bf16, one element a thread
+kernel::Kernel staged_sum();                 // fp16 vectors through a ring of asynchronous copies
+kernel::Kernel block_total();                // fp32, shuffles and shared memory, 64-bit indices
+kernel::Kernel every_access();               // each storage type at each width, plain and streaming
+kernel::Kernel every_expression();           // integer, comparison, logic, casts, selects, constants
+kernel::Kernel every_op(kernel::Math math);  // each scalar op once
+kernel::Kernel one_op(scalar::Op op, kernel::Math math);
+
+struct Sample {
+  std::string name;  // of its golden file
+  kernel::Kernel kernel;
+};
+std::vector<Sample> samples();
+
+}  // namespace rondo::backend::cuda::testing

@@ -1,0 +1,100 @@
+// Pieces of the emitted text: literals, names, comments, what is left out.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "compiler/backend/cuda/emit.h"
+#include "compiler/backend/cuda/expressions.h"
+#include "compiler/backend/cuda/math_table.h"
+#include "compiler/backend/cuda/statements.h"
+#include "tests/backend/cuda_kernels.h"
+
+namespace rondo::backend::cuda {
+namespace {
+
+using namespace kernel;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CudaText, FloatLiteralsReadBackAsTheSameFloat) {
+  for (float value : {0.1f, 1.0f / 3, 1e-45f, 1.17549435e-38f, 16777217.0f, 3.4028235e38f, -7.5e-10f}) {
+    const std::string text = float_literal(static_cast<double>(value)).text;
+    EXPECT_EQ(text.back(), 'f');
+    EXPECT_EQ(std::strtof(text.c_str(), nullptr), value) << text;
+  }
+  EXPECT_EQ(float_literal(1).text, "1.0f");
+  EXPECT_EQ(float_literal(1e30).text, "1e+30f");
+  EXPECT_EQ(float_literal(1e300).text, "__int_as_float(0x7f800000)");
+  EXPECT_EQ(float_literal(-std::numeric_limits<double>::infinity()).text, "__int_as_float(0xff800000)");
+}
+
+TEST(CudaText, IntegerLiterals) {
+  EXPECT_EQ(integer_literal(-3, false).text, "-3");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int32_t>::min(), false).text, "-2147483647 - 1");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int64_t>::min(), true).text,
+            "-9223372036854775807LL - 1");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int32_t>::min(), true).text, "-2147483648LL");
+}
+
+TEST(CudaText, EveryOpHasItsRow) {
+  for (int op = 0; op < scalar::kOpCount; ++op) {
+    const MathText& row = math_text(static_cast<scalar::Op>(op));
+    EXPECT_EQ(row.op, static_cast<scalar::Op>(op));
+    EXPECT_FALSE(row.fast.text.empty());
+    EXPECT_FALSE(row.accurate.text.empty());
+  }
+}
+
+TEST(CudaText, NamesAreValidAndDistinct) {
+  Kernel kernel;
+  kernel.name = "k";
+  for (const char* name : {"while", "while_", "h'", "h_", "2x", "", "__a", "threadIdx", "load_bf16x4",
+                           "tanh_approx", "linux", "k"})
+    kernel.registers.push_back({name, Type::F32});
+  const Names names(kernel);
+  const std::vector<std::string> expected = {
+      "while_", "while__",    "h_",           "h__",          "v2x",    "v",
+      "v_a",    "threadIdx_", "load_bf16x4_", "tanh_approx_", "linux_", "k_"};
+  for (int i = 0; i < static_cast<int>(expected.size()); ++i)
+    EXPECT_EQ(names.reg(i), expected[static_cast<std::size_t>(i)]);
+}
+
+TEST(CudaText, CommentsCannotSwallowCode) {
+  EXPECT_EQ(comment_lines("one\ntwo \\\n\nlast\\", "  "), "  // one\n  // two \\.\n  //\n  // last\\.\n");
+}
+
+TEST(CudaText, OnlyWhatIsUsedIsPrinted) {
+  Builder b("k", 32);
+  const Memory y = b.output("y", Storage::F32);
+  b.named("kUnused", 3);
+  b.store(y[b.thread()], b.real(1));
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* absent : {"kUnused", "block_x", "shared_memory", "__device__", "i64", "bf16"})
+    EXPECT_FALSE(contains(text, absent)) << absent << "\n" << text;
+}
+
+TEST(CudaText, KernelsShareTheirHelpers) {
+  const Kernel a = testing::axpy(), b = testing::every_access();
+  const std::string text = emit({&a, &b});
+  EXPECT_EQ(text.find("float bf16_to_float(bf16 x)"), text.rfind("float bf16_to_float(bf16 x)"));
+  EXPECT_LT(text.find("axpy("), text.find("every_access("));
+  EXPECT_EQ(emit({}), "");
+}
+
+// __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.
+TEST(CudaText, BuffersAlsoWrittenAreLoadedPlainly) {
+  Builder b("k", 32);
+  const Memory y = b.output("y", Storage::F32);
+  b.store(y[b.thread()], b.real(1), CacheHint::Streaming);
+  b.store(y[b.thread()], b.load("v", y[b.thread()], CacheHint::Streaming));
+  const Kernel kernel = b.finish();
+  EXPECT_TRUE(contains(emit({&kernel}), "const float v = y[thread_x];"));
+  EXPECT_TRUE(contains(emit({&kernel}), "__stcs(&y[thread_x], 1.0f);"));
+}
+
+}  // namespace
+}  // namespace rondo::backend::cuda

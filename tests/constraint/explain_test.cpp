@@ -1,0 +1,155 @@
+// What a user is told when nothing fits.
+#include "compiler/constraint/explain.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/constraint/fused_lstm.h"
+
+namespace rondo::constraint {
+namespace {
+
+struct Ring {
+  System s;
+  Var channels = s.var("channels", powers_of_two(64, 256), "channels a CTA");
+  Var stages = s.var("stages", range(2, 8), "stages of the input ring");
+  Var unrelated = s.var("unrelated", range(1, 9), "nothing to do with it");
+  Expr bytes = s.define("smem_bytes", stages * 500 * channels, "bytes of shared memory");
+  Ring() {
+    s.require(unrelated >= 4, "an innocent rule");
+    s.require(channels * 3 >= 300, "coalesced loads");
+    s.require(stages > 4, "latency of the loads");
+  }
+};
+
+TEST(Explain, NamesTheResourceTheNumbersAndThePlace) {
+  Ring ring;
+  ring.s.require(ring.bytes <= 232448, "shared memory");
+  const Explanation explanation = explain(ring.s).value();
+  ASSERT_EQ(explanation.conflict.size(), 3u);
+  EXPECT_TRUE(explanation.minimal);
+  const ConflictMember& memory = explanation.conflict[2];
+  EXPECT_EQ(memory.label, "shared memory");
+  EXPECT_EQ(memory.rule, "smem_bytes <= 232448");
+  EXPECT_EQ(memory.shortfall->kind, Shortfall::Kind::TooLarge);
+  EXPECT_EQ(memory.shortfall->attained, 320000);
+  EXPECT_EQ(memory.shortfall->limit, 232448);
+  EXPECT_TRUE(memory.shortfall->under_all_rules);
+  EXPECT_EQ(explanation.text,
+            "No choice satisfies these 3 rules together; each line says how close the others let it come:\n"
+            "  coalesced loads: channels * 3 reaches at most 192, but needs at least 300 (channels = 64)\n"
+            "  latency of the loads: stages reaches at most 3, but must exceed 4 (stages = 3)\n"
+            "  shared memory: smem_bytes needs at least 320000, but the limit is 232448 (channels = 128, "
+            "stages = 5)\n"
+            "where\n"
+            "  channels: channels a CTA (64, 128, 256)\n"
+            "  stages: stages of the input ring (2 to 8)\n"
+            "  smem_bytes: bytes of shared memory, stages * 500 * channels");
+}
+
+TEST(Explain, ASingleRule) {
+  Ring ring;
+  ring.s.require(232448 >= ring.bytes * 2 + 1'000'000, "shared memory");
+  const Explanation explanation = explain(ring.s).value();
+  ASSERT_EQ(explanation.conflict.size(), 1u);
+  EXPECT_EQ(explanation.conflict[0].text,
+            "shared memory: smem_bytes * 2 + 1000000 needs at least 1640000, but the limit is 232448 "
+            "(channels = 128, stages = 5)");
+  EXPECT_EQ(explanation.text.find("No choice satisfies this rule:"), 0u);
+}
+
+TEST(Explain, BothSidesMayVary) {
+  System s;
+  const Var need = s.var("need", range(10, 20), "rows needed"),
+            have = s.var("have", range(1, 7), "rows there");
+  s.require(need <= have, "rows");
+  const Explanation explanation = explain(s).value();
+  EXPECT_EQ(explanation.conflict[0].text,
+            "rows: need needs at least 10, but the limit is 7 (need = 10, have = 7)");
+}
+
+TEST(Explain, EqualityTellsTheClosest) {
+  System s;
+  const Var a = s.var("a", values({3, 5}), "tile"), b = s.var("b", values({4, 6}), "count");
+  s.require(a * b == 16, "tiles cover the head");
+  const Explanation explanation = explain(s).value();
+  EXPECT_EQ(explanation.conflict[0].shortfall->kind, Shortfall::Kind::Unequal);
+  EXPECT_EQ(explanation.conflict[0].text,
+            "tiles cover the head: a * b comes no closer than 18, but must equal 16 (a = 3, b = 6)");
+}
+
+TEST(Explain, RulesWithoutANumber) {
+  System s;
+  const Var a = s.var("a", values({3, 5}), "tile");
+  s.require(divides(a, 16), "tiles are whole");
+  const Explanation explanation = explain(s).value();
+  EXPECT_EQ(explanation.conflict[0].shortfall->kind, Shortfall::Kind::Other);
+  EXPECT_EQ(explanation.conflict[0].text, "tiles are whole: a divides 16 does not hold (a = 3)");
+}
+
+TEST(Explain, TheRuleCanSpeakForItself) {
+  Ring ring;
+  ring.s.require(ring.bytes <= 232448, "shared memory", [&](const Assignment& a) {
+    return "a ring of " + std::to_string(a[ring.stages]) + " stages takes " +
+           std::to_string(a["smem_bytes"] / 1000) + " KB; the GPU has 227 KB";
+  });
+  const Explanation explanation = explain(ring.s).value();
+  EXPECT_EQ(
+      explanation.conflict[2].text,
+      "shared memory: a ring of 5 stages takes 320 KB; the GPU has 227 KB (channels = 128, stages = 5)");
+}
+
+TEST(Explain, OverflowingRulesStillHaveAPlace) {
+  System s;
+  const Var a = s.var("a", range(2, 3), "");
+  s.require(a * kMost <= a, "too far");
+  const Explanation explanation = explain(s).value();
+  ASSERT_TRUE(explanation.conflict[0].shortfall);
+  EXPECT_EQ(explanation.conflict[0].shortfall->kind, Shortfall::Kind::Other);
+}
+
+TEST(Explain, EmptyDomain) {
+  System s;
+  s.var("tile", powers_of_two(33, 63), "rows of a tile");
+  const Explanation explanation = explain(s).value();
+  EXPECT_EQ(explanation.empty_variables, std::vector<std::string>{"tile"});
+  EXPECT_EQ(explanation.text,
+            "'tile' has no value to choose from.\nwhere\n  tile: rows of a tile (no value)");
+}
+
+TEST(Explain, ASpaceWithSolutionsIsNotExplained) {
+  const auto result = explain(Ring().s);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::Internal);
+}
+
+TEST(Explain, LimitsAreReported) {
+  example::FusedShape large;
+  large.head_dim = 4096;
+  const auto unknown = explain(example::fused_forward(large), {.nodes = 1});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::Cancelled);
+  // Propagation alone shows that this one is empty, but not that its parts are not.
+  Ring ring;
+  ring.s.require(ring.bytes <= 232448, "shared memory");
+  const Explanation rough = explain(ring.s, {.nodes = 0}).value();
+  EXPECT_FALSE(rough.minimal);
+  ASSERT_EQ(rough.conflict.size(), 3u);
+  EXPECT_FALSE(rough.conflict[0].shortfall);
+  EXPECT_NE(rough.text.find("search limit"), std::string::npos);
+}
+
+TEST(Explain, AHeadTooLargeForTheChip) {
+  example::FusedShape shape;
+  shape.head_dim = 4096;
+  const Explanation explanation = explain(example::fused_forward(shape)).value();
+  EXPECT_TRUE(explanation.minimal);
+  ASSERT_EQ(explanation.conflict.size(), 2u);
+  EXPECT_EQ(explanation.conflict[0].label, "fw_co-resident CTAs");
+  EXPECT_EQ(explanation.conflict[0].shortfall->limit, 132);
+  EXPECT_EQ(explanation.conflict[0].shortfall->attained, 512);
+  EXPECT_EQ(explanation.conflict[1].label, "fw_shared memory");
+  EXPECT_GT(*explanation.conflict[1].shortfall->attained, *explanation.conflict[1].shortfall->limit);
+}
+
+}  // namespace
+}  // namespace rondo::constraint

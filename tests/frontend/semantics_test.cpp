@@ -1,0 +1,199 @@
+// Shipped cells against loops written by hand from their papers, in fp64.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "compiler/step/reference.h"
+#include "tests/frontend/support.h"
+
+namespace rondo::frontend::testing {
+namespace {
+
+using Vector = std::vector<double>;
+const step::Sizes kSizes{2, 5, 3, 4};  // B, T, H, D
+
+double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+
+// Random arguments for every tensor of a cell.
+step::ForwardArguments<double> random_arguments(const step::Cell& cell, bool initial_states) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal(0, 0.8);
+  step::ForwardArguments<double> arguments;
+  const auto fill = [&](const step::Tensor& tensor) {
+    Vector values(static_cast<std::size_t>(step::element_count(tensor, kSizes)));
+    for (double& value : values) value = normal(random);
+    return values;
+  };
+  for (const step::Tensor& tensor : cell.tensors) {
+    if (tensor.kind == step::TensorKind::Input) arguments.inputs[tensor.name] = fill(tensor);
+    if (tensor.kind == step::TensorKind::Param) arguments.params[tensor.name] = fill(tensor);
+    if (tensor.kind == step::TensorKind::State && initial_states)
+      arguments.initial_states[tensor.name] = fill(tensor);
+  }
+  return arguments;
+}
+
+// One head of one batch row: states by name, each with D values, and the pre-activations of this step as
+// [row][channel].
+using States = std::map<std::string, Vector>;
+struct Head {
+  std::vector<Vector> x;  // this step's input rows
+  Vector R, b;            // this head's parameters, flat
+  States states;
+
+  // (R[row] v)_i + b[row]_i; without b if there is none.
+  double product(int row, const Vector& v, std::size_t i) const {
+    const std::size_t d = v.size();
+    double sum = b.empty() ? 0 : b[static_cast<std::size_t>(row) * d + i];
+    for (std::size_t j = 0; j < d; ++j) sum += R[(static_cast<std::size_t>(row) * d + i) * d + j] * v[j];
+    return sum;
+  }
+};
+using StepFunction = std::function<void(Head&)>;  // advances head.states
+
+Vector slice(const Vector& all, std::size_t begin, std::size_t count) {
+  return {all.begin() + static_cast<std::ptrdiff_t>(begin),
+          all.begin() + static_cast<std::ptrdiff_t>(begin + count)};
+}
+
+// Compares the cell with the loop over one (batch, head); `vector` names the per-channel parameter, if any.
+void compare(const std::string& name, bool initial_states, const char* vector, const StepFunction& advance) {
+  const step::Cell cell = shipped(name);
+  const step::ForwardArguments<double> arguments = random_arguments(cell, initial_states);
+  const auto result = step::run_forward(cell, kSizes, arguments);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  const auto B = static_cast<std::size_t>(kSizes.batch), T = static_cast<std::size_t>(kSizes.time);
+  const auto H = static_cast<std::size_t>(kSizes.heads), D = static_cast<std::size_t>(kSizes.dim);
+  const auto rows = static_cast<std::size_t>(cell.tensors[static_cast<std::size_t>(*cell.find("x"))].rows);
+  const Vector& x = arguments.inputs.at("x");
+  for (std::size_t n = 0; n < B; ++n) {
+    for (std::size_t k = 0; k < H; ++k) {
+      Head head;
+      if (arguments.params.contains("R"))
+        head.R = slice(arguments.params.at("R"), k * rows * D * D, rows * D * D);
+      if (vector) {
+        const Vector& all = arguments.params.at(vector);
+        head.b = slice(all, k * (all.size() / H), all.size() / H);
+      }
+      for (const step::TensorId id : cell.of_kind(step::TensorKind::State)) {
+        const std::string& state = cell.tensors[static_cast<std::size_t>(id)].name;
+        head.states[state] =
+            initial_states ? slice(arguments.initial_states.at(state), (n * H + k) * D, D) : Vector(D, 0);
+      }
+      for (std::size_t t = 0; t < T; ++t) {
+        head.x.clear();
+        for (std::size_t row = 0; row < rows; ++row)
+          head.x.push_back(slice(x, (((n * T + t) * H + k) * rows + row) * D, D));
+        advance(head);
+        for (std::size_t i = 0; i < D; ++i) {
+          const double got = result->outputs.at("h")[((n * T + t) * H + k) * D + i];
+          ASSERT_NEAR(got, head.states.at("h")[i], 1e-12)
+              << name << " at b=" << n << " t=" << t << " head=" << k << " i=" << i;
+        }
+      }
+      for (const auto& [state, values] : head.states) {
+        for (std::size_t i = 0; i < D; ++i) {
+          ASSERT_NEAR(result->last_states.at(state)[(n * H + k) * D + i], values[i], 1e-12)
+              << name << " last " << state;
+        }
+      }
+    }
+  }
+}
+
+void lstm(Head& head) {
+  States next = head.states;
+  const Vector& h = head.states["h"];
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double in = sigmoid(head.x[0][i] + head.product(0, h, i)),
+                 forget = sigmoid(head.x[1][i] + head.product(1, h, i));
+    const double cell = std::tanh(head.x[2][i] + head.product(2, h, i)),
+                 out = sigmoid(head.x[3][i] + head.product(3, h, i));
+    next["c"][i] = forget * head.states["c"][i] + in * cell;
+    next["h"][i] = out * std::tanh(next["c"][i]);
+  }
+  head.states = next;
+}
+
+void gru(Head& head) {
+  States next = head.states;
+  const Vector& h = head.states["h"];
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double reset = sigmoid(head.x[0][i] + head.product(0, h, i)),
+                 update = sigmoid(head.x[1][i] + head.product(1, h, i));
+    const double candidate =
+        std::tanh(head.x[2][i] + reset * head.product(2, h, i));  // reset after the product
+    next["h"][i] = (1 - update) * candidate + update * h[i];
+  }
+  head.states = next;
+}
+
+// Without stabiliser: c and n grow as exp, their ratio is what the stabilised form must give. From zero
+// states m = 0.
+void slstm_plain(Head& head) {
+  States next = head.states;
+  const Vector& h = head.states["h"];
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double in = std::exp(head.x[0][i] + head.product(0, h, i)),
+                 forget = sigmoid(head.x[1][i] + head.product(1, h, i));
+    const double cell = std::tanh(head.x[2][i] + head.product(2, h, i)),
+                 out = sigmoid(head.x[3][i] + head.product(3, h, i));
+    // The states of the shipped cell are scaled by exp(-m): keep m beside, and scale back and forth.
+    const double scale = std::exp(head.states["m"][i]);
+    const double c = forget * head.states["c"][i] * scale + in * cell,
+                 n = forget * head.states["n"][i] * scale + in;
+    const double m = head.states["n"][i] == 0
+                         ? std::log(in)
+                         : std::max(std::log(forget) + head.states["m"][i], std::log(in));
+    next["m"][i] = m;
+    next["c"][i] = c / std::exp(m);
+    next["n"][i] = n / std::exp(m);
+    next["h"][i] = out * c / n;
+  }
+  head.states = next;
+}
+
+void mingru(Head& head) {
+  for (std::size_t i = 0; i < head.states["h"].size(); ++i) {
+    const double gate = sigmoid(head.x[0][i]);
+    head.states["h"][i] = (1 - gate) * head.states["h"][i] + gate * head.x[1][i];
+  }
+}
+
+void rglru(Head& head) {
+  for (std::size_t i = 0; i < head.states["h"].size(); ++i) {
+    const double a = std::pow(1 / (1 + std::exp(head.b[i])), 8 * sigmoid(head.x[0][i]));
+    head.states["h"][i] =
+        a * head.states["h"][i] + std::sqrt(1 - a * a) * sigmoid(head.x[1][i]) * head.x[2][i];
+  }
+}
+
+TEST(Semantics, Lstm) {
+  compare("lstm", true, "b", lstm);
+  compare("lstm", false, "b", lstm);
+}
+TEST(Semantics, Gru) { compare("gru", true, "b", gru); }
+TEST(Semantics, Slstm) { compare("slstm", false, "b", slstm_plain); }
+TEST(Semantics, Mingru) { compare("mingru", true, nullptr, mingru); }
+TEST(Semantics, Rglru) { compare("rglru", true, "lambda", rglru); }
+
+// Gates driven far out: the stabilised cells stay finite where their plain forms would overflow or become
+// 0/0.
+TEST(Semantics, ExtremeGatesStayFinite) {
+  for (const char* name : {"slstm", "minlstm", "rglru", "hgrn"}) {
+    for (const double level : {-200.0, 200.0}) {
+      const step::Cell cell = shipped(name);
+      step::ForwardArguments<double> arguments = random_arguments(cell, false);
+      for (double& value : arguments.inputs.at("x")) value += level;
+      const auto result = step::run_forward(cell, kSizes, arguments);
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      for (const double value : result->outputs.at("h"))
+        EXPECT_TRUE(std::isfinite(value)) << name << " at " << level;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rondo::frontend::testing

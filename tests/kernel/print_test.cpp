@@ -1,0 +1,118 @@
+// The printed form of a kernel that holds every statement and expression, as a golden file.
+#include "compiler/kernel/print.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "compiler/kernel/verify.h"
+#include "tests/kernel/harness.h"
+
+namespace rondo::kernel::test {
+namespace {
+
+std::string source_folder() {
+  const char* folder = std::getenv("RONDO_SOURCE_DIR");
+  return folder != nullptr ? folder : RONDO_SOURCE_DIR;
+}
+
+// Compares with tests/golden/kernel/NAME; RONDO_UPDATE_GOLDEN=1 writes it instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = source_folder() + "/tests/golden/kernel/" + name;
+  if (const char* update = std::getenv("RONDO_UPDATE_GOLDEN");
+      update != nullptr && std::string(update) == "1")
+    std::ofstream(path) << text;
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path << " is missing: run with RONDO_UPDATE_GOLDEN=1 to write it";
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str()) << "if this is meant, run with RONDO_UPDATE_GOLDEN=1";
+}
+
+Kernel everything() {
+  Builder b("everything", 64, Math::Accurate, "holds one of each\nfor the printer");
+  b.set_min_blocks(2);
+  auto x = b.input("x", Storage::BF16, "[n], the input"), y = b.output("y", Storage::F32, "[n]");
+  auto n = b.argument("n", Type::I64, "elements");
+  auto tile = b.shared("tile", Storage::BF16, 512, "[stages, 128]");
+  auto rows = b.named("ROWS", 4, "rows a block");
+  b.comment("stage 0");
+  auto i = b.let("i", (b.block() * rows + b.thread()) * 2);
+  b.copy_async(tile[i % 128], x[i], 2);
+  b.commit_copies();
+  b.wait_copies(0);
+  b.barrier();
+  auto a = b.array("a", Type::F32, 2);
+  auto sum = b.variable("sum", b.real(0));
+  auto v = b.load_vector("v", tile[i % 128], 2, CacheHint::Default);
+  auto w = b.load("w", x[i - (i - 1)], CacheHint::Streaming);
+  b.for_("k", 0, 2, kFullUnroll, [&](Value k) { b.write(a, k, b.math(scalar::Op::Fma, {v[0], v[1], w})); });
+  b.for_("t", b.constant(0), b.thread(), rows, 4,
+         [&](Value t) { b.assign(sum, sum + b.read(a, b.constant(1)) * (w - b.to_real(t)) / b.real(-1.5)); });
+  b.warp_sync();
+  auto other = b.shuffle("other", sum, ShuffleMode::Xor, b.constant(16));
+  const Value low{&b, b.add({Type::I32, IntExpr{IntOp::Shr, i.id(), b.constant(1).id()}})};
+  const Value bound{&b, b.add({Type::Pred, LogicExpr{Logic::Not, (b.wide(i) < n).id(), -1}})};
+  b.if_((b.wide(low) < n && i >= 3) || bound,
+        [&] {
+          b.store(y[min(i, low)], b.select(i == 3, sum, b.math(scalar::Op::Tanh, {other})),
+                  CacheHint::Streaming);
+        },
+        [&] {
+          b.store_vector(y[b.wide(low) * b.constant(2, Type::I64)], {sum, b.math(scalar::Op::Neg, {w})});
+        });
+  return raw(b);
+}
+
+TEST(Print, EveryNode) {
+  const Kernel kernel = everything();
+  EXPECT_TRUE(verify(kernel).empty()) << verify(kernel).front();
+  expect_golden("everything.txt", print(kernel));
+}
+
+TEST(Print, ParenthesesOnlyWhereNeeded) {
+  Builder b("k", 32);
+  const Value t = b.thread();
+  const auto text = [&](Value v) { return print(b.kernel(), v.id()); };
+  EXPECT_EQ(text(t - (t - 1)), "thread - (thread - 1)");
+  EXPECT_EQ(text(t - t - 1), "thread - thread - 1");
+  EXPECT_EQ(text((t + 1) * 2), "(thread + 1) * 2");
+  EXPECT_EQ(text(t * 2 + t / 3), "thread * 2 + thread / 3");
+  EXPECT_EQ(text(b.select(t < 1, t, b.select(t < 2, t, t))),
+            "thread < 1 ? thread : (thread < 2 ? thread : thread)");
+}
+
+TEST(Print, NumbersRoundTrip) {
+  Builder b("k", 32);
+  for (const float value : {1.0f, -0.0f, 0.1f, 1e20f, 3.4028235e38f, 1e-45f, 16777216.0f})
+    EXPECT_EQ(std::strtof(print(b.kernel(), b.real(value).id()).c_str(), nullptr), value);
+  EXPECT_EQ(print(b.kernel(), b.real(-0.0).id()), "-0.0");
+  EXPECT_EQ(print(b.kernel(), b.constant(5, Type::I64).id()), "5L");
+}
+
+TEST(Print, MalformedKernelsPrintToo) {
+  Kernel kernel;
+  kernel.name = "broken";
+  kernel.expressions.push_back({Type::I32, IntExpr{IntOp::Add, 0, 7}});
+  kernel.expressions.push_back({Type::I32, RegRead{5}});
+  kernel.body.push_back({Let{3, 0}});
+  kernel.body.push_back({DeclareArray{2}});
+  kernel.body.push_back({Store{{1}, {Space::Shared, 9, 1}, CacheHint::Default}});
+  EXPECT_EQ(print(kernel, kernel.body[0]), "let <register 3?>: ? = <expression 0?> + <expression 7?>");
+  EXPECT_EQ(print(kernel, kernel.body[1]), "array <array 2?>");
+  EXPECT_EQ(print(kernel, kernel.body[2]), "store <shared 9?>[<register 5?>] = <register 5?>");
+}
+
+TEST(SharedLayout, ArraysFollowEachOtherAlignedTo16Bytes) {
+  Builder b("k", 32);
+  b.shared("a", Storage::BF16, 3);
+  b.shared("b", Storage::F32, 5);
+  b.shared("c", Storage::I32, 1);
+  EXPECT_EQ(shared_offsets(b.kernel()), (std::vector<std::int64_t>{0, 16, 48}));
+  EXPECT_EQ(shared_bytes(b.kernel()), 64);
+  EXPECT_EQ(shared_bytes(Builder("k", 32).kernel()), 0);
+}
+
+}  // namespace
+}  // namespace rondo::kernel::test

@@ -1,0 +1,48 @@
+// The cell library as tests see it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/stream.h"
+
+namespace rondo::schedule {
+
+inline std::vector<step::Cell> all_cells() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + "/cells"))
+    if (entry.path().extension() == ".cell") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<step::Cell> cells;
+  for (const auto& file : files) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    const frontend::Parsed parsed = frontend::parse(text.str(), file.string());
+    EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text.str(), file.string());
+    cells.insert(cells.end(), parsed.cells.begin(), parsed.cells.end());
+  }
+  return cells;
+}
+
+// Those `stream` is legal for.
+inline std::vector<step::Cell> diagonal_cells() {
+  std::vector<step::Cell> result;
+  for (step::Cell& cell : all_cells())
+    if (Stream().legal(cell, Problem{}).legal) result.push_back(std::move(cell));
+  return result;
+}
+
+inline step::Cell cell_named(const std::string& name) {
+  for (step::Cell& cell : all_cells())
+    if (cell.name == name) return cell;
+  throw std::runtime_error("no cell named " + name);
+}
+
+}  // namespace rondo::schedule

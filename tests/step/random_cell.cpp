@@ -1,0 +1,198 @@
+#include "tests/step/random_cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "compiler/step/derivative_table.h"
+#include "tests/step/cell_builder.h"
+
+namespace rondo::step::testing {
+
+namespace {
+
+using scalar::Op;
+
+class RandomCellBuilder {
+ public:
+  RandomCellBuilder(Random& random, const RandomCellOptions& options)
+      : random_(random), options_(options), b_("random") {}
+
+  Cell build() {
+    declare();
+    const int nodes = pick(6, 16);
+    for (int i = 0; i < nodes; ++i) pool_.push_back(grow());
+    finish();
+    return b_.cell();
+  }
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
+  double normal() { return std::normal_distribution<double>()(random_); }
+  std::vector<int> lead() {
+    if (chance(0.5)) return {};
+    return chance(0.8) ? std::vector<int>{pick(1, 3)} : std::vector<int>{2, pick(1, 2)};
+  }
+
+  void declare() {
+    const TensorId x = b_.input("x", lead());
+    read_all(x);
+    if (chance(0.2)) read_all(b_.tensor(TensorKind::Input, "gain", Tail::Scalar));
+    if (chance(0.5)) read_all(b_.param("a", lead()));
+    if (chance(0.3)) read_all(b_.tensor(TensorKind::Param, "s", Tail::Scalar, lead()));
+    if (options_.matrices) matrix_ = b_.matrix("R", lead());
+    const int states = pick(1, 3);
+    for (int i = 0; i < states; ++i) {
+      states_.push_back(
+          b_.state(fmt::format("h{}", i), chance(0.8) ? std::vector<int>{} : std::vector<int>{2}));
+      read_all(states_.back());
+      read_all(states_.back());  // twice: states are worth using
+    }
+    if (options_.reductions && chance(0.2)) {
+      states_.push_back(b_.tensor(TensorKind::State, "m", Tail::Scalar));
+      read_all(states_.back());
+    }
+    if (chance(0.5)) pool_.push_back(b_.constant("k", 0.5 + normal()));
+    pool_.push_back(b_.number(chance(0.5) ? pick(-2, 2) : normal()));
+  }
+
+  void read_all(TensorId id) {
+    for (int row = 0; row < b_.cell().tensors[static_cast<std::size_t>(id)].rows; ++row)
+      pool_.push_back(b_.read(id, row));
+  }
+
+  // Later values more often, so that graphs get deep.
+  Value any() {
+    const auto size = static_cast<int>(pool_.size());
+    return pool_[static_cast<std::size_t>(std::max(pick(0, size - 1), pick(0, size - 1)))];
+  }
+  Extent extent(Value v) { return b_.graph().at(v.id).extent; }
+
+  Value grow() {
+    const double kind = std::uniform_real_distribution<double>(0, 1)(random_);
+    const Value v = any();
+    if (options_.matrices && kind < 0.08 && extent(v) == Extent::Vector)
+      return b_.matvec(matrix_, pick(0, b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows - 1), v);
+    if (options_.reductions && kind < 0.12 && extent(v) == Extent::Vector) return b_.sum(v) / b_.head_size();
+    if (options_.reductions && kind < 0.16 && extent(v) == Extent::Vector) return b_.maximum(v);
+    // Ops without a derivative would soon leave nothing to differentiate: they come less often.
+    Op op = static_cast<Op>(pick(0, scalar::kOpCount - 1));
+    if (!differentiable(op, scalar::info(op).arity - 1) && chance(0.6))
+      op = static_cast<Op>(pick(0, static_cast<int>(Op::Max)));
+    std::vector<NodeId> operands;
+    for (int i = 0; i < scalar::info(op).arity; ++i)
+      operands.push_back(i == 0 ? guarded(op, v).id : any().id);
+    if (op == Op::Div) operands[1] = (2.0 + Value{&b_.graph(), operands[1]}.of(Op::Square)).id;
+    return v.make(op, operands);
+  }
+
+  // Keeps the argument in the op's domain, and exponentials from growing step by step.
+  Value guarded(Op op, Value v) {
+    switch (op) {
+      case Op::Log:
+      case Op::Sqrt:
+      case Op::Rsqrt:
+      case Op::Recip: return 0.1 + v.of(Op::Softplus);
+      case Op::Log1p: return v.of(Op::Square);
+      case Op::Exp:
+      case Op::Expm1:
+      case Op::Square: return tanh(v);
+      default: return v;
+    }
+  }
+
+  // Several values together, so that most of the graph is used; one number a head if the tensor is.
+  Value mixed(Tail tail) {
+    Value v = chance(0.5) ? any() + any() * any() : any() + any();
+    if (tail == Tail::Scalar && extent(v) == Extent::Vector) v = chance(0.5) ? b_.sum(v) : b_.maximum(v);
+    return v;
+  }
+
+  // Most often bounded, as a recurrence must be: through tanh, or as a gate on the state itself.
+  Value closing(TensorId state, int row, Tail tail) {
+    if (chance(0.3)) return sigmoid(mixed(tail)) * b_.read(state, row) + mixed(tail);
+    return chance(0.8) ? tanh(mixed(tail)) : mixed(tail);
+  }
+
+  void finish() {
+    std::vector<Value> nexts;
+    for (const TensorId state : states_) {
+      const Tensor tensor = b_.cell().tensors[static_cast<std::size_t>(state)];
+      for (int row = 0; row < tensor.rows; ++row) {
+        nexts.push_back(closing(state, row, tensor.tail));
+        b_.next(state, row, nexts.back());
+      }
+    }
+    const TensorId y = b_.tensor(TensorKind::Output, "y", Tail::Vector, {2});
+    b_.output(y, 0, mixed(Tail::Vector));
+    b_.output(y, 1, nexts[0]);
+    if (options_.reductions && chance(0.3)) {
+      const TensorId total = b_.tensor(TensorKind::Output, "total", Tail::Scalar);
+      b_.output(total, 0, mixed(Tail::Scalar));
+    }
+  }
+
+  Random& random_;
+  RandomCellOptions options_;
+  CellBuilder b_;
+  std::vector<Value> pool_;
+  std::vector<TensorId> states_;
+  TensorId matrix_ = -1;
+};
+
+std::vector<double> normals(std::int64_t count, double scale, Random& random) {
+  std::normal_distribution<double> normal(0, scale);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  std::generate(values.begin(), values.end(), [&] { return normal(random); });
+  return values;
+}
+
+}  // namespace
+
+Cell random_cell(Random& random, const RandomCellOptions& options) {
+  return RandomCellBuilder(random, options).build();
+}
+
+Cell random_cell_of_seed(std::uint64_t seed) {
+  Random random(seed);
+  const bool dense = seed % 2 == 0;
+  return random_cell(random, {dense, dense});
+}
+
+ForwardArguments<double> random_arguments(const Cell& cell, const Sizes& sizes, Random& random) {
+  ForwardArguments<double> arguments;
+  for (const Tensor& tensor : cell.tensors) {
+    if (tensor.kind == TensorKind::Output) continue;
+    auto& map = tensor.kind == TensorKind::Input   ? arguments.inputs
+                : tensor.kind == TensorKind::Param ? arguments.params
+                                                   : arguments.initial_states;
+    const double scale = tensor.tail == Tail::Matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 1;
+    map[tensor.name] = normals(element_count(tensor, sizes), scale, random);
+  }
+  return arguments;
+}
+
+LossGradients<double> random_loss(const Cell& cell, const Sizes& sizes, Random& random) {
+  LossGradients<double> loss;
+  for (const Tensor& tensor : cell.tensors) {
+    if (tensor.kind == TensorKind::Output)
+      loss.outputs[tensor.name] = normals(element_count(tensor, sizes), 1, random);
+    if (tensor.kind == TensorKind::State)
+      loss.last_states[tensor.name] = normals(element_count(tensor, sizes), 1, random);
+  }
+  return loss;
+}
+
+int random_cell_count() {
+  const char* wanted = std::getenv("RONDO_RANDOM_CELLS");
+  return std::max(1000, wanted == nullptr ? 0 : std::atoi(wanted));
+}
+
+std::string provenance(std::uint64_t seed, const Cell& cell) {
+  return fmt::format("random_cell_of_seed({})\n{}\n{}", seed, canonical_text(cell), print(cell));
+}
+
+}  // namespace rondo::step::testing

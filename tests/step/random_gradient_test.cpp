@@ -1,0 +1,48 @@
+// Gradients of random cells against central differences in fp64.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <map>
+
+#include "compiler/step/derive.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/verify.h"
+#include "tests/step/gradient_check.h"
+#include "tests/step/random_cell.h"
+
+namespace rondo::step::testing {
+namespace {
+
+constexpr Sizes kSizes{2, 3, 2, 3};
+
+TEST(RandomGradients, AgreeWithCentralDifferences) {
+  long compared = 0, nonzero = 0, unusable = 0, cells_without = 0;
+  double worst = 0;
+  std::map<scalar::Op, int> uses;
+  for (int seed = 0; seed < random_cell_count(); ++seed) {
+    const Cell cell = random_cell_of_seed(static_cast<std::uint64_t>(seed));
+    ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << provenance(seed, cell);
+    for (const Node& node : simplify(cell).graph.nodes)
+      if (node.kind == NodeKind::Scalar) ++uses[node.op];
+    Random random(static_cast<std::uint64_t>(seed) + 1000000);
+    const ForwardArguments<double> arguments = random_arguments(cell, kSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kSizes, random);
+    const GradientReport report = check_gradients(cell, kSizes, arguments, loss);
+    ASSERT_EQ(report.mismatch, "") << provenance(seed, cell) << print(cell, backward_step(cell));
+    compared += report.compared;
+    nonzero += report.nonzero;
+    unusable += report.unusable;
+    cells_without += report.compared == 0 ? 1 : 0;
+    worst = std::max(worst, report.worst);
+  }
+  std::cout << compared << " gradients compared, " << nonzero << " not zero, " << unusable
+            << " at kinks, worst error " << worst << " of its bound\n";
+  EXPECT_GT(static_cast<double>(nonzero), 0.3 * static_cast<double>(compared));
+  EXPECT_LT(static_cast<double>(unusable), 0.02 * static_cast<double>(compared));
+  EXPECT_LT(static_cast<double>(cells_without), 0.01 * random_cell_count());
+  EXPECT_EQ(uses.size(), static_cast<std::size_t>(scalar::kOpCount)) << "some op is in no cell";
+}
+
+}  // namespace
+}  // namespace rondo::step::testing

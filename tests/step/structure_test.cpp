@@ -1,0 +1,136 @@
+#include "compiler/step/structure.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/step/cell_builder.h"
+
+namespace rondo::step::testing {
+namespace {
+
+using scalar::Op;
+
+bool says(const std::string& text, const std::string& phrase) {
+  return text.find(phrase) != std::string::npos;
+}
+
+TEST(Structure, MinGruIsAffine) {
+  const Structure s = analyze(mingru());
+  EXPECT_EQ(s.states, 1);
+  EXPECT_EQ(s.at(0, 0), Coupling::Diagonal);
+  EXPECT_FALSE(s.state_dependent[0]);
+  EXPECT_TRUE(s.affine);
+  const std::string text = describe(mingru(), s);
+  EXPECT_TRUE(says(text, "affine diagonal recurrence")) << text;
+  EXPECT_TRUE(says(text, "one sweep is exact")) << text;
+  EXPECT_TRUE(says(text, "persistent   not legal: there is no matrix")) << text;
+}
+
+TEST(Structure, DiagonalGruIsNotAffine) {
+  const Structure s = analyze(diagonal_gru());
+  EXPECT_TRUE(s.all_diagonal);
+  EXPECT_TRUE(s.state_dependent[0]);
+  EXPECT_FALSE(s.affine);
+  EXPECT_TRUE(says(describe(diagonal_gru(), s), "stream       legal"));
+}
+
+TEST(Structure, LstmIsDenseInHAndDiagonalInC) {
+  const Structure s = analyze(lstm());
+  EXPECT_TRUE(s.has_matrix);
+  EXPECT_FALSE(s.all_diagonal);
+  EXPECT_EQ(s.at(0, 0), Coupling::Dense);
+  EXPECT_EQ(s.at(0, 1), Coupling::Diagonal);
+  EXPECT_EQ(s.at(1, 0), Coupling::Dense);
+  EXPECT_EQ(s.at(1, 1), Coupling::Diagonal);
+  EXPECT_TRUE(s.state_dependent[3]);  // the forget gate sees h
+  const std::string text = describe(lstm(), s);
+  EXPECT_TRUE(says(text, "stream       not legal: next h depends on other channels of h")) << text;
+  EXPECT_TRUE(says(text, "persistent   legal")) << text;
+}
+
+TEST(Structure, ReductionsAreDense) {
+  const Structure s = analyze(normalised());
+  EXPECT_TRUE(s.has_reduction);
+  EXPECT_EQ(s.at(0, 0), Coupling::Dense);
+  EXPECT_TRUE(s.state_dependent[0]);
+}
+
+// A cell with one state h, an input x and what `next` makes of them.
+template <class Next>
+Structure structure_of(const Next& next) {
+  CellBuilder b("c");
+  const TensorId x = b.input("x"), h = b.state("h"), r = b.matrix("R");
+  b.next(h, 0, next(b, b.read(x), b.read(h), r));
+  return analyze(b.cell());
+}
+
+TEST(Structure, LinearDenseRecurrenceHasAConstantDerivative) {
+  const Structure s =
+      structure_of([](CellBuilder& b, Value x, Value h, TensorId r) { return b.matvec(r, 0, h) + x; });
+  EXPECT_EQ(s.at(0, 0), Coupling::Dense);
+  EXPECT_FALSE(s.state_dependent[0]);
+  EXPECT_FALSE(s.affine);  // affine means an exact scan channel by channel
+}
+
+TEST(Structure, NonlinearityAfterTheMatrixDependsOnTheState) {
+  const Structure s =
+      structure_of([](CellBuilder& b, Value x, Value h, TensorId r) { return tanh(b.matvec(r, 0, h) + x); });
+  EXPECT_TRUE(s.state_dependent[0]);
+}
+
+// The derivative of a step function is zero, and yet it is no affine recurrence.
+TEST(Structure, JumpsAreNotAffine) {
+  EXPECT_FALSE(
+      structure_of([](CellBuilder&, Value x, Value h, TensorId) { return select(h > x, x, h); }).affine);
+  EXPECT_FALSE(
+      structure_of([](CellBuilder&, Value x, Value h, TensorId) { return x * h.of(Op::Sign); }).affine);
+  EXPECT_FALSE(structure_of([](CellBuilder&, Value, Value h, TensorId) { return h.of(Op::Relu); }).affine);
+  EXPECT_TRUE(structure_of([](CellBuilder& b, Value x, Value h, TensorId) {
+                return select(x > b.number(0), h, x);
+              }).affine);
+}
+
+TEST(Structure, ASelectOnASumOverTheHeadIsDense) {
+  const auto next = [](CellBuilder& b, Value x, Value h, TensorId) {
+    return select(b.sum(h) > b.number(0), x, h);
+  };
+  EXPECT_EQ(structure_of(next).at(0, 0), Coupling::Dense);
+}
+
+TEST(Structure, DeadCouplingDoesNotCount) {
+  const auto next = [](CellBuilder& b, Value x, Value h, TensorId r) {
+    return select(b.number(1), x + h, b.matvec(r, 0, h));
+  };
+  const Structure s = structure_of(next);
+  EXPECT_TRUE(s.affine);
+  EXPECT_FALSE(s.has_matrix);
+}
+
+TEST(Structure, HeadWideInputsLeaveTheRecurrenceDiagonal) {
+  const auto next = [](CellBuilder& b, Value x, Value h, TensorId) { return h * b.sum(x); };
+  const Structure s = structure_of(next);
+  EXPECT_TRUE(s.affine);
+  EXPECT_TRUE(s.has_reduction);
+}
+
+TEST(Structure, NoRecurrence) {
+  const Structure s = structure_of([](CellBuilder&, Value x, Value, TensorId) { return x; });
+  EXPECT_EQ(s.at(0, 0), Coupling::None);
+  EXPECT_TRUE(s.affine);
+}
+
+// A scalar state read by every channel couples them; on its own it is diagonal.
+TEST(Structure, ScalarStates) {
+  CellBuilder b("c");
+  const TensorId x = b.tensor(TensorKind::Input, "x", Tail::Scalar), h = b.state("h");
+  const TensorId m = b.tensor(TensorKind::State, "m", Tail::Scalar);
+  b.next(h, 0, b.read(h) + b.read(m));
+  b.next(m, 0, b.read(m) * b.read(x));
+  const Structure s = analyze(b.cell());
+  EXPECT_EQ(s.at(0, 0), Coupling::Diagonal);
+  EXPECT_EQ(s.at(0, 1), Coupling::Dense);
+  EXPECT_EQ(s.at(1, 0), Coupling::None);
+  EXPECT_EQ(s.at(1, 1), Coupling::Diagonal);
+}
+
+}  // namespace
+}  // namespace rondo::step::testing

@@ -1,0 +1,194 @@
+// Opening files that are missing, damaged, foreign or too new: a clear error, and not a byte changed.
+#include "tests/tuning_db/fixture.h"
+#include "tuning_db/schema.h"
+#include "tuning_db/sqlite.h"
+
+namespace rondo::db {
+namespace {
+
+constexpr OpenOptions kReadOnly{.access = Access::ReadOnly};
+
+class OpenTest : public DatabaseTest {
+ protected:
+  // Opening fails both ways with this message, and leaves the file as it is.
+  void expect_refused(const std::string& part) {
+    const std::string before = read_bytes(file);
+    expect_error(Database::open(file), ErrorKind::Database, part);
+    expect_error(Database::open(file, kReadOnly), ErrorKind::Database, part);
+    const Result<Database> refused = Database::open(file);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find(file), std::string::npos) << refused.error().message;
+    EXPECT_FALSE(refused.error().hint.empty());
+    EXPECT_TRUE(read_bytes(file) == before) << "the file was changed";
+  }
+
+  // A closed database with enough rows for many pages.
+  void fill() {
+    Database db = sample_database(file);
+    for (int i = 0; i < 20; ++i) {
+      Cubin cubin = sample_cubin(std::string(10'000, static_cast<char>('a' + i)));
+      cubin.key.source += std::to_string(i);
+      must(db.put_cubin(cubin));
+    }
+  }
+
+  void run_raw(const char* sql) {
+    Connection(file, OpenMode::ReadWriteCreate, std::chrono::milliseconds(1000)).run_script(sql);
+  }
+};
+
+TEST_F(OpenTest, CreatesAndReopens) {
+  sample_database(file);
+  Database db = must(Database::open(file));
+  EXPECT_EQ(db.path(), file);
+  EXPECT_EQ(must(db.stats()).cells, 1);
+  EXPECT_EQ(must(db.stats()).schema_version, newest_version());
+  EXPECT_TRUE(must(db.check()).empty());
+  Connection raw(file, OpenMode::ReadOnly, std::chrono::milliseconds(1000));
+  EXPECT_EQ(raw.integer("PRAGMA application_id"), kApplicationId);
+  EXPECT_EQ(raw.query("PRAGMA journal_mode").step(), true);
+}
+
+TEST_F(OpenTest, OddNamesWork) {
+  for (const char* name : {"/a b?c#d%41.db", "/:memory:", "/file:x?mode=memory", "/gru-\xc3\xa9.db"}) {
+    sample_database(folder + name);
+    EXPECT_TRUE(std::filesystem::exists(folder + name));
+    EXPECT_EQ(must(must(Database::open(folder + name, kReadOnly)).stats()).cells, 1);
+  }
+  expect_error(Database::open(""), ErrorKind::Input, "empty");
+}
+
+TEST_F(OpenTest, ReadOnlyReadsAndRefusesToWrite) {
+  expect_error(Database::open(file, kReadOnly), ErrorKind::Missing, "there is no database");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  Database writer = sample_database(file);
+  Database reader = must(Database::open(file, kReadOnly));
+  EXPECT_EQ(must(reader.cells()).size(), 1u);
+  must(writer.put_cell({"beef", "lstm", ""}));
+  EXPECT_EQ(must(reader.cells()).size(), 2u);
+  expect_error(reader.put_cell(sample_cell("x")), ErrorKind::Database, "opened for reading only");
+  expect_error(reader.prune(now()), ErrorKind::Database, "opened for reading only");
+}
+
+TEST_F(OpenTest, MissingFolder) {
+  expect_error(Database::open(folder + "/no/such/x.db"), ErrorKind::Database, "there is no folder");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/no"));
+}
+
+TEST_F(OpenTest, FoldersAndDevicesAreNoDatabases) {
+  expect_error(Database::open(folder), ErrorKind::Database, "is a folder");
+  expect_error(Database::open("/dev/null"), ErrorKind::Database, "not a regular file");
+}
+
+TEST_F(OpenTest, TheDefaultPathFollowsTheEnvironmentAndIsCreated) {
+  const std::string found = in_child([&] {
+    ::unsetenv("RONDO_DB");
+    ::setenv("XDG_DATA_HOME", (folder + "/data").c_str(), 1);
+    sample_database(must(Database::open_default()).path());
+    return must(default_path());
+  });
+  EXPECT_EQ(found, folder + "/data/rondo/tuning.db");
+  EXPECT_EQ(must(must(Database::open(found)).stats()).cells, 1);
+  EXPECT_EQ(in_child([&] {
+              ::unsetenv("RONDO_DB");
+              ::unsetenv("XDG_DATA_HOME");
+              ::setenv("HOME", "/home/x", 1);
+              return must(default_path());
+            }),
+            "/home/x/.local/share/rondo/tuning.db");
+  EXPECT_EQ(in_child([&] {
+              ::setenv("RONDO_DB", "/x/y.db", 1);
+              return must(default_path());
+            }),
+            "/x/y.db");
+}
+
+TEST_F(OpenTest, AFileThatIsNoDatabase) {
+  write_bytes(file, "Dear diary, today I tuned an LSTM.\n");
+  expect_refused("is not a database");
+  write_bytes(file, std::string(100'000, 'x'));
+  expect_refused("is not a database");
+}
+
+TEST_F(OpenTest, AnotherApplicationsDatabase) {
+  run_raw("CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x')");
+  expect_refused("another application's");
+  run_raw("PRAGMA application_id = 252006673");
+  expect_refused("application id 0x0f055111");
+  run_raw("PRAGMA journal_mode = WAL");
+  expect_refused("another application's");
+}
+
+TEST_F(OpenTest, AnEmptyFileBecomesADatabase) {
+  write_bytes(file, "");
+  expect_error(Database::open(file, kReadOnly), ErrorKind::Database, "is empty");
+  sample_database(file);
+  EXPECT_EQ(must(must(Database::open(file)).stats()).cells, 1);
+}
+
+TEST_F(OpenTest, ANewerSchema) {
+  sample_database(file);
+  run_raw("PRAGMA user_version = 99");
+  expect_refused("schema version 99, newer than this program's");
+}
+
+TEST_F(OpenTest, TruncatedAtEveryKindOfPlace) {
+  fill();
+  const std::string whole = read_bytes(file);
+  ASSERT_GT(whole.size(), 200'000u);
+  const std::size_t cuts[] = {1,
+                              15,
+                              50,
+                              99,
+                              100,
+                              2000,
+                              4095,
+                              4096,
+                              5000,
+                              8192,
+                              whole.size() / 2,
+                              whole.size() - 4096,
+                              whole.size() - 1};
+  for (const std::size_t cut : cuts) {
+    SCOPED_TRACE(cut);
+    write_bytes(file, whole.substr(0, cut));
+    std::filesystem::remove(file + "-wal");
+    std::filesystem::remove(file + "-shm");
+    expect_refused("truncated");
+    if (cut < 512) expect_refused("is not a database");
+  }
+}
+
+TEST_F(OpenTest, TruncatedToNothingBesideItsLog) {
+  Database open = sample_database(file);
+  const std::string log = read_bytes(file + "-wal");
+  ASSERT_FALSE(log.empty());
+  write_bytes(folder + "/copy.db", "");
+  write_bytes(folder + "/copy.db-wal", log);
+  expect_error(Database::open(folder + "/copy.db"), ErrorKind::Database, "was truncated");
+  EXPECT_TRUE(read_bytes(folder + "/copy.db-wal") == log);
+}
+
+TEST_F(OpenTest, CheckFindsOverwrittenPages) {
+  fill();
+  std::string bytes = read_bytes(file);
+  for (std::size_t i = bytes.size() / 3; i < bytes.size() / 3 + 9000; ++i) bytes[i] = '\x55';
+  write_bytes(file, bytes);
+  Database db = must(Database::open(file));  // opening does not read the whole file
+  EXPECT_FALSE(must(db.check()).empty());
+  EXPECT_TRUE(read_bytes(file) == bytes);
+}
+
+TEST_F(OpenTest, AnotherLockIsWaitedForThenNamed) {
+  sample_database(file);
+  Connection other(file, OpenMode::ReadWriteCreate, std::chrono::milliseconds(1000));
+  other.run_script("BEGIN IMMEDIATE");
+  Database db = must(Database::open(file, {.busy_timeout = std::chrono::milliseconds(50)}));
+  EXPECT_EQ(must(db.cells()).size(), 1u);  // readers do not wait
+  expect_error(db.put_cell(sample_cell("x")), ErrorKind::Database, "locked by another process");
+  other.run_script("COMMIT");
+  EXPECT_TRUE(db.put_cell(sample_cell("x")).ok());
+}
+
+}  // namespace
+}  // namespace rondo::db

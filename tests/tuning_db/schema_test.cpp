@@ -1,0 +1,58 @@
+#include "tuning_db/schema.h"
+
+#include <vector>
+
+#include "tests/tuning_db/fixture.h"
+
+namespace rondo::db {
+namespace {
+
+class SchemaTest : public DatabaseTest {
+ protected:
+  Connection open() { return {file, OpenMode::ReadWriteCreate, std::chrono::milliseconds(1000)}; }
+  std::vector<Migration> later(const char* sql) {
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back({newest_version() + 1, sql});
+    return steps;
+  }
+};
+
+TEST_F(SchemaTest, StepsAreInOrder) {
+  int last = 0;
+  for (const Migration& step : migrations()) EXPECT_EQ(step.version, ++last);
+  EXPECT_EQ(newest_version(), last);
+}
+
+TEST_F(SchemaTest, ALaterStepKeepsTheRows) {
+  sample_database(file);
+  Connection connection = open();
+  const auto steps = later("ALTER TABLE cells ADD COLUMN author TEXT NOT NULL DEFAULT ''");
+  migrate(connection, steps);
+  migrate(connection, steps);  // nothing left to do
+  EXPECT_EQ(schema_version(connection, steps), newest_version() + 1);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM cells WHERE author = ''"), 1);
+  expect_error(Database::open(file), ErrorKind::Database, "newer than this program's");
+}
+
+TEST_F(SchemaTest, AFailingStepLeavesTheOldVersion) {
+  sample_database(file);
+  Connection connection = open();
+  const auto steps = later("CREATE TABLE extra (x); INSERT INTO nowhere VALUES (1)");
+  EXPECT_THROW(migrate(connection, steps), Failure);
+  EXPECT_EQ(schema_version(connection), newest_version());
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"), 0);
+  EXPECT_EQ(must(must(Database::open(file)).stats()).cells, 1);
+}
+
+TEST_F(SchemaTest, AnOlderFileNeedsOneOpeningForWriting) {
+  {
+    Connection connection = open();
+    connection.run_script(
+        "PRAGMA application_id = 1380861007; CREATE TABLE other (x); PRAGMA user_version = 0");
+  }
+  expect_error(Database::open(file, {.access = Access::ReadOnly}), ErrorKind::Database,
+               "older than this program's");
+}
+
+}  // namespace
+}  // namespace rondo::db

@@ -1,0 +1,109 @@
+#include "tuner/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "compiler/schedule/strategy.h"
+#include "tuner/plan_measurer.h"
+
+namespace rondo::tuner {
+
+using db::TrialStatus;
+
+namespace {
+
+int workers_of(const TuneOptions& options) {
+  if (options.workers > 0) return options.workers;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
+}
+
+// The commonest failure stands for all of them.
+Error nothing_worked(const SearchResult& result) {
+  if (result.end == SearchEnd::Cancelled) return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+  std::map<std::string, int> reasons;
+  for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
+  const auto common = std::max_element(reasons.begin(), reasons.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
+                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
+  const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
+                         : wrong                             ? ErrorKind::Wrong
+                                                             : ErrorKind::Compile;
+  if (common == reasons.end())
+    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total), "give it more time with --budget"};
+  return {kind, fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second, common->first), ""};
+}
+
+std::size_t index_of(const std::vector<runtime::Candidate>& candidates, const runtime::Candidate& wanted) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const runtime::Candidate& c) {
+    return c.strategy == wanted.strategy && c.parameters == wanted.parameters;
+  });
+  return static_cast<std::size_t>(found - candidates.begin());
+}
+
+SearchOptions search_options(const TuneOptions& options, double used_s, TrialRecorder& recorder) {
+  SearchOptions search;
+  search.budget_s = std::max(0.0, options.budget_s - used_s);
+  search.cancel = options.cancel;
+  search.progress = options.progress;
+  search.exhaustive = options.exhaustive;
+  search.settled = [&recorder](const Row& row) { recorder.record(row); };
+  return search;
+}
+
+}  // namespace
+
+std::string TuneResult::summary() const {
+  const Row* row = best();
+  if (row == nullptr) return "nothing found";
+  const std::string what = fmt::format("{} {}", row->candidate.strategy, schedule::print(row->candidate.parameters));
+  if (!measured)
+    return fmt::format("{}: about {:.4f} ms by model; {} of {} candidates compiled", what,
+                       row->candidate.estimate.seconds * 1e3, search.tried, search.total);
+  return fmt::format("{}: {:.4f} ms, spread {:.1f}%, verified; {} of {} candidates tried in {:.0f} s ({})", what,
+                     row->timing.median_s * 1e3, row->timing.quartile_spread * 100, search.tried, search.total,
+                     search.seconds, end_name(search.end));
+}
+
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
+                        const runtime::Context* context, const TuneOptions& options) {
+  const Clock clock = steady_clock();
+  const double start = clock();
+  const Result<std::vector<runtime::Candidate>> candidates =
+      runtime::ranked_candidates(cell, problem, profile, options.alignment);
+  if (!candidates) return candidates.error();
+  PlanMeasurerOptions measuring;
+  measuring.workers = workers_of(options);
+  measuring.compile_limit = options.compile_limit;
+  measuring.cancel = options.cancel;
+  measuring.database = options.database;
+  measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
+  const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, context, measuring);
+  if (!measurer) return measurer.error();
+
+  TuneResult result;
+  if (EventTimer* timer = (*measurer)->timer()) {
+    const Result<double> bandwidth = copy_bandwidth(*timer);
+    if (bandwidth) result.copy_bytes_per_s = *bandwidth;
+  }
+  TrialRecorder recorder(options.database, cell, problem, profile);
+  result.search = search(*candidates, **measurer, search_options(options, clock() - start, recorder), clock);
+  result.measured = result.search.measured;
+  result.database_trouble = recorder.trouble();
+  const Row* best = result.best();
+  if (best == nullptr) return nothing_worked(result.search);
+  if (const runtime::CompiledPlan* plan = (*measurer)->plan(index_of(*candidates, best->candidate))) {
+    result.plan = *plan;
+    // Before the trial becomes best: who finds it there finds its code too.
+    if (options.database != nullptr) runtime::store_cubin(*plan, *options.database);
+  }
+  result.stored_as_best = recorder.store_best(*best);
+  result.database_trouble = recorder.trouble();
+  return result;
+}
+
+}  // namespace rondo::tuner

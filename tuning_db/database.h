@@ -1,0 +1,153 @@
+// The tuning database: one SQLite file with device profiles, cells, problems, trials, the best of them, and
+// cubins.
+//
+// Any number of processes may use one file on a local disk; each call is one short transaction, so killing a
+// process loses nothing that a call has returned for. (SQLite's write-ahead log needs shared memory: on a
+// network file system only one machine at a time.) All errors are values of kind Database, or Input for a
+// record that cannot be stored; messages name the file, what is wrong and what to do. A file that is damaged
+// or belongs to another application is never changed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "tuning_db/exchange.h"
+#include "tuning_db/records.h"
+
+namespace rondo::db {
+
+enum class Access {
+  ReadWrite,  // creates the file if there is none, and brings older ones to this program's schema
+  ReadOnly,   // works in a read-only folder too; there the file must not be changed by others meanwhile
+};
+
+struct OpenOptions {
+  Access access = Access::ReadWrite;
+  std::chrono::milliseconds busy_timeout{10'000};  // how long to wait for other processes
+};
+
+// When a verified trial takes the place of the best so far.
+enum class Replace {
+  IfFaster,  // there is none, or its median is longer: what concurrent tuners want
+  Always,    // the user's choice, or a new measurement that overrides the old
+};
+
+struct Neighbour {
+  Problem problem;
+  Trial trial;
+  Distance distance;
+};
+
+struct ProblemSummary {
+  Problem problem;
+  std::string cell_name;
+  std::int64_t trials = 0;
+  std::optional<Trial> best;
+};
+
+struct CubinSummary {
+  std::string key, arch, compiler_version, flags;
+  std::int64_t bytes = 0;
+  std::int64_t created_at = 0;
+};
+
+struct Stats {
+  std::int64_t devices = 0, cells = 0, problems = 0, trials = 0, verified = 0, best = 0, cubins = 0;
+  std::int64_t cubin_bytes = 0;
+  std::int64_t file_bytes = 0;  // main file and log
+  int schema_version = 0;
+};
+
+struct MergeReport {
+  std::int64_t devices = 0, cells = 0, problems = 0, trials = 0, cubins = 0;  // added or renewed
+  std::int64_t known_trials = 0;                                              // were there already
+  std::int64_t best = 0;                                                      // problems whose best changed
+};
+
+struct PruneReport {
+  std::int64_t trials = 0, cubins = 0;
+  std::int64_t bytes_before = 0, bytes_after = 0;  // of the main file and log
+};
+
+// $RONDO_DB, else $XDG_DATA_HOME/rondo/tuning.db, else ~/.local/share/rondo/tuning.db; Error Missing without
+// a HOME.
+Result<std::string> default_path();
+
+// An open database. Move-only; calls from several threads are taken one at a time. A process that forks must
+// open it anew in the child.
+class Database {
+ public:
+  // Folders are not created. Opening for reading where there is no file is Error Missing ("nothing is tuned
+  // yet").
+  static Result<Database> open(const std::string& path, const OpenOptions& options = {});
+  // The file at default_path(), whose folder is created when opened for writing.
+  static Result<Database> open_default(const OpenOptions& options = {});
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  const std::string& path() const;  // absolute
+  Access access() const;
+
+  // Devices and cells. A shipped profile never replaces a measured one. A cell whose hash is known stays as
+  // it is.
+  Status put_device(const Device& device);
+  Result<std::optional<Device>> get_device(const std::string& key);
+  Result<std::vector<Device>> devices();
+  Status put_cell(const Cell& cell);
+  Result<std::vector<Cell>> cells();
+  // By name or by the start of the hash; the newest where a name has several. None where nothing matches.
+  Result<std::optional<Cell>> find_cell(const std::string& name_or_hash);
+
+  // Problems and trials. The problem's cell and device must be there; the same problem gives the same id.
+  Result<std::int64_t> upsert_problem(const Problem& problem);
+  // The trial's id; of the trial recorded before where all but its id is equal.
+  Result<std::int64_t> record_trial(std::int64_t problem, const Trial& trial);
+  // Makes the trial its problem's best; false where Replace::IfFaster keeps another. Error Input unless
+  // trial.may_be_best().
+  Result<bool> set_best(std::int64_t trial, Replace replace);
+  Result<std::optional<Trial>> find_best(const Problem& problem);
+  // For shapes not tuned: of the best trials of problems alike (records.h), the one with the least distance.
+  Result<std::optional<Neighbour>> nearest(const Problem& problem);
+  Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording
+  // All problems, or those of one cell (by hash), sorted by cell name and shape.
+  Result<std::vector<ProblemSummary>> list(const std::string& cell_hash = "");
+
+  // Cubins. Storing one whose key is there replaces it. A damaged image is an Error: use it as a miss and
+  // store a new one; it is never returned.
+  Result<std::string> put_cubin(const Cubin& cubin);  // the key
+  Result<std::optional<Cubin>> get_cubin(const CacheKey& key);
+  Result<std::optional<Cubin>> get_cubin(const std::string& key_hash);
+  Result<std::vector<CubinSummary>> cubins();
+
+  // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. Importing
+  // keeps the faster verified best of each problem, and trials that are already there are not added again; it
+  // is done whole or not at all (cubins: one by one).
+  Result<Contents> contents(const std::string& cell_hash = "");
+  Result<std::string> export_json(const std::string& cell_hash = "");
+  Result<MergeReport> import_json(const std::string& text,
+                                  const std::string& origin);  // origin: file, for messages
+  Result<MergeReport> merge(const Contents& contents);
+  Result<MergeReport> merge_database(const std::string& path);  // with its cubins
+  Result<std::string> export_lock(const std::string& cell_hash = "");
+
+  // Care.
+  Result<Stats> stats();
+  // Everything that can be wrong with the file, one finding a line; reads it whole. Empty when sound.
+  Result<std::vector<std::string>> check();
+  // Removes trials and cubins from before the time `before`, except the best and their cubins, and shrinks
+  // the file.
+  Result<PruneReport> prune(std::int64_t before);
+
+ private:
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rondo::db

@@ -1,0 +1,131 @@
+// Export, import and merging. All ways in go through one merge of Contents.
+#include "tuning_db/database_impl.h"
+#include "tuning_db/lock_file.h"
+
+namespace rondo::db {
+namespace {
+
+void read_problems(Connection& c, const std::string& cell_hash, Contents& contents) {
+  Statement row =
+      c.query(fmt::format("SELECT p.id, {} FROM problems p WHERE ?1 = '' OR p.cell = ?1 ORDER BY p.id",
+                          kProblemColumns),
+              cell_hash);
+  while (row.step()) {
+    TunedProblem& tuned = contents.problems.emplace_back();
+    tuned.problem = read_problem(row, 1);
+    Statement trial = c.query(
+        fmt::format(
+            "SELECT {}, EXISTS (SELECT 1 FROM best WHERE trial = t.id) FROM trials t WHERE t.problem = ?1 "
+            "ORDER BY t.id",
+            kTrialColumns),
+        row.integer(0));
+    while (trial.step()) {
+      if (trial.integer(15) != 0) tuned.best = tuned.trials.size();
+      tuned.trials.push_back(read_trial(trial, 0, c.path()));
+    }
+  }
+}
+
+Contents read_contents(Connection& c, const std::string& cell_hash) {
+  Contents contents;
+  Statement device = c.query(fmt::format("SELECT {} FROM devices WHERE ?1 = '' OR key IN (SELECT device FROM "
+                                         "problems WHERE cell = ?1) ORDER BY key",
+                                         kDeviceColumns),
+                             cell_hash);
+  while (device.step()) contents.devices.push_back(read_device(device, c.path()));
+  Statement cell =
+      c.query("SELECT hash, name, source FROM cells WHERE ?1 = '' OR hash = ?1 ORDER BY rowid", cell_hash);
+  while (cell.step()) contents.cells.push_back({cell.text(0), cell.text(1), cell.text(2)});
+  read_problems(c, cell_hash, contents);
+  return contents;
+}
+
+void merge_problem(Connection& c, const TunedProblem& tuned, MergeReport& report) {
+  unwrap(validate(tuned.problem));
+  const auto [problem, new_problem] = insert_problem(c, tuned.problem);
+  report.problems += new_problem;
+  for (std::size_t i = 0; i < tuned.trials.size(); ++i) {
+    const Trial trial = checked(tuned.trials[i]);
+    const auto [id, added] = insert_trial(c, problem, trial);
+    (added ? report.trials : report.known_trials) += 1;
+    if (tuned.best != i) continue;
+    if (!trial.may_be_best())
+      throw Failure({ErrorKind::Input,
+                     "the best trial of " + describe(tuned.problem) + " is not verified and timed", ""});
+    report.best += replace_best_if_faster(c, problem, id, *trial.median_ms);
+  }
+}
+
+MergeReport merge_contents(Connection& c, const Contents& contents) {
+  MergeReport report;
+  for (const Device& device : contents.devices) {
+    Device canonical = device;
+    canonical.profile = unwrap(canonical_object(device.profile, "profile of device '" + device.key + "'"));
+    report.devices += insert_device(c, canonical, /*keep_newer=*/true);
+  }
+  for (const Cell& cell : contents.cells) report.cells += insert_cell(c, cell);
+  for (const TunedProblem& tuned : contents.problems) merge_problem(c, tuned, report);
+  return report;
+}
+
+}  // namespace
+
+Result<Contents> Database::contents(const std::string& cell_hash) {
+  return impl_->read([&](Connection& c) { return read_contents(c, cell_hash); });
+}
+
+Result<std::string> Database::export_json(const std::string& cell_hash) {
+  const Result<Contents> all = contents(cell_hash);
+  if (!all.ok()) return all.error();
+  return to_json(*all);
+}
+
+Result<MergeReport> Database::merge(const Contents& contents) {
+  return impl_->write([&](Connection& c) { return merge_contents(c, contents); });
+}
+
+Result<MergeReport> Database::import_json(const std::string& text, const std::string& origin) {
+  const Result<Contents> read = contents_from_json(text, origin);
+  if (!read.ok()) return read.error();
+  return merge(*read);
+}
+
+Result<MergeReport> Database::merge_database(const std::string& other_path) {
+  Result<Database> other =
+      open(other_path, {.access = Access::ReadOnly, .busy_timeout = impl_->options.busy_timeout});
+  if (!other.ok()) return other.error();
+  const Result<Contents> read = other->contents();
+  if (!read.ok()) return read.error();
+  Result<MergeReport> report = merge(*read);
+  const Result<std::vector<CubinSummary>> cubins = other->cubins();
+  if (!cubins.ok()) return cubins.error();
+  // One at a time: all images together may not fit in memory.
+  for (const CubinSummary& summary : *cubins) {
+    if (!report.ok()) break;
+    const Result<std::optional<Cubin>> known = get_cubin(summary.key);
+    if (known.ok() && known.value().has_value()) continue;
+    const Result<std::optional<Cubin>> cubin = other->get_cubin(summary.key);
+    if (!cubin.ok() || !cubin.value().has_value()) continue;  // damaged or pruned: rebuilt when needed
+    const Result<std::string> stored = put_cubin(**cubin);
+    if (!stored.ok()) return stored.error();
+    ++report->cubins;
+  }
+  return report;
+}
+
+Result<std::string> Database::export_lock(const std::string& cell_hash) {
+  const Result<std::vector<ProblemSummary>> problems = list(cell_hash);
+  if (!problems.ok()) return problems.error();
+  std::vector<PinnedChoice> choices;
+  for (const ProblemSummary& problem : *problems) {
+    if (!problem.best) continue;
+    choices.push_back({.problem = problem.problem,
+                       .cell_name = problem.cell_name,
+                       .strategy = problem.best->strategy,
+                       .parameters = problem.best->parameters,
+                       .rondo_version = problem.best->rondo_version});
+  }
+  return to_lock_text(choices);
+}
+
+}  // namespace rondo::db

@@ -1,0 +1,172 @@
+// Devices, cells, problems, trials, and the best of them.
+#include "tuning_db/database_impl.h"
+
+namespace rondo::db {
+namespace {
+
+// The best trial and its problem, of problems that a condition selects.
+std::string best_query(std::string_view condition) {
+  return fmt::format(
+      "SELECT {}, {} FROM problems p JOIN best ON best.problem = p.id JOIN trials t ON t.id = best.trial "
+      "WHERE {}",
+      kProblemColumns, kTrialColumns, condition);
+}
+
+void set_best_always(Connection& c, std::int64_t problem, std::int64_t trial) {
+  c.run(
+      "INSERT INTO best (problem, trial) VALUES (?1, ?2) ON CONFLICT (problem) DO UPDATE SET trial = "
+      "excluded.trial",
+      problem, trial);
+}
+
+}  // namespace
+
+Status Database::put_device(const Device& device) {
+  return impl_->write([&](Connection& c) {
+    if (device.key.empty()) throw Failure({ErrorKind::Input, "the device's key is empty", ""});
+    Device canonical = device;
+    canonical.profile = unwrap(canonical_object(device.profile, "profile of device '" + device.key + "'"));
+    insert_device(c, canonical, /*keep_newer=*/false);
+  });
+}
+
+Result<std::optional<Device>> Database::get_device(const std::string& key) {
+  return impl_->read([&](Connection& c) -> std::optional<Device> {
+    Statement row = c.query(fmt::format("SELECT {} FROM devices WHERE key = ?1", kDeviceColumns), key);
+    if (!row.step()) return std::nullopt;
+    return read_device(row, impl_->path);
+  });
+}
+
+Result<std::vector<Device>> Database::devices() {
+  return impl_->read([&](Connection& c) {
+    std::vector<Device> devices;
+    Statement row = c.query(fmt::format("SELECT {} FROM devices ORDER BY key", kDeviceColumns));
+    while (row.step()) devices.push_back(read_device(row, impl_->path));
+    return devices;
+  });
+}
+
+Status Database::put_cell(const Cell& cell) {
+  return impl_->write([&](Connection& c) {
+    if (cell.hash.empty())
+      throw Failure({ErrorKind::Input, "the hash of cell '" + cell.name + "' is empty", ""});
+    insert_cell(c, cell);
+  });
+}
+
+Result<std::vector<Cell>> Database::cells() {
+  return impl_->read([](Connection& c) {
+    std::vector<Cell> cells;
+    Statement row = c.query("SELECT hash, name, source FROM cells ORDER BY name, rowid");
+    while (row.step()) cells.push_back({row.text(0), row.text(1), row.text(2)});
+    return cells;
+  });
+}
+
+Result<std::optional<Cell>> Database::find_cell(const std::string& name_or_hash) {
+  return impl_->read([&](Connection& c) -> std::optional<Cell> {
+    if (name_or_hash.empty()) return std::nullopt;
+    Statement row = c.query(
+        "SELECT hash, name, source FROM cells WHERE name = ?1 OR substr(hash, 1, length(?1)) = ?1 "
+        "ORDER BY name = ?1 DESC, rowid DESC",
+        name_or_hash);
+    if (!row.step()) return std::nullopt;
+    return Cell{row.text(0), row.text(1), row.text(2)};
+  });
+}
+
+Result<std::int64_t> Database::upsert_problem(const Problem& problem) {
+  return impl_->write([&](Connection& c) {
+    unwrap(validate(problem));
+    return insert_problem(c, problem).first;
+  });
+}
+
+Result<std::int64_t> Database::record_trial(std::int64_t problem, const Trial& trial) {
+  return impl_->write([&](Connection& c) { return insert_trial(c, problem, checked(trial)).first; });
+}
+
+Result<bool> Database::set_best(std::int64_t trial, Replace replace) {
+  return impl_->write([&](Connection& c) {
+    Statement row =
+        c.query(fmt::format("SELECT {}, t.problem FROM trials t WHERE t.id = ?1", kTrialColumns), trial);
+    if (!row.step())
+      throw Failure({ErrorKind::Input, fmt::format("no trial {} in database '{}'", trial, impl_->path), ""});
+    const Trial stored = read_trial(row, 0, impl_->path);
+    const std::int64_t problem = row.integer(15);
+    if (!stored.may_be_best())
+      throw Failure({ErrorKind::Input,
+                     fmt::format("trial {} cannot be best: it is {}, {}, {}", trial, to_text(stored.status),
+                                 stored.verified ? "verified" : "not verified",
+                                 stored.median_ms ? "timed" : "not timed"),
+                     "only a trial that ran, was timed, and agrees with the reference is stored as best"});
+    if (replace == Replace::IfFaster) return replace_best_if_faster(c, problem, trial, *stored.median_ms);
+    set_best_always(c, problem, trial);
+    return true;
+  });
+}
+
+Result<std::optional<Trial>> Database::find_best(const Problem& problem) {
+  return impl_->read([&](Connection& c) -> std::optional<Trial> {
+    const auto id = find_problem(c, problem);
+    if (!id) return std::nullopt;
+    Statement row = c.query(best_query("p.id = ?1"), *id);
+    if (!row.step()) return std::nullopt;
+    return read_trial(row, kProblemWidth, impl_->path);
+  });
+}
+
+Result<std::optional<Neighbour>> Database::nearest(const Problem& p) {
+  return impl_->read([&](Connection& c) {
+    std::optional<Neighbour> found;
+    Statement row =
+        c.query(best_query("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.pass = ?5 "
+                           "AND p.h = ?6 AND p.d = ?7 ORDER BY p.id"),
+                p.cell, p.arch, p.dtype, p.math, p.pass, p.shape.H, p.shape.D);
+    while (row.step()) {
+      const Problem tuned = read_problem(row, 0);
+      const Distance away = distance(tuned, p);
+      if (!found || away < found->distance)
+        found = Neighbour{tuned, read_trial(row, kProblemWidth, impl_->path), away};
+    }
+    return found;
+  });
+}
+
+Result<std::vector<Trial>> Database::trials(const Problem& problem) {
+  return impl_->read([&](Connection& c) {
+    std::vector<Trial> trials;
+    const auto id = find_problem(c, problem);
+    if (!id) return trials;
+    Statement row = c.query(
+        fmt::format("SELECT {} FROM trials t WHERE t.problem = ?1 ORDER BY t.id", kTrialColumns), *id);
+    while (row.step()) trials.push_back(read_trial(row, 0, impl_->path));
+    return trials;
+  });
+}
+
+Result<std::vector<ProblemSummary>> Database::list(const std::string& cell_hash) {
+  return impl_->read([&](Connection& c) {
+    std::vector<ProblemSummary> problems;
+    Statement row = c.query(
+        fmt::format(
+            "SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), {} FROM problems p "
+            "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
+            "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 "
+            "ORDER BY cells.name, p.h, p.d, p.t, p.b, p.id",
+            kProblemColumns, kTrialColumns),
+        cell_hash);
+    while (row.step()) {
+      ProblemSummary& problem = problems.emplace_back();
+      problem.problem = read_problem(row, 0);
+      problem.cell_name = row.text(kProblemWidth);
+      problem.trials = row.integer(kProblemWidth + 1);
+      constexpr int kBest = kProblemWidth + 2;
+      if (!row.is_null(kBest)) problem.best = read_trial(row, kBest, impl_->path);
+    }
+    return problems;
+  });
+}
+
+}  // namespace rondo::db

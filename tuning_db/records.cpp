@@ -1,0 +1,116 @@
+#include "tuning_db/records.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+namespace rondo::db {
+namespace {
+
+template <class Enum, std::size_t N>
+using Names = std::array<std::pair<Enum, std::string_view>, N>;
+
+constexpr Names<Origin, 2> kOrigins = {{{Origin::Shipped, "shipped"}, {Origin::Measured, "measured"}}};
+
+constexpr Names<TrialStatus, 9> kStatuses = {{
+    {TrialStatus::Ok, "ok"},
+    {TrialStatus::CompileError, "compile_error"},
+    {TrialStatus::Spill, "spill"},
+    {TrialStatus::LaunchError, "launch_error"},
+    {TrialStatus::Timeout, "timeout"},
+    {TrialStatus::Wrong, "wrong"},
+    {TrialStatus::Slower, "slower"},
+    {TrialStatus::Duplicate, "duplicate"},
+    {TrialStatus::Cancelled, "cancelled"},
+}};
+
+template <class Enum, std::size_t N>
+std::string_view name_of(const Names<Enum, N>& names, Enum value) {
+  for (const auto& [known, name] : names)
+    if (known == value) return name;
+  return "?";
+}
+
+template <class Enum, std::size_t N>
+std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text) {
+  for (const auto& [value, name] : names)
+    if (name == text) return value;
+  return std::nullopt;
+}
+
+double log2_ratio(double a, double b) { return std::abs(std::log2(a) - std::log2(b)); }
+
+std::uint64_t round_up(std::int64_t extent) {
+  return std::bit_ceil(static_cast<std::uint64_t>(extent < 1 ? 1 : extent));
+}
+
+}  // namespace
+
+std::string_view to_text(Origin origin) { return name_of(kOrigins, origin); }
+std::optional<Origin> origin_from_text(std::string_view text) { return value_of(kOrigins, text); }
+std::string_view to_text(TrialStatus status) { return name_of(kStatuses, status); }
+std::optional<TrialStatus> trial_status_from_text(std::string_view text) { return value_of(kStatuses, text); }
+
+std::string bucket(const Shape& shape) {
+  return fmt::format("B{}-T{}-H{}-D{}", round_up(shape.B), round_up(shape.T), shape.H, shape.D);
+}
+
+Status validate(const Problem& problem) {
+  const std::pair<std::string_view, const std::string&> texts[] = {
+      {"cell", problem.cell},   {"device", problem.device}, {"arch", problem.arch},
+      {"dtype", problem.dtype}, {"math", problem.math},     {"pass", problem.pass}};
+  for (const auto& [name, text] : texts)
+    if (text.empty()) return Error{ErrorKind::Input, fmt::format("the problem's {} is empty", name), ""};
+
+  const std::pair<char, std::int64_t> extents[] = {
+      {'B', problem.shape.B}, {'T', problem.shape.T}, {'H', problem.shape.H}, {'D', problem.shape.D}};
+  for (const auto& [name, extent] : extents)
+    if (extent < 1)
+      return Error{ErrorKind::Input,
+                   fmt::format("the problem's {} is {}; at least 1 is needed", name, extent), ""};
+  return success();
+}
+
+std::string describe(const Problem& problem) {
+  const Shape& s = problem.shape;
+  return fmt::format("cell {:.12} on {} ({}), B={},T={},H={},D={}, {}, {}, {}", problem.cell, problem.device,
+                     problem.arch, s.B, s.T, s.H, s.D, problem.dtype, problem.math, problem.pass);
+}
+
+bool alike(const Problem& tuned, const Problem& wanted) {
+  Problem moved = tuned;
+  moved.device = wanted.device;
+  moved.shape.B = wanted.shape.B;
+  moved.shape.T = wanted.shape.T;
+  return moved == wanted;
+}
+
+bool Distance::operator<(const Distance& other) const {
+  return std::tie(steps, other_device, batch) < std::tie(other.steps, other.other_device, other.batch);
+}
+
+Distance distance(const Problem& tuned, const Problem& wanted) {
+  const auto steps = [](const Shape& s) { return static_cast<double>(s.B) * static_cast<double>(s.T); };
+  return {.steps = log2_ratio(steps(tuned.shape), steps(wanted.shape)),
+          .other_device = tuned.device != wanted.device,
+          .batch = log2_ratio(static_cast<double>(tuned.shape.B), static_cast<double>(wanted.shape.B))};
+}
+
+Result<std::string> canonical_object(const std::string& text, std::string_view what) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object()) return json.dump();
+  return Error{ErrorKind::Input, fmt::format("{}: '{:.80}' is no JSON object", what, text), ""};
+}
+
+std::int64_t now() {
+  using std::chrono::duration_cast, std::chrono::seconds, std::chrono::system_clock;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace rondo::db

@@ -1,0 +1,209 @@
+#include "tuning_db/rows.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace rondo::db {
+namespace {
+
+Failure unknown_word(const std::string& path, std::string_view column, const std::string& word) {
+  return Failure({ErrorKind::Database,
+                  fmt::format("database '{}' is damaged: unknown {} '{}'", path, column, word),
+                  "run 'rondo db check'; restore a copy, or move the file away and tune again"});
+}
+
+Failure bad_trial(const Trial& trial, std::string_view what) {
+  return Failure({ErrorKind::Input, fmt::format("trial of strategy '{}' {}", trial.strategy, what), ""});
+}
+
+std::string digest(const Trial& t) {
+  return hash_fields(
+      "rondo-trial-1",
+      {t.strategy, t.parameters, to_text(t.status), t.verified ? "1" : "0", t.reason,
+       t.median_ms ? fmt::format("{}", *t.median_ms) : "none", fmt::format("{}", t.spread),
+       std::to_string(t.samples), std::to_string(t.registers), std::to_string(t.shared_bytes),
+       std::to_string(t.spill_bytes), t.cubin_key, t.rondo_version, std::to_string(t.created_at)});
+}
+
+}  // namespace
+
+Device read_device(const Statement& row, const std::string& path) {
+  Device device;
+  device.key = row.text(0);
+  device.name = row.text(1);
+  device.compute_major = static_cast<int>(row.integer(2));
+  device.compute_minor = static_cast<int>(row.integer(3));
+  device.sm_count = static_cast<int>(row.integer(4));
+  device.driver = row.text(5);
+  device.profile = row.text(6);
+  const std::optional<Origin> origin = origin_from_text(row.text(7));
+  if (!origin) throw unknown_word(path, "origin of a profile", row.text(7));
+  device.origin = *origin;
+  device.calibrated_at = row.integer(8);
+  return device;
+}
+
+Problem read_problem(const Statement& row, int first) {
+  Problem problem;
+  problem.cell = row.text(first);
+  problem.device = row.text(first + 1);
+  problem.arch = row.text(first + 2);
+  problem.shape = {row.integer(first + 3), row.integer(first + 4), row.integer(first + 5),
+                   row.integer(first + 6)};
+  problem.dtype = row.text(first + 7);
+  problem.math = row.text(first + 8);
+  problem.pass = row.text(first + 9);
+  return problem;
+}
+
+Trial read_trial(const Statement& row, int first, const std::string& path) {
+  Trial trial;
+  trial.id = row.integer(first);
+  trial.strategy = row.text(first + 1);
+  trial.parameters = row.text(first + 2);
+  const std::optional<TrialStatus> status = trial_status_from_text(row.text(first + 3));
+  if (!status) throw unknown_word(path, "status of a trial", row.text(first + 3));
+  trial.status = *status;
+  trial.verified = row.integer(first + 4) != 0;
+  trial.reason = row.text(first + 5);
+  if (!row.is_null(first + 6)) trial.median_ms = row.real(first + 6);
+  trial.spread = row.real(first + 7);
+  trial.samples = static_cast<int>(row.integer(first + 8));
+  trial.registers = static_cast<int>(row.integer(first + 9));
+  trial.shared_bytes = static_cast<int>(row.integer(first + 10));
+  trial.spill_bytes = static_cast<int>(row.integer(first + 11));
+  trial.cubin_key = row.text(first + 12);
+  trial.rondo_version = row.text(first + 13);
+  trial.created_at = row.integer(first + 14);
+  return trial;
+}
+
+std::optional<std::int64_t> find_problem(Connection& connection, const Problem& p) {
+  Statement row = connection.query(
+      "SELECT id FROM problems WHERE cell = ?1 AND device = ?2 AND arch = ?3 AND b = ?4 AND t = ?5 AND h = "
+      "?6 "
+      "AND d = ?7 AND dtype = ?8 AND math = ?9 AND pass = ?10",
+      p.cell, p.device, p.arch, p.shape.B, p.shape.T, p.shape.H, p.shape.D, p.dtype, p.math, p.pass);
+  if (!row.step()) return std::nullopt;
+  return row.integer(0);
+}
+
+std::pair<std::int64_t, bool> insert_problem(Connection& connection, const Problem& p) {
+  if (const auto known = find_problem(connection, p)) return {*known, false};
+  const auto require = [&](const char* sql, std::string_view what, const std::string& key,
+                           std::string_view how) {
+    if (connection.query(sql, key).step()) return;
+    throw Failure({ErrorKind::Input,
+                   fmt::format("the problem names {} '{}', which is not in database '{}'", what, key,
+                               connection.path()),
+                   fmt::format("store it first ({})", how)});
+  };
+  require("SELECT 1 FROM cells WHERE hash = ?1", "cell", p.cell, "put_cell");
+  require("SELECT 1 FROM devices WHERE key = ?1", "device", p.device, "put_device");
+  connection.run(
+      "INSERT INTO problems (cell, device, arch, b, t, h, d, bucket, dtype, math, pass) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+      p.cell, p.device, p.arch, p.shape.B, p.shape.T, p.shape.H, p.shape.D, bucket(p.shape), p.dtype, p.math,
+      p.pass);
+  return {connection.last_insert_id(), true};
+}
+
+Trial checked(Trial trial) {
+  if (trial.strategy.empty()) throw bad_trial(trial, "names no strategy");
+  if (trial.median_ms && !(std::isfinite(*trial.median_ms) && *trial.median_ms > 0))
+    throw bad_trial(trial, fmt::format("has a median of {} ms; it must be above 0", *trial.median_ms));
+  if (!(std::isfinite(trial.spread) && trial.spread >= 0))
+    throw bad_trial(trial, fmt::format("has a spread of {}; it must be at least 0", trial.spread));
+  if (trial.samples < 0) throw bad_trial(trial, fmt::format("has {} samples", trial.samples));
+  if (trial.verified && trial.status == TrialStatus::Wrong)
+    throw bad_trial(trial, "is both wrong and verified");
+  trial.parameters = unwrap(canonical_object(trial.parameters, "parameters of a trial"));
+  if (trial.created_at == 0) trial.created_at = now();
+  return trial;
+}
+
+std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t problem, const Trial& t) {
+  const std::string key = digest(t);
+  Statement known =
+      connection.query("SELECT id FROM trials WHERE problem = ?1 AND digest = ?2", problem, key);
+  if (known.step()) return {known.integer(0), false};
+  if (!connection.query("SELECT 1 FROM problems WHERE id = ?1", problem).step())
+    throw Failure({ErrorKind::Input,
+                   fmt::format("no problem {} in database '{}'", problem, connection.path()),
+                   "store it first (upsert_problem)"});
+  connection.run(
+      "INSERT INTO trials (problem, digest, strategy, parameters, status, verified, reason, median_ms, "
+      "spread, "
+      "samples, registers, shared_bytes, spill_bytes, cubin_key, rondo_version, created_at) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+      problem, key, t.strategy, t.parameters, to_text(t.status), t.verified, t.reason, t.median_ms, t.spread,
+      t.samples, t.registers, t.shared_bytes, t.spill_bytes, t.cubin_key, t.rondo_version, t.created_at);
+  return {connection.last_insert_id(), true};
+}
+
+bool replace_best_if_faster(Connection& connection, std::int64_t problem, std::int64_t trial,
+                            double median_ms) {
+  connection.run(
+      "INSERT INTO best (problem, trial) VALUES (?1, ?2) ON CONFLICT (problem) DO UPDATE SET trial = "
+      "excluded.trial "
+      "WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial)",
+      problem, trial, median_ms);
+  return connection.changes() > 0;
+}
+
+bool insert_device(Connection& connection, const Device& d, bool keep_newer) {
+  // Shipped never replaces measured; with keep_newer, of two measured profiles the later one stays.
+  connection.run(
+      "INSERT INTO devices (key, name, compute_major, compute_minor, sm_count, driver, profile, origin, "
+      "calibrated_at) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (key) DO UPDATE SET name = excluded.name, "
+      "compute_major = excluded.compute_major, compute_minor = excluded.compute_minor, sm_count = "
+      "excluded.sm_count, "
+      "driver = excluded.driver, profile = excluded.profile, origin = excluded.origin, "
+      "calibrated_at = excluded.calibrated_at "
+      "WHERE CASE WHEN excluded.origin = 'shipped' THEN devices.origin = 'shipped' AND NOT ?10 "
+      "ELSE devices.origin = 'shipped' OR NOT ?10 OR excluded.calibrated_at > devices.calibrated_at END",
+      d.key, d.name, d.compute_major, d.compute_minor, d.sm_count, d.driver, d.profile, to_text(d.origin),
+      d.calibrated_at, keep_newer);
+  return connection.changes() > 0;
+}
+
+bool insert_cell(Connection& connection, const Cell& cell) {
+  connection.run("INSERT INTO cells (hash, name, source) VALUES (?1, ?2, ?3) ON CONFLICT (hash) DO NOTHING",
+                 cell.hash, cell.name, cell.source);
+  return connection.changes() > 0;
+}
+
+std::string cubin_digest(const Cubin& cubin) {
+  return hash_fields("rondo-image-1", {cubin.image, cubin.resources});
+}
+
+void insert_cubin(Connection& connection, const Cubin& c) {
+  connection.run(
+      "INSERT OR REPLACE INTO cubins (key, source, flags, arch, compiler_version, resources, digest, "
+      "created_at, image) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+      c.key.hash(), c.key.source, c.key.flags, c.key.arch, c.key.compiler_version, c.resources,
+      cubin_digest(c), c.created_at, Blob{c.image});
+}
+
+std::optional<Cubin> select_cubin(Connection& connection, const std::string& key) {
+  Statement row = connection.query(
+      "SELECT source, flags, arch, compiler_version, resources, digest, created_at, image FROM cubins WHERE "
+      "key = ?1",
+      key);
+  if (!row.step()) return std::nullopt;
+  Cubin cubin{.key = {row.text(0), row.text(1), row.text(2), row.text(3)},
+              .image = row.text(7),
+              .resources = row.text(4),
+              .created_at = row.integer(6)};
+  if (cubin.key.hash() == key && cubin_digest(cubin) == row.text(5)) return cubin;
+  throw Failure(
+      {ErrorKind::Database,
+       fmt::format("cubin {:.12} in database '{}' is damaged: its contents do not match their hash", key,
+                   connection.path()),
+       "compile the kernel again, which replaces it; run 'rondo db check' to see whether more is damaged"});
+}
+
+}  // namespace rondo::db

@@ -1,0 +1,156 @@
+#include "tuning_db/schema.h"
+
+#include <fmt/format.h>
+
+namespace rondo::db {
+namespace {
+
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE devices (
+  key           TEXT PRIMARY KEY CHECK (key <> ''),
+  name          TEXT NOT NULL,
+  compute_major INTEGER NOT NULL,
+  compute_minor INTEGER NOT NULL,
+  sm_count      INTEGER NOT NULL,
+  driver        TEXT NOT NULL,
+  profile       TEXT NOT NULL,
+  origin        TEXT NOT NULL CHECK (origin IN ('shipped', 'measured')),
+  calibrated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE cells (
+  hash   TEXT PRIMARY KEY CHECK (hash <> ''),
+  name   TEXT NOT NULL,
+  source TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE problems (
+  id     INTEGER PRIMARY KEY,
+  cell   TEXT NOT NULL REFERENCES cells(hash),
+  device TEXT NOT NULL REFERENCES devices(key),
+  arch   TEXT NOT NULL,
+  b      INTEGER NOT NULL CHECK (b >= 1),
+  t      INTEGER NOT NULL CHECK (t >= 1),
+  h      INTEGER NOT NULL CHECK (h >= 1),
+  d      INTEGER NOT NULL CHECK (d >= 1),
+  bucket TEXT NOT NULL,
+  dtype  TEXT NOT NULL,
+  math   TEXT NOT NULL,
+  pass   TEXT NOT NULL,
+  UNIQUE (cell, arch, dtype, math, pass, h, d, device, b, t)
+) STRICT;
+
+-- cubin_key has no foreign key: it is a content address, and the image may be pruned or stay on another machine.
+-- digest is a hash of the row's content, so that merging a file twice adds nothing.
+CREATE TABLE trials (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  problem       INTEGER NOT NULL REFERENCES problems(id),
+  digest        TEXT NOT NULL,
+  strategy      TEXT NOT NULL CHECK (strategy <> ''),
+  parameters    TEXT NOT NULL CHECK (json_valid(parameters)),
+  status        TEXT NOT NULL CHECK (status IN ('ok', 'compile_error', 'spill', 'launch_error', 'timeout', 'wrong',
+                                                'slower', 'duplicate', 'cancelled')),
+  verified      INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  reason        TEXT NOT NULL,
+  median_ms     REAL CHECK (median_ms > 0),
+  spread        REAL NOT NULL CHECK (spread >= 0),
+  samples       INTEGER NOT NULL CHECK (samples >= 0),
+  registers     INTEGER NOT NULL,
+  shared_bytes  INTEGER NOT NULL,
+  spill_bytes   INTEGER NOT NULL,
+  cubin_key     TEXT NOT NULL,
+  rondo_version TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  CHECK (NOT (verified AND status = 'wrong')),
+  UNIQUE (problem, digest),
+  UNIQUE (id, problem)
+) STRICT;
+CREATE INDEX trials_by_age ON trials (created_at);
+
+CREATE TABLE best (
+  problem INTEGER PRIMARY KEY REFERENCES problems(id),
+  trial   INTEGER NOT NULL,
+  FOREIGN KEY (trial, problem) REFERENCES trials(id, problem)
+) STRICT;
+CREATE INDEX best_by_trial ON best (trial, problem);
+
+CREATE TRIGGER best_insert_verified BEFORE INSERT ON best
+WHEN NOT EXISTS (SELECT 1 FROM trials WHERE id = NEW.trial AND status = 'ok' AND verified = 1
+                 AND median_ms IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'only a verified, timed trial may be best'); END;
+CREATE TRIGGER best_update_verified BEFORE UPDATE ON best
+WHEN NOT EXISTS (SELECT 1 FROM trials WHERE id = NEW.trial AND status = 'ok' AND verified = 1
+                 AND median_ms IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'only a verified, timed trial may be best'); END;
+CREATE TRIGGER best_trial_stays_verified BEFORE UPDATE ON trials
+WHEN EXISTS (SELECT 1 FROM best WHERE trial = OLD.id)
+ AND NOT (NEW.status = 'ok' AND NEW.verified = 1 AND NEW.median_ms IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a trial that is best stays verified'); END;
+
+-- digest covers image and resources: damage to either is noticed on reading.
+CREATE TABLE cubins (
+  key              TEXT PRIMARY KEY,
+  source           TEXT NOT NULL,
+  flags            TEXT NOT NULL,
+  arch             TEXT NOT NULL,
+  compiler_version TEXT NOT NULL,
+  resources        TEXT NOT NULL,
+  digest           TEXT NOT NULL,
+  created_at       INTEGER NOT NULL,
+  image            BLOB NOT NULL
+) STRICT;
+CREATE INDEX cubins_by_age ON cubins (created_at);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}};
+
+struct Header {
+  std::int64_t application_id, version, tables;
+};
+
+Header read_header(Connection& c) {
+  return {c.integer("PRAGMA application_id"), c.integer("PRAGMA user_version"),
+          c.integer("SELECT count(*) FROM sqlite_schema")};
+}
+
+int version_of(const Header& header, const std::string& path, int newest) {
+  // A file without tables holds nothing to lose; it is what a creation that was interrupted leaves behind.
+  if (header.application_id == 0 && header.version == 0 && header.tables == 0) return 0;
+  if (header.application_id != kApplicationId)
+    throw Failure(
+        {ErrorKind::Database,
+         fmt::format("'{}' is another application's SQLite database (application id 0x{:08x}, not 0x{:08x})",
+                     path, static_cast<std::uint32_t>(header.application_id), kApplicationId),
+         "name another file with --db; Rondo never overwrites a file that it did not write"});
+  if (header.version > newest)
+    throw Failure({ErrorKind::Database,
+                   fmt::format("database '{}' has schema version {}, newer than this program's {}", path,
+                               header.version, newest),
+                   "use the newer Rondo that wrote it, or name another file with --db"});
+  return static_cast<int>(header.version);
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() { return kMigrations; }
+
+int newest_version(std::span<const Migration> steps) { return steps.empty() ? 0 : steps.back().version; }
+
+int schema_version(Connection& connection, std::span<const Migration> steps) {
+  // One view for all three: another process may be creating the tables right now.
+  const Header header = connection.read([&] { return read_header(connection); });
+  return version_of(header, connection.path(), newest_version(steps));
+}
+
+void migrate(Connection& connection, std::span<const Migration> steps) {
+  connection.write([&] {
+    const int current = version_of(read_header(connection), connection.path(), newest_version(steps));
+    for (const Migration& step : steps)
+      if (step.version > current) connection.run_script(step.sql);
+    connection.run_script(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
+                                      newest_version(steps))
+                              .c_str());
+  });
+}
+
+}  // namespace rondo::db

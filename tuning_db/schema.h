@@ -1,0 +1,31 @@
+// Internal to tuning_db: the tables, and how a file moves from one version of them to the next.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tuning_db/sqlite.h"
+
+namespace rondo::db {
+
+// "RNDO" in the file's header tells a tuning database from other applications' SQLite files.
+inline constexpr std::int64_t kApplicationId = 0x524E444F;
+
+// A step from version - 1 to version. Steps that have shipped never change; a new one goes to the end of the
+// list.
+struct Migration {
+  int version;
+  const char* sql;
+};
+std::span<const Migration> migrations();
+int newest_version(std::span<const Migration> steps = migrations());
+
+// Version of the tables in the file, 0 for one that holds nothing yet. Changes nothing; a Failure for another
+// application's file and for a version newer than `steps` know.
+int schema_version(Connection& connection, std::span<const Migration> steps = migrations());
+
+// Brings the file to the newest version, all steps in one transaction: another process sees the old version
+// or the new one. Several processes may do this at once. Call schema_version first.
+void migrate(Connection& connection, std::span<const Migration> steps = migrations());
+
+}  // namespace rondo::db
