@@ -2,7 +2,7 @@
 # linked statically, so that the binary runs on any Linux x86-64 of the same age or newer; libcuda and NVRTC are opened
 # at run time and never linked.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
+find_path(FMT_INCLUDE fmt/format.h REQUIRED)  # compiled in compiler/support/fmt_library.cpp
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 

@@ -45,60 +45,60 @@ std::optional<std::size_t> Picker::by_coverage() {
   return cover_[next_cover_];
 }
 
-std::optional<std::size_t> Picker::stepped(std::size_t from, const std::string& parameter, int step) const {
-  const Candidate& centre = candidates_[from];
-  const std::vector<std::int64_t>& values = values_.at({centre.strategy, parameter});
-  const auto place = std::lower_bound(values.begin(), values.end(), centre.parameters.at(parameter)) - values.begin();
-  if (place + step < 0 || place + step >= static_cast<std::ptrdiff_t>(values.size())) return std::nullopt;
-  std::pair<std::string, Parameters> key{centre.strategy, centre.parameters};
-  key.second[parameter] = values[static_cast<std::size_t>(place + step)];
-  const auto found = index_.find(key);
-  return found == index_.end() ? std::nullopt : std::optional(found->second);
+// Moves one parameter along the values it takes in the space; false at the end of them.
+bool Picker::step(Candidate& candidate, const std::string& parameter, int by) const {
+  const std::vector<std::int64_t>& values = values_.at({candidate.strategy, parameter});
+  std::int64_t& value = candidate.parameters.at(parameter);
+  const auto place = std::lower_bound(values.begin(), values.end(), value) - values.begin() + by;
+  if (place < 0 || place >= static_cast<std::ptrdiff_t>(values.size())) return false;
+  value = values[static_cast<std::size_t>(place)];
+  return true;
 }
 
-// Of the points one step away (or two: along one axis, or along two), the one the model likes best.
-std::optional<std::size_t> Picker::untried_neighbour(std::size_t centre, bool two_steps) const {
-  std::optional<std::size_t> best;
-  auto offer = [&](std::optional<std::size_t> point) {
-    if (point && !tried_[*point] && (!best || *point < *best)) best = point;
-  };
+void Picker::add_if_known(const Candidate& candidate, std::vector<std::size_t>& to) const {
+  const auto found = index_.find({candidate.strategy, candidate.parameters});
+  if (found != index_.end()) to.push_back(found->second);
+}
+
+// One step along an axis; two along one, or one along each of two: a step that the space forbids alone may be legal with
+// another.
+const Picker::Neighbours& Picker::neighbours(std::size_t centre) const {
+  const auto [place, is_new] = neighbours_.try_emplace(centre);
+  Neighbours& result = place->second;
+  if (!is_new) return result;
   for (const auto& [name, value] : candidates_[centre].parameters)
-    for (const int step : {-1, 1}) {
-      const std::optional<std::size_t> near = stepped(centre, name, step);
-      offer(near);
-      if (!two_steps) continue;
-      offer(stepped(centre, name, 2 * step));
-      // A step that the space forbids alone may be legal with another: both are changed on a copy.
-      Candidate moved = candidates_[centre];
-      const auto& own = values_.at({moved.strategy, name});
-      const auto place = std::lower_bound(own.begin(), own.end(), value) - own.begin() + step;
-      if (place < 0 || place >= static_cast<std::ptrdiff_t>(own.size())) continue;
-      moved.parameters[name] = own[static_cast<std::size_t>(place)];
-      for (const auto& [other, at] : candidates_[centre].parameters) {
-        if (other == name) continue;
-        const auto& theirs = values_.at({moved.strategy, other});
-        const auto there = std::lower_bound(theirs.begin(), theirs.end(), at) - theirs.begin();
-        for (const int second : {-1, 1}) {
-          if (there + second < 0 || there + second >= static_cast<std::ptrdiff_t>(theirs.size())) continue;
-          std::pair<std::string, Parameters> key{moved.strategy, moved.parameters};
-          key.second[other] = theirs[static_cast<std::size_t>(there + second)];
-          if (const auto found = index_.find(key); found != index_.end()) offer(found->second);
+    for (const int by : {-1, 1}) {
+      Candidate near = candidates_[centre];
+      if (!step(near, name, by)) continue;
+      add_if_known(near, result.one_step);
+      for (const auto& [other, ignored] : candidates_[centre].parameters)
+        for (const int then : {-1, 1}) {
+          Candidate far = near;
+          if ((other != name || then == by) && step(far, other, then)) add_if_known(far, result.two_steps);
         }
-      }
     }
-  return best;
+  std::sort(result.one_step.begin(), result.one_step.end());
+  std::sort(result.two_steps.begin(), result.two_steps.end());
+  return result;
+}
+
+std::optional<std::size_t> Picker::untried(const std::vector<std::size_t>& points) const {
+  for (const std::size_t point : points)
+    if (!tried_[point]) return point;
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Picker::by_neighbour() {
-  for (const bool two_steps : {false, true})
-    for (const auto& [seconds, centre] : best_)
-      if (const auto near = untried_neighbour(centre, two_steps)) return near;
+  for (const auto& [seconds, centre] : best_)
+    if (const auto near = untried(neighbours(centre).one_step)) return near;
+  for (const auto& [seconds, centre] : best_)
+    if (const auto far = untried(neighbours(centre).two_steps)) return far;
   return std::nullopt;
 }
 
 bool Picker::local_optimum() const {
   if (best_.empty()) return false;
-  return !untried_neighbour(best_.begin()->second, false);
+  return !untried(neighbours(best_.begin()->second).one_step);
 }
 
 std::optional<std::size_t> Picker::next() {

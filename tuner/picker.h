@@ -33,8 +33,13 @@ class Picker {
   std::optional<std::size_t> by_rank();
   std::optional<std::size_t> by_coverage();
   std::optional<std::size_t> by_neighbour();
-  std::optional<std::size_t> untried_neighbour(std::size_t centre, bool two_steps) const;
-  std::optional<std::size_t> stepped(std::size_t from, const std::string& parameter, int step) const;
+  struct Neighbours {  // ascending: the model's order
+    std::vector<std::size_t> one_step, two_steps;
+  };
+  const Neighbours& neighbours(std::size_t centre) const;
+  std::optional<std::size_t> untried(const std::vector<std::size_t>& points) const;
+  bool step(runtime::Candidate& candidate, const std::string& parameter, int by) const;
+  void add_if_known(const runtime::Candidate& candidate, std::vector<std::size_t>& to) const;
   std::size_t take(std::size_t candidate);
 
   const std::vector<runtime::Candidate>& candidates_;
@@ -43,6 +48,7 @@ class Picker {
   std::map<Axis, std::vector<std::int64_t>> values_;                 // ascending
   std::vector<std::size_t> cover_;                                   // the best-ranked candidate of every (axis, value)
   std::map<double, std::size_t> best_;                               // the few fastest
+  mutable std::map<std::size_t, Neighbours> neighbours_;             // of candidates that were among the fastest
   std::size_t next_rank_ = 0;
   std::size_t next_cover_ = 0;
   std::size_t given_ = 0;

@@ -73,12 +73,15 @@ TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, con
 void TrialRecorder::record(const Row& row) {
   const bool timed = row.timing.samples > 0;
   if (!usable() || (row.status == TrialStatus::Ok && !timed)) return;
-  const Result<std::int64_t> id = database_->record_trial(problem_, to_trial(row));
+  db::Trial trial = to_trial(row);
+  trial.created_at = created_at_;
+  const Result<std::int64_t> id = database_->record_trial(problem_, trial);
   if (!id) trouble_ = id.error().message;
 }
 
 bool TrialRecorder::store_best(const Row& row) {
-  const db::Trial trial = to_trial(row);
+  db::Trial trial = to_trial(row);
+  trial.created_at = created_at_;
   if (!usable() || !trial.may_be_best()) return false;
   const Result<std::int64_t> id = database_->record_trial(problem_, trial);
   if (!id) {

@@ -65,6 +65,7 @@ class TrialRecorder {
   bool usable() const { return database_ != nullptr && trouble_.empty(); }
   db::Database* database_;
   std::int64_t problem_ = 0;
+  std::int64_t created_at_ = db::now();  // of all trials of the run: the same row twice is one trial
   std::string trouble_;
 };
 

@@ -1,4 +1,5 @@
 // The solver against trying every point, on random systems.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ TEST(BruteForce, SolutionsAreTheSame) {
   std::size_t with_solutions = 0, without = 0;
   for (std::uint64_t seed = 0; seed < how_many(); ++seed) {
     const RandomSystem random = random_system(seed);
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(random.system));
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text_of(random.system)));
     const std::vector<std::vector<Value>> expected = random.brute_force();
     std::vector<std::vector<Value>> found;
     const All all = find_all(random.system).value();
@@ -55,7 +56,7 @@ TEST(BruteForce, PropagationKeepsEverySolution) {
   std::size_t narrowed = 0;
   for (std::uint64_t seed = 0; seed < how_many(); ++seed) {
     const RandomSystem random = random_system(seed);
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(random.system));
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text_of(random.system)));
     const auto left = propagated(random.system);
     const auto expected = random.brute_force();
     if (!left) {
@@ -84,7 +85,7 @@ TEST(BruteForce, LeastValue) {
       return list;
     }();
     const Expr objective = variables[0] * variables[1] - 3 * variables[0];
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(random.system));
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text_of(random.system)));
     std::optional<Value> expected;
     for (const std::vector<Value>& point : random.brute_force()) {
       const std::optional<Value> value = evaluate(*objective.node(), point);
@@ -111,7 +112,7 @@ TEST(BruteForce, ExplainedConflictsAreMinimal) {
   for (std::uint64_t seed = 0; seed < how_many(); ++seed) {
     const RandomSystem random = random_system(seed);
     if (!random.brute_force().empty()) continue;
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text_of(random.system));
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text_of(random.system)));
     const Explanation explanation = explain(random.system).value();
     ASSERT_TRUE(explanation.minimal);
     std::set<std::size_t> members;

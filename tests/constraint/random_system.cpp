@@ -1,5 +1,7 @@
 #include "tests/constraint/random_system.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace rondo::constraint::test {
@@ -120,11 +122,11 @@ class Generator {
     std::vector<Var> variables;
     for (Value v = 0; v < count_; ++v) {
       variables.push_back(
-          made.system.var("v" + std::to_string(v), large ? large_domain() : small_domain(), ""));
+          made.system.var(fmt::format("v{}", v), large ? large_domain() : small_domain(), ""));
     }
     for (Value rule = pick(1, 4); rule > 0; --rule) {
       made.rules.push_back(condition(2));
-      made.system.require(to_condition(made.rules.back(), variables), "rule " + std::to_string(rule));
+      made.system.require(to_condition(made.rules.back(), variables), fmt::format("rule {}", rule));
     }
     return made;
   }

@@ -1,6 +1,7 @@
 // Propagation strength where it matters, limits, stopping, overflow, determinism, and FlashRNN's space.
 #include "compiler/constraint/solver.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ TEST(Solver, OverflowNeverSatisfies) {
 
 TEST(Solver, CountsFreeVariablesAsAProduct) {
   System s;
-  for (int v = 0; v < 12; ++v) s.var("v" + std::to_string(v), range(1, 1000), "");
+  for (int v = 0; v < 12; ++v) s.var(fmt::format("v{}", v), range(1, 1000), "");
   const SearchStats stats = count(s).value();
   EXPECT_EQ(stats.solutions, std::numeric_limits<std::uint64_t>::max());  // 10^36, capped
   EXPECT_EQ(stats.nodes, 1u);
@@ -99,7 +100,7 @@ TEST(Solver, EmptySystemAndEmptyDomain) {
 System pigeons(int holes) {
   System s;
   std::vector<Var> birds;
-  for (int i = 0; i <= holes; ++i) birds.push_back(s.var("bird" + std::to_string(i), range(1, holes), ""));
+  for (int i = 0; i <= holes; ++i) birds.push_back(s.var(fmt::format("bird{}", i), range(1, holes), ""));
   for (std::size_t i = 0; i < birds.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) s.require(birds[i] != birds[j], "one a hole");
   }

@@ -161,7 +161,7 @@ TEST(CompilePool, DestroyingItReapsBusyWorkers) {
 }
 
 TEST(CompilePool, AProgramThatIsNoWorkerIsAnErrorForEachJob) {
-  for (const char* executable : {"/no/such/program", "/bin/true", "/bin/echo"}) {
+  for (const char* executable : {"/no/such/program", "/bin/true", "/bin/false"}) {
     CompilePool pool({2, 60s, executable, nullptr});
     for (std::uint64_t id = 0; id < 3; ++id) pool.submit(job(id, "echo"));
     const auto outcomes = drain(pool);

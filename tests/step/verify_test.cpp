@@ -46,7 +46,7 @@ TEST(Verify, FindsEveryPlantedDefect) {
          c.tensors[0].rows = 3;
          c.graph.nodes.clear();
        }},
-      {"declared twice", [](Cell& c) { c.tensors[0].name = "b"; }},
+      {"declared twice", [](Cell& c) { c.tensors[0].name = c.tensors[2].name; }},
       {"a matrix but no parameter", [](Cell& c) { c.tensors[0].tail = Tail::Matrix; }},
       {"is a vector, the tensor is a scalar", [](Cell& c) { c.tensors[5].tail = Tail::Scalar; }},
   };

@@ -119,6 +119,7 @@ std::string kernel_text(const Kernel& kernel, Prelude& prelude) {
 std::string emit(const std::vector<const Kernel*>& kernels) {
   Prelude prelude;
   std::vector<std::string> texts;
+  texts.reserve(kernels.size());
   for (const Kernel* kernel : kernels) texts.push_back(kernel_text(*kernel, prelude));
   std::string unit = prelude.text();
   for (const std::string& text : texts) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "compiler/kernel/ir.h"
@@ -28,7 +29,8 @@ struct VectorAccess {
   int count;
   bool store;
   bool streaming;
-  friend auto operator<=>(const VectorAccess&, const VectorAccess&) = default;
+  auto key() const { return std::tuple(storage, count, store, streaming); }
+  bool operator<(const VectorAccess& other) const { return key() < other.key(); }
 };
 std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming
 

@@ -20,7 +20,7 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
 }
 
 void StatementWriter::line(std::string_view text) {
-  out_.append(static_cast<std::size_t>(2 * level_), ' ');
+  out_.append(2 * static_cast<std::size_t>(level_), ' ');
   out_ += text;
   out_ += '\n';
 }
@@ -198,7 +198,7 @@ struct StatementWriter::Visit {
   }
 
   void operator()(const Comment& s) const {
-    w.out_ += comment_lines(s.text, std::string(static_cast<std::size_t>(2 * w.level_), ' '));
+    w.out_ += comment_lines(s.text, std::string(2 * static_cast<std::size_t>(w.level_), ' '));
   }
 };
 
