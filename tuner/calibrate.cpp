@@ -229,6 +229,8 @@ Result<double> Probes::copy_bytes_per_s() {
 
 }  // namespace
 
+const char* calibration_source() { return kProbes; }
+
 Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
                                   const CalibrateOptions& options) {
   if (Status status = context.make_current(); !status) return status.error();

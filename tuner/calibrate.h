@@ -31,6 +31,9 @@ struct CalibrateOptions {
 Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
                                   const CalibrateOptions& options = {});
 
+// The probes' CUDA C++, compiled with NVRTC; shown by tests.
+const char* calibration_source();
+
 // Puts a measured profile in the database, with driver version and time.
 Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info, db::Database& database);
 

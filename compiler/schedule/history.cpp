@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/step/simplify.h"
+
 namespace rondo::schedule {
 
 using step::NodeId;
@@ -62,7 +64,10 @@ void add_history(const step::Cell& cell, const step::Node& leaf, BackwardNeeds& 
 
 }  // namespace
 
-BackwardNeeds backward_needs(const step::Cell& cell) {
+// The cell is simplified first, so that what is stored does not depend on who asks: the plan that is built or
+// a caller that allocates tensors for it.
+BackwardNeeds backward_needs(const step::Cell& original) {
+  const step::Cell cell = step::simplify(original);
   BackwardNeeds needs;
   needs.step = step::backward_step(cell);
   for (const NodeId id : reachable(needs.step.graph, roots_of(needs.step))) {

@@ -33,8 +33,7 @@ class BackwardBuilder : StreamBody {
         sums_.push_back(stream_.builder().variable(fmt::format("sum_{}", p), stream_.builder().real(0)));
     load_start(grad_last_);
     hoist();
-    stream_.walk([&](const StreamKernel::Staged& staged) { step(staged); },
-                 needs_.history_tensors.empty() ? std::function<void()>{} : [&] { set_before_first(); });
+    stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) { step(staged, at_start); });
     store_carries(grad_first_, "gradients of the initial states");
     store_sums();
     return stream_.finish();
@@ -65,23 +64,10 @@ class BackwardBuilder : StreamBody {
     throw std::logic_error("stream: a previous state that is not stored");
   }
 
-  // Before the first step stands the initial state; it has no place in the saved histories.
-  void set_before_first() {
+  void step(const StreamKernel::Staged& staged, bool at_start) {
     auto& b = stream_.builder();
-    for (const auto& [state, where] : needs_.history) {
-      std::vector<Value> values;
-      for (int channel = 0; channel < parameters_.per_thread; ++channel)
-        values.push_back(b.load(
-            "first", first_.at(state.first)
-                         .memory[stream_.state_index(tensor(state.first).rows, state.second, channel)]));
-      stream_.set_first(before_of(where.tensor), where.row, values);
-    }
-  }
-
-  void step(const StreamKernel::Staged& staged) {
-    auto& b = stream_.builder();
-    const auto results =
-        lower_channels([&](const step::Node& node, int channel) { return leaf(node, staged, channel); });
+    const auto results = lower_channels(
+        [&](const step::Node& node, int channel) { return leaf(node, staged, at_start, channel); });
     std::size_t root = needs_.step.previous_states.size();
     for (const Row& row : needs_.step.inputs)
       stream_.store_row(grad_in_.at(row.tensor), row.row, column(results, root++));
@@ -93,7 +79,7 @@ class BackwardBuilder : StreamBody {
     assign_carries(results);
   }
 
-  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) {
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, bool at_start, int channel) {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
@@ -102,11 +88,18 @@ class BackwardBuilder : StreamBody {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::State: {
+        if (at_start) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
         return staged(before_of(where.tensor), where.row, channel);
       }
       default: return param(node, channel);
     }
+  }
+
+  // Before the first step stands the initial state: fp32, and not part of the saved histories.
+  Value first_state(const step::Node& node, int channel) {
+    const Value place = stream_.state_index(tensor(node.tensor).rows, node.row, channel);
+    return stream_.builder().load("first", first_.at(node.tensor).memory[place]);
   }
 
   void store_sums() {

@@ -35,7 +35,7 @@ class ForwardBuilder : StreamBody {
     // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
     // below see them.
     hoist();
-    stream_.walk([&](const StreamKernel::Staged& staged) { step(staged); });
+    stream_.walk([&](const StreamKernel::Staged& staged, bool) { step(staged); });
     store_carries(last_, "last states");
     return stream_.finish();
   }

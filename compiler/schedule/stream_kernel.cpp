@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace rondo::schedule {
@@ -22,7 +23,8 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"), get("per_thread"), get("steps"), get("stages"), get("unroll"), get("vector")};
+  return {get("channels"), get("per_thread"), get("steps"),  get("stages"),
+          get("unroll"),   get("vector"),     get("loaders")};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -96,8 +98,18 @@ Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel
 Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
 
 void StreamKernel::if_active(const std::function<void()>& body) {
-  if (channels_divide()) return body();
-  builder_.if_(channel_ < builder_.named("kDim", problem_.sizes.dim), body);
+  Value active;
+  if (parameters_.loaders > 0) active = builder_.thread() < parameters_.computing();
+  if (!channels_divide()) {
+    const Value exists = channel_ < builder_.named("kDim", problem_.sizes.dim);
+    active = active.valid() ? active && exists : exists;
+  }
+  if (active.valid()) return builder_.if_(active, body);
+  body();
+}
+
+bool StreamKernel::any_shifted() const {
+  return std::any_of(staged_.begin(), staged_.end(), [](const StagedTensor& s) { return s.shifted; });
 }
 
 Value StreamKernel::first_step_of(Value block) {
@@ -106,23 +118,50 @@ Value StreamKernel::first_step_of(Value block) {
   return (blocks_ - 1 - block) * steps;
 }
 
-void StreamKernel::walk(const std::function<void(const Staged&)>& each_step,
-                        const std::function<void()>& fill_first_step) {
+// One barrier a stage says both that the next stage has landed and that the slot before it is free again.
+// Threads that stage wait for their own copies first (PTX ISA, cp.async.wait_group); the barrier then shows
+// them to the others.
+void StreamKernel::walk(const StepBody& each_step) {
   auto& b = builder_;
+  const bool apart = parameters_.loaders > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
-  b.comment("fill the ring");
-  b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) {
-    prefetch(ahead);
-    b.commit_copies();
-  });
+  const auto fill = [&] {
+    b.comment("fill the ring");
+    b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
+    if (apart) b.wait_copies(parameters_.stages - 2);
+  };
+  const auto compute = [&](Value block) {
+    const Value slot = b.let("slot", block % stages);
+    if_active([&] { run_steps(block, slot, each_step); });
+  };
+  if (apart) {
+    const Value loader =
+        b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread");
+    b.if_(loader, fill);
+    b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+      b.barrier();
+      b.if_(
+          loader,
+          [&] {
+            stage_ahead(block + (stages - 1));
+            b.wait_copies(parameters_.stages - 2);
+          },
+          [&] { compute(block); });
+    });
+    return;
+  }
+  fill();
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
-    prefetch(block + (stages - 1));
-    b.commit_copies();
-    const Value slot = b.let("slot", block % stages);
-    if_active([&] { run_steps(block, slot, each_step, fill_first_step); });
+    stage_ahead(block + (stages - 1));
+    compute(block);
   });
+}
+
+void StreamKernel::stage_ahead(Value block) {
+  prefetch(block);
+  builder_.commit_copies();
 }
 
 void StreamKernel::prefetch(Value block) {
@@ -137,8 +176,11 @@ void StreamKernel::prefetch(Value block) {
 void StreamKernel::prefetch_tensor(const StagedTensor& staged, Value first_step, Value slot) {
   auto& b = builder_;
   b.comment("stage " + staged.tensor.name);
-  prefetch_vectors(staged, first_step, slot, b.thread(),
-                   b.named("kThreads", parameters_.threads(), "threads a block"));
+  const Value start = parameters_.loaders == 0
+                          ? b.thread()
+                          : b.thread() - b.named("kFirstLoader", parameters_.first_loader());
+  prefetch_vectors(staged, first_step, slot, start,
+                   b.named("kStaging", parameters_.staging(), "threads that stage"));
 }
 
 // Vectors of a stage are numbered step-major; thread i takes vectors i, i + threads, ...
@@ -148,7 +190,7 @@ void StreamKernel::prefetch_vectors(const StagedTensor& staged, Value first_step
   const int rows = staged.tensor.rows;
   const std::int64_t per_row = parameters_.channels / parameters_.vector;
   const std::int64_t count = per_row * rows * parameters_.steps;
-  const int unroll = static_cast<int>(std::min<std::int64_t>(8, ceil_div(count, parameters_.threads())));
+  const int unroll = static_cast<int>(std::min<std::int64_t>(8, ceil_div(count, parameters_.staging())));
   b.for_("i", start, b.constant(count), stride, unroll, [&](Value i) {
     const Value line = b.let("line", i / per_row);
     const Value column = b.let("column", i % per_row * parameters_.vector);
@@ -171,52 +213,62 @@ void StreamKernel::prefetch_vectors(const StagedTensor& staged, Value first_step
   });
 }
 
-void StreamKernel::run_steps(Value block, Value slot, const std::function<void(const Staged&)>& each_step,
-                             const std::function<void()>& fill_first_step) {
+void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step) {
   auto& b = builder_;
   const bool forward = direction_ == Direction::Forward;
   const Value first = b.let("first_step", first_step_of(block));
   const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
   slot_ = slot;
-  if (fill_first_step) b.if_(first == 0, fill_first_step);
   for (Written& written : written_)
     written.cursor =
         b.variable(written.tensor.name + "_at",
                    written.base + b.wide(forward ? first : first + (count - 1)) * written.tensor.stride_t);
-  const Value mine = b.let("mine", b.thread() * parameters_.per_thread);
-  b.for_("s", b.constant(0), count, b.constant(1), parameters_.unroll, [&](Value s) {
-    const Value step = forward ? s : b.let("step", count - 1 - s);
-    const Value line = b.let("slot_step", slot * b.named("kSteps", parameters_.steps) + step);
-    std::vector<std::vector<std::vector<Value>>> values;
+  // Whole groups of `unroll` steps, then what is left one by one; the step at t = 0 stands apart where it
+  // differs.
+  Value plain = count;
+  if (any_shifted()) plain = b.let("plain", b.select(first == 0, count - 1, count));
+  const Value groups = b.let("groups", plain / parameters_.unroll);
+  b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
+    run_group(group * parameters_.unroll, parameters_.unroll, count, false, each_step);
+  });
+  if (parameters_.unroll > 1)
+    b.for_("s", groups * parameters_.unroll, plain, b.constant(1), 1,
+           [&](Value s) { run_group(s, 1, count, false, each_step); });
+  if (any_shifted()) b.if_(first == 0, [&] { run_group(count - 1, 1, count, true, each_step); });
+}
+
+// Loads of all steps come first: a load may not be moved above an earlier step's store, and would be waited
+// for there.
+void StreamKernel::run_group(Value first, int steps, Value count, bool at_start, const StepBody& each_step) {
+  auto& b = builder_;
+  const bool forward = direction_ == Direction::Forward;
+  const Value step = b.let("step", forward ? first : count - 1 - first);
+  const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
+  std::vector<std::vector<std::vector<std::vector<Value>>>> values(
+      at(steps));  // [step][tensor][row][channel]
+  for (int u = 0; u < steps; ++u)
     for (const StagedTensor& staged : staged_) {
-      auto& rows = values.emplace_back();
-      for (int row = 0; row < staged.tensor.rows; ++row) {
-        const Value place =
-            (line * staged.tensor.rows + row) * b.named("kChannels", parameters_.channels) + mine;
+      auto& rows = values[at(u)].emplace_back();
+      for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
+        const Value place = ((line + (forward ? u : -u)) * staged.tensor.rows + row) *
+                                b.named("kChannels", parameters_.channels) +
+                            b.thread() * parameters_.per_thread;
         rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
                                      parameters_.per_thread));
       }
     }
-    each_step([&](int id, int row, int channel) { return values[at(id)][at(row)][at(channel)]; });
+  for (const auto& now : values) {
+    each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     for (const Written& written : written_) {
       const Value stride = written.tensor.stride_t;
       b.assign(written.cursor, forward ? written.cursor + stride : written.cursor - stride);
     }
-  });
+  }
 }
 
 void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
   builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values);
-}
-
-void StreamKernel::set_first(int staged, int row, const std::vector<Value>& values) {
-  auto& b = builder_;
-  const StagedTensor& s = staged_[at(staged)];
-  const Value line = slot_ * (parameters_.steps * s.tensor.rows) + row;
-  b.store_vector(
-      s.shared[line * b.named("kChannels", parameters_.channels) + b.thread() * parameters_.per_thread],
-      values);
 }
 
 Launch StreamKernel::finish() {

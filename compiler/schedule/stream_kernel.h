@@ -20,11 +20,15 @@ struct StreamParameters {
   int per_thread = 1;  // channels a thread
   int steps = 16;      // time steps a stage
   int stages = 4;      // stages in the ring
-  int unroll = 4;      // of the loop over a stage's steps
+  int unroll = 4;      // steps whose values are loaded together
   int vector = 8;      // elements one asynchronous copy moves
+  int loaders = 0;     // warps that only stage inputs; 0: the computing threads do it themselves
 
   static StreamParameters from(const Parameters& parameters);
-  int threads() const { return channels / per_thread; }
+  int computing() const { return channels / per_thread; }  // threads that own channels
+  int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
+  int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
+  int threads() const { return loaders == 0 ? computing() : first_loader() + 32 * loaders; }
 };
 
 enum class Direction { Forward, Backward };
@@ -55,17 +59,15 @@ class StreamKernel {
   // Runs `body` for threads whose channels exist (all do if channels divides D).
   void if_active(const std::function<void()>& body);
 
-  // Emits the walk. Per step and thread `each_step` gets staged values by (stage id, row, channel of the
-  // thread).
+  // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
+  // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
+  // apart).
   using Staged = std::function<kernel::Value(int, int, int)>;
-  void walk(const std::function<void(const Staged&)>& each_step,
-            const std::function<void()>& fill_first_step = {});
+  using StepBody = std::function<void(const Staged&, bool at_start)>;
+  void walk(const StepBody& each_step);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
-  // In fill_first_step: sets what the step at t = 0 finds in a shifted tensor.
-  void set_first(int staged, int row, const std::vector<kernel::Value>& values);
-
   // The launch; `finish` may be called once.
   Launch finish();
 
@@ -86,8 +88,11 @@ class StreamKernel {
   void prefetch_tensor(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot);
   void prefetch_vectors(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot,
                         kernel::Value start, kernel::Value stride);
-  void run_steps(kernel::Value block, kernel::Value slot, const std::function<void(const Staged&)>& each_step,
-                 const std::function<void()>& fill_first_step);
+  void stage_ahead(kernel::Value block);
+  void run_steps(kernel::Value block, kernel::Value slot, const StepBody& each_step);
+  void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,
+                 const StepBody& each_step);
+  bool any_shifted() const;
   kernel::Value first_step_of(kernel::Value block);
   bool channels_divide() const;
 

@@ -82,12 +82,16 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const Var unroll = s.var("unroll", values({2, 4, 8, 16}), "steps unrolled");
   const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
 
+  const Var loaders = s.var("loaders", values({0, 1, 2, 4}), "warps that only stage inputs");
+
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s.require(vector * element <= 16, "a copy moves at most 16 bytes");
   s.require(divides(vector, channels), "copies a block's row");
   s.require(per_thread <= vector, "alignment of stores");
   s.require(divides(per_thread, channels), "channels a thread");
-  const Expr threads = s.define("threads", floor_div(channels, per_thread), "threads a block");
+  const Expr computing = floor_div(channels, per_thread);
+  const Expr threads = s.define(
+      "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
   s.require(unroll <= steps, "unrolling");
   s.require(channels <= round_up(dim, 8), "channels the head has");

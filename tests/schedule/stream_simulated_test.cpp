@@ -36,12 +36,13 @@ step::RunOptions<float> plain_loop(Storage storage) {
 }
 
 // Parameters that fit the sizes: the widest copies the row length allows.
-Parameters parameters_for(const Problem& problem, int channels, int per_thread, int steps, int stages) {
+Parameters parameters_for(const Problem& problem, int channels, int per_thread, int steps, int stages,
+                          int loaders) {
   int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
   while (problem.sizes.dim % vector != 0) vector /= 2;
   per_thread = std::min(per_thread, vector);
-  return {{"channels", channels}, {"per_thread", per_thread}, {"steps", steps}, {"stages", stages},
-          {"unroll", 4},          {"vector", vector}};
+  return {{"channels", channels}, {"per_thread", per_thread}, {"steps", steps},    {"stages", stages},
+          {"unroll", 4},          {"vector", vector},         {"loaders", loaders}};
 }
 
 struct Case {
@@ -200,8 +201,8 @@ void run_all_sizes(Storage storage) {
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
         const int channels = dim == 1 ? 8 : turn % 3 == 0 ? 64 : 40;
-        c.parameters =
-            parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3);
+        c.parameters = parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3,
+                                      turn % 5 < 2 ? 0 : turn % 2 + 1);
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
@@ -218,7 +219,7 @@ TEST(StreamSimulated, ManyShapesOfTile) {
         for (const int per_thread : {1, 2, 4}) {
           Case c{cell_named("paralstm"), {}, {}};
           c.problem.sizes = {2, 37, 1, 136};
-          c.parameters = parameters_for(c.problem, channels, per_thread, steps, stages);
+          c.parameters = parameters_for(c.problem, channels, per_thread, steps, stages, stages / 3);
           Comparison(std::move(c)).run();
           ASSERT_FALSE(HasFailure());
         }

@@ -1,0 +1,109 @@
+// What the GPU tests share: the device, cells, and plans by the model's choice. Without a GPU every test fails, saying why.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/strategy.h"
+#include "runtime/cell_library.h"
+#include "runtime/choose.h"
+#include "runtime/plan.h"
+#include "tuner/calibrate.h"
+
+namespace rondo::testing {
+
+struct Gpu {
+  runtime::Context context;
+  runtime::DeviceInfo info;
+  target::Profile profile;
+  runtime::Stream stream;
+
+  static Result<Gpu*> get() {
+    static Result<std::unique_ptr<Gpu>> gpu = open();
+    if (!gpu) return gpu.error();
+    return gpu->get();
+  }
+
+ private:
+  static Result<std::unique_ptr<Gpu>> open() {
+    Result<runtime::Context> context = runtime::Context::open(0);
+    if (!context) return context.error();
+    Result<runtime::DeviceInfo> info = runtime::device_info(0);
+    if (!info) return info.error();
+    Result<runtime::Stream> stream = runtime::Stream::create();
+    if (!stream) return stream.error();
+    return std::unique_ptr<Gpu>(new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), std::move(stream).value()});
+  }
+};
+
+// Fixture: `gpu_` is there, or the test has failed with the reason.
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Result<Gpu*> gpu = Gpu::get();
+    if (!gpu) FAIL() << "this test needs an NVIDIA GPU: " << gpu.error().message << ". " << gpu.error().hint;
+    gpu_ = *gpu;
+    ASSERT_TRUE(gpu_->context.make_current().ok());
+  }
+
+  schedule::Problem problem(schedule::Pass pass, step::Sizes sizes, kernel::Storage storage) const {
+    schedule::Problem p;
+    p.sizes = sizes;
+    p.storage = storage;
+    p.pass = pass;
+    p.math = schedule::default_math(storage);
+    p.arch = gpu_->info.arch();
+    return p;
+  }
+
+  // Compiled and loaded; fails the test and gives nothing on an error.
+  std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
+                                            const std::string& strategy, const schedule::Parameters& parameters) const {
+    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                                          schedule::find_strategy(strategy)->build(cell, p, parameters));
+    if (!compiled) {
+      ADD_FAILURE() << cell.name << ": " << compiled.error().message;
+      return nullptr;
+    }
+    EXPECT_FALSE(compiled->spills()) << cell.name << " " << schedule::print(parameters);
+    auto loaded = runtime::DevicePlan::load(*compiled, gpu_->context);
+    if (!loaded) {
+      ADD_FAILURE() << cell.name << ": " << loaded.error().message;
+      return nullptr;
+    }
+    return std::make_unique<runtime::DevicePlan>(std::move(loaded).value());
+  }
+  std::unique_ptr<runtime::DevicePlan> load_chosen(const step::Cell& cell, const schedule::Problem& p,
+                                                   int alignment = runtime::kFullAlignment) const {
+    runtime::ChooseOptions options;
+    options.alignment = alignment;
+    const auto choice = runtime::choose(cell, p, gpu_->profile, options);
+    if (!choice) {
+      ADD_FAILURE() << cell.name << ": " << choice.error().message;
+      return nullptr;
+    }
+    return load(cell, p, choice->strategy, choice->parameters);
+  }
+
+  Gpu* gpu_ = nullptr;
+};
+
+inline step::Cell library_cell(const std::string& name) {
+  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells())
+    if (cell.name == name) return frontend::parse(cell.text, name + ".cell").cells.at(0);
+  throw std::runtime_error("no cell " + name);
+}
+
+// Names of the library's cells that the stream strategy computes.
+inline std::vector<std::string> diagonal_cells() {
+  std::vector<std::string> names;
+  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+    if (schedule::find_strategy("stream")->legal(library_cell(embedded.name), {}).legal) names.push_back(embedded.name);
+  return names;
+}
+
+}  // namespace rondo::testing

@@ -1,0 +1,145 @@
+// How plans behave on a real stream: graph capture, reuse, errors, host time; and the tools around them.
+#include <chrono>
+#include <cmath>
+
+#include "runtime/driver_graph.h"
+#include "tests/gpu/gpu.h"
+#include "tuner/measure.h"
+#include "tuner/tune.h"
+#include "tuner/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using rondo::testing::library_cell;
+using schedule::Pass;
+
+class OnGpu : public rondo::testing::GpuTest {};
+
+TEST_F(OnGpu, IsCapturedInAGraph) {
+  const step::Cell cell = library_cell("paragru");
+  const schedule::Problem p = problem(Pass::Backward, {4, 64, 2, 64}, Storage::BF16);
+  const auto plan = load_chosen(cell, p);
+  ASSERT_NE(plan, nullptr);
+  auto data = RunData::make(cell, p, 0, gpu_->stream, 3);
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data->reserve(*plan).ok());
+  const TimedWork work = data->work(*plan);
+  const auto graph = runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle stream) { return work(stream, 0); });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_GE(graph->node_count(), 2u) << "the sweep and the reduction";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(graph->launch(gpu_->stream).ok());
+  ASSERT_TRUE(gpu_->stream.synchronize().ok());
+}
+
+// Optional tensors left out: the memset belongs to the graph as well.
+TEST_F(OnGpu, UnboundTensorsWorkUnderCapture) {
+  const step::Cell cell = library_cell("mingru");
+  const schedule::Problem p = problem(Pass::Forward, {2, 32, 1, 64}, Storage::F32);
+  const auto plan = load_chosen(cell, p);
+  ASSERT_NE(plan, nullptr);
+  const auto workspace = runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(2)));
+  ASSERT_TRUE(workspace.ok());
+  runtime::Bindings bindings;
+  bindings.set_workspace(workspace->address());
+  std::vector<runtime::DeviceTensor> tensors;
+  for (const runtime::PlanTensor& tensor : plan->tensors()) {
+    if (tensor.need != runtime::Need::Required || tensor.ref.role == schedule::Role::Workspace) continue;
+    auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
+    ASSERT_TRUE(made.ok());
+    ASSERT_TRUE(made->buffer().fill(0, gpu_->stream).ok());
+    bindings.set(tensor.ref, made->buffer().address());
+    tensors.push_back(std::move(made).value());
+  }
+  const auto graph = runtime::Graph::capture(
+      gpu_->stream, [&](runtime::StreamHandle stream) { return plan->launch(stream, bindings, 2, 32); });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->node_count(), 2u) << "one memset, one kernel";
+  ASSERT_TRUE(graph->launch(gpu_->stream).ok());
+  ASSERT_TRUE(gpu_->stream.synchronize().ok());
+}
+
+TEST_F(OnGpu, HostTimeOfALaunchIsUnderTenMicroseconds) {
+  const step::Cell cell = library_cell("paragru");
+  const schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
+  const auto plan = load_chosen(cell, p);
+  ASSERT_NE(plan, nullptr);
+  auto data = RunData::make(cell, p, 0, gpu_->stream, 3);
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data->reserve(*plan).ok());
+  const TimedWork work = data->work(*plan);
+  std::vector<double> samples;
+  for (int sample = 0; sample < 50; ++sample) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(work(gpu_->stream, 0).ok());
+    samples.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 20);
+    ASSERT_TRUE(gpu_->stream.synchronize().ok());
+  }
+  EXPECT_LT(median(samples), 10) << "microseconds";
+}
+
+TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
+  const step::Cell cell = library_cell("mingru");
+  schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
+  p.arch = gpu_->info.cc_major == 8 ? "sm_90" : "sm_80";
+  const auto choice = runtime::choose(cell, p, gpu_->profile);
+  ASSERT_TRUE(choice.ok());
+  const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                                              schedule::find_strategy("stream")->build(cell, p, choice->parameters));
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  const auto loaded = runtime::DevicePlan::load(*compiled, gpu_->context);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_FALSE(loaded.error().message.empty());
+}
+
+TEST_F(OnGpu, CopyBandwidthIsPlausible) {
+  auto timer = EventTimer::make();
+  ASSERT_TRUE(timer.ok());
+  const auto bandwidth = copy_bandwidth(*timer);
+  ASSERT_TRUE(bandwidth.ok()) << bandwidth.error().message;
+  EXPECT_GT(*bandwidth, 1e11);
+  EXPECT_LT(*bandwidth, 2e13);
+}
+
+TEST_F(OnGpu, CalibrationGivesPlausibleFigures) {
+  const auto profile = calibrate(gpu_->context, gpu_->info);
+  ASSERT_TRUE(profile.ok()) << profile.error().message;
+  const target::Speeds& s = profile->speeds;
+  EXPECT_EQ(profile->origin, "measured");
+  EXPECT_GT(s.clock_hz, 5e8);
+  EXPECT_LT(s.clock_hz, 4e9);
+  EXPECT_GT(s.barrier_s, 2e-9);
+  EXPECT_LT(s.barrier_s, 2e-7);
+  EXPECT_GT(s.memory_latency_s, 2e-7);
+  EXPECT_LT(s.memory_latency_s, 1e-5);
+  EXPECT_GT(s.launch_s, 3e-7);
+  EXPECT_LT(s.launch_s, 5e-5);
+  EXPECT_GT(s.sm_bytes_per_s, 1e9);
+  EXPECT_LT(s.sm_bytes_per_s * gpu_->info.sm_count, 1e14);
+  EXPECT_GT(s.copy_bytes_per_s, s.sm_bytes_per_s);
+}
+
+TEST_F(OnGpu, TunesAndVerifies) {
+  const step::Cell cell = library_cell("mingru");
+  const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 512}, Storage::BF16);
+  TuneOptions options;
+  options.budget_s = 20;
+  const auto result = tune(cell, p, gpu_->profile, &gpu_->context, options);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  ASSERT_NE(result->best(), nullptr);
+  EXPECT_TRUE(result->measured);
+  EXPECT_TRUE(result->best()->verified);
+  EXPECT_GT(result->best()->timing.median_s, 0);
+  EXPECT_LE(result->search.seconds, 25);
+  int failed = 0;
+  for (const Row& row : result->search.rows) {
+    EXPECT_NE(row.status, db::TrialStatus::Wrong) << schedule::print(row.candidate.parameters) << ": " << row.reason;
+    EXPECT_NE(row.status, db::TrialStatus::CompileError) << schedule::print(row.candidate.parameters) << ": " << row.reason;
+    failed += row.status == db::TrialStatus::LaunchError;
+  }
+  EXPECT_EQ(failed, 0);
+}
+
+}  // namespace
+}  // namespace rondo::tuner

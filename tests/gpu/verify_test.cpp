@@ -1,0 +1,99 @@
+// Every diagonal cell, storage type, pass and awkward size on the GPU against the reference.
+#include "tuner/verify.h"
+
+#include <tuple>
+
+#include "tests/gpu/gpu.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using runtime::TensorLayout;
+using schedule::Pass;
+using rondo::testing::library_cell;
+
+constexpr std::int64_t kHeads = 2;
+
+// Batch and time sizes that leave tails everywhere, and layouts with gaps and swapped axes.
+std::vector<VerifyCase> awkward_cases(std::int64_t heads, std::int64_t dim, Storage storage) {
+  const std::int64_t gap = 16 / kernel::storage_bytes(storage);
+  std::vector<VerifyCase> cases;
+  cases.push_back({{3, 1, heads, dim}, {}, true});
+  cases.push_back({{3, 7, heads, dim}, {TensorLayout::Order::BatchMajor, gap}, true});
+  cases.push_back({{3, 65, heads, dim}, {TensorLayout::Order::TimeMajor, gap}, true});
+  cases.push_back({{1, 200, heads, dim}, {}, false});
+  return cases;
+}
+
+class EveryCell : public rondo::testing::GpuTest,
+                  public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
+ protected:
+  void verify(std::int64_t heads, std::int64_t dim, std::vector<VerifyCase> cases, int alignment = runtime::kFullAlignment) {
+    const auto& [name, storage, pass] = GetParam();
+    const step::Cell cell = library_cell(name);
+    const schedule::Problem p = problem(pass, {cases.back().sizes.batch, cases.back().sizes.time, heads, dim}, storage);
+    const auto plan = load_chosen(cell, p, alignment);
+    if (plan == nullptr) return;
+    const auto verifier = Verifier::make(cell, p, std::move(cases), 17);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto result = verifier->check(*plan, gpu_->stream);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (const TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
+    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream);
+    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+  }
+};
+
+TEST_P(EveryCell, OneChannel) { verify(1, 1, awkward_cases(1, 1, std::get<1>(GetParam()))); }
+TEST_P(EveryCell, OddChannels) { verify(kHeads, 33, awkward_cases(kHeads, 33, std::get<1>(GetParam()))); }
+TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std::get<1>(GetParam()))); }
+TEST_P(EveryCell, MidSize) {
+  const VerifyCase mid{{4, 300, 2, 256}, {}, true};
+  verify(2, 256, {mid});
+}
+TEST_P(EveryCell, MisalignedTensors) {
+  const auto& [name, storage, pass] = GetParam();
+  // Gaps of one element: nothing is aligned beyond the element.
+  const VerifyCase odd{{3, 41, 1, 64}, {TensorLayout::Order::BatchMajor, 1}, true};
+  verify(1, 64, {odd}, kernel::storage_bytes(storage));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, EveryCell,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::diagonal_cells()),
+                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
+                                  schedule::pass_name(std::get<2>(info.param));
+                         });
+
+// Not only the model's choice: a sample of the whole space is right.
+class Space : public rondo::testing::GpuTest, public ::testing::WithParamInterface<Pass> {};
+INSTANTIATE_TEST_SUITE_P(Passes, Space, ::testing::Values(Pass::Forward, Pass::Backward),
+                         [](const auto& info) { return std::string(schedule::pass_name(info.param)); });
+
+TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
+  const step::Cell cell = library_cell("paralstm");
+  const schedule::Problem p = problem(GetParam(), {3, 171, 2, 96}, Storage::BF16);
+  const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
+  ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+  const VerifyCase shape{{3, 171, 2, 96}, {TensorLayout::Order::BatchMajor, 8}, true};
+  const auto verifier = Verifier::make(cell, p, {shape}, 5);
+  ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+  constexpr std::size_t kSample = 40;
+  for (std::size_t i = 0; i < kSample; ++i) {
+    const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
+    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                                          schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    const auto plan = runtime::DevicePlan::load(*compiled, gpu_->context);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    const auto result = verifier->check(*plan, gpu_->stream);
+    ASSERT_TRUE(result.ok()) << schedule::print(candidate.parameters) << ": " << result.error().message;
+    EXPECT_TRUE(result->passed) << schedule::print(candidate.parameters) << ": " << result->summary();
+  }
+}
+
+}  // namespace
+}  // namespace rondo::tuner

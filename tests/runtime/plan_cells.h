@@ -1,0 +1,44 @@
+// Cells and plans for the tests of the runtime.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/strategy.h"
+#include "runtime/cell_library.h"
+
+namespace rondo::testing {
+
+inline step::Cell cell_from(const std::string& text) {
+  const frontend::Parsed parsed = frontend::parse(text, "test.cell");
+  if (!parsed.ok()) throw std::runtime_error(frontend::render_all(parsed, text, "test.cell"));
+  return parsed.cells.at(0);
+}
+
+inline step::Cell library_cell(const std::string& name) {
+  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells())
+    if (cell.name == name) return cell_from(cell.text);
+  throw std::runtime_error("no cell " + name);
+}
+
+inline schedule::Problem problem_of(schedule::Pass pass, std::int64_t dim = 64, kernel::Storage storage = kernel::Storage::BF16) {
+  schedule::Problem problem;
+  problem.sizes = {4, 128, 2, dim};
+  problem.storage = storage;
+  problem.pass = pass;
+  problem.math = schedule::default_math(storage);
+  return problem;
+}
+
+inline schedule::Parameters stream_parameters(std::int64_t vector = 8) {
+  return {{"channels", 64}, {"per_thread", 1}, {"steps", 8}, {"stages", 3}, {"unroll", 2}, {"vector", vector}};
+}
+
+inline schedule::KernelPlan stream_plan(const step::Cell& cell, const schedule::Problem& problem, std::int64_t vector = 8) {
+  return schedule::find_strategy("stream")->build(cell, problem, stream_parameters(vector));
+}
+
+}  // namespace rondo::testing

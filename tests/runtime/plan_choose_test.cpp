@@ -1,0 +1,165 @@
+#include "runtime/choose.h"
+
+#include <filesystem>
+
+#include "tests/runtime/plan_cells.h"
+
+namespace rondo::runtime {
+namespace {
+
+using schedule::Pass;
+
+class Choosing : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("choose-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
+    db::Device device;
+    device.key = profile_.key;
+    device.name = profile_.name;
+    ASSERT_TRUE(database_->put_device(device).ok());
+    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
+    options_.database = database_.get();
+  }
+  void TearDown() override {
+    database_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms) {
+    const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
+    ASSERT_TRUE(id.ok()) << id.error().message;
+    db::Trial trial;
+    trial.strategy = "stream";
+    trial.parameters = parameters_to_json(parameters);
+    trial.verified = true;
+    trial.median_ms = ms;
+    trial.cubin_key = "abc";
+    const auto recorded = database_->record_trial(*id, trial);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
+  }
+  Choice chosen(const schedule::Problem& problem) {
+    Result<Choice> choice = choose(cell_, problem, profile_, options_);
+    EXPECT_TRUE(choice.ok()) << choice.error().message;
+    return choice.ok() ? *choice : Choice{};
+  }
+
+  step::Cell cell_ = testing::library_cell("paragru");
+  target::Profile profile_ = target::find_profile("h200").value();
+  schedule::Problem problem_ = testing::problem_of(Pass::Forward);
+  std::filesystem::path folder_;
+  std::unique_ptr<db::Database> database_;
+  ChooseOptions options_;
+};
+
+TEST_F(Choosing, TakesTheTunedBestOfExactlyThisProblem) {
+  schedule::Problem other = problem_;
+  other.sizes.time = 4096;
+  schedule::Parameters far = testing::stream_parameters();
+  far["stages"] = 4;
+  store_best(other, far, 2);
+  store_best(problem_, testing::stream_parameters(), 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choice.parameters, testing::stream_parameters());
+  EXPECT_EQ(choice.cubin_key, "abc");
+  EXPECT_DOUBLE_EQ(choice.expected_ms, 1);
+}
+
+TEST_F(Choosing, ElseTheNearestTuned) {
+  for (const std::int64_t time : {256, 65536}) {
+    schedule::Problem other = problem_;
+    other.sizes.time = time;
+    schedule::Parameters parameters = testing::stream_parameters();
+    parameters["stages"] = time == 256 ? 4 : 2;
+    store_best(other, parameters, 1);
+  }
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Nearest);
+  EXPECT_EQ(choice.parameters.at("stages"), 4);
+  EXPECT_NE(choice.note.find("T=256"), std::string::npos) << choice.note;
+}
+
+TEST_F(Choosing, ElseTheModelsBest) {
+  schedule::Problem other = problem_;
+  other.pass = Pass::Backward;
+  store_best(other, testing::stream_parameters(), 1);  // of another pass: no help
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
+  EXPECT_EQ(choice.parameters, ranked_candidates(cell_, problem_, profile_)->front().parameters);
+  EXPECT_GT(choice.expected_ms, 0);
+}
+
+TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
+  store_best(problem_, testing::stream_parameters(8), 1);
+  options_.alignment = 4;
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_LE(alignment_of(problem_, choice.parameters), 4);
+  schedule::Parameters expected = testing::stream_parameters(8);
+  for (const auto& [name, value] : expected)
+    EXPECT_TRUE(name == "vector" || choice.parameters.at(name) == value) << name;
+  EXPECT_TRUE(choice.cubin_key.empty()) << "the tuned code is not this variant's";
+  EXPECT_NE(choice.note.find("aligned to 4 bytes"), std::string::npos) << choice.note;
+}
+
+TEST_F(Choosing, AlignmentHoldsForTheModelToo) {
+  options_.database = nullptr;
+  for (const int alignment : {2, 4, 8, 16}) {
+    options_.alignment = alignment;
+    EXPECT_LE(alignment_of(problem_, chosen(problem_).parameters), alignment);
+  }
+}
+
+TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
+  schedule::Parameters strange = testing::stream_parameters();
+  strange["channels"] = 7;
+  store_best(problem_, strange, 1);
+  EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model);
+}
+
+TEST_F(Choosing, OverriddenConstantsAreAnotherCell) {
+  const step::Cell cell = testing::cell_from(
+      "cell c(D) {\n  const k = 2\n  input x[D]\n  state h[D]\n  next h = k * h + x\n  output h\n}\n");
+  schedule::Problem changed = problem_;
+  changed.constants["k"] = 3;
+  EXPECT_NE(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+  changed.constants["k"] = 2;
+  EXPECT_EQ(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+}
+
+TEST(Candidates, AreRankedAndLegal) {
+  const step::Cell cell = testing::library_cell("mingru");
+  const schedule::Problem problem = testing::problem_of(Pass::Forward);
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto candidates = ranked_candidates(cell, problem, profile);
+  ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+  EXPECT_GT(candidates->size(), 100u);
+  for (std::size_t i = 1; i < candidates->size(); ++i)
+    ASSERT_LE((*candidates)[i - 1].estimate.seconds, (*candidates)[i].estimate.seconds);
+  for (std::size_t i = 0; i < candidates->size(); i += 97)
+    EXPECT_TRUE(check_candidate(cell, problem, profile, "stream", (*candidates)[i].parameters).ok());
+}
+
+TEST(Candidates, DenseCellsSayWhyNothingComputesThem) {
+  const auto candidates =
+      ranked_candidates(testing::library_cell("lstm"), testing::problem_of(Pass::Forward), target::find_profile("h200").value());
+  ASSERT_FALSE(candidates.ok());
+  EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(candidates.error().message.find("stream: the step multiplies by a matrix"), std::string::npos)
+      << candidates.error().message;
+}
+
+TEST(Candidates, ImpossibleAlignmentIsExplained) {
+  const auto candidates = ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
+                                            target::find_profile("h200").value(), 1);
+  ASSERT_FALSE(candidates.ok());
+  EXPECT_NE(candidates.error().message.find("aligned to 1 bytes"), std::string::npos) << candidates.error().message;
+}
+
+}  // namespace
+}  // namespace rondo::runtime

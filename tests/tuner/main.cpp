@@ -1,0 +1,10 @@
+// The tests' own main: compile pools start this program again as their worker.
+#include <gtest/gtest.h>
+
+#include "runtime/compile_worker.h"
+
+int main(int argc, char** argv) {
+  if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
