@@ -11,8 +11,10 @@ namespace rondo::runtime {
 
 struct Binding {
   schedule::TensorRef tensor;
-  DeviceAddress pointer = 0;        // first element; the caller owns the memory and keeps it until the launch is done
-  std::optional<Strides> strides;   // none: dense, [B, T, ...] as in step_ir.h. Tensors without a time axis are dense.
+  DeviceAddress pointer =
+      0;  // first element; the caller owns the memory and keeps it until the launch is done
+  std::optional<Strides>
+      strides;  // none: dense, [B, T, ...] as in step_ir.h. Tensors without a time axis are dense.
 };
 
 // A few entries in a flat list: cheaper to build and to search than any map.

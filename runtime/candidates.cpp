@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <tuple>
 
 #include "compiler/constraint/explain.h"
@@ -16,26 +18,25 @@ using schedule::Strategy;
 
 namespace {
 
-Parameters parameters_of(const constraint::System& system, const constraint::Assignment& assignment) {
-  Parameters result;
-  const auto& variables = system.names().variables;
-  for (std::size_t i = 0; i < variables.size(); ++i) result[variables[i].name] = assignment.values()[i];
-  return result;
-}
+using Visit = std::function<void(const Candidate&)>;
 
-// Appends a strategy's points; says why there are none.
-std::string add_points(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
-                       const target::Profile& profile, int alignment, std::vector<Candidate>& into) {
+// Shows a strategy's points to `visit`; says why there are none. One Candidate serves for all: nothing is
+// allocated a point.
+std::string visit_points(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
+                         const target::Profile& profile, int alignment, const Visit& visit) {
   const constraint::System space = strategy.space(cell, problem, profile);
   const schedule::CostModel cost = strategy.cost_model(cell, problem, profile);
+  Candidate candidate{strategy.name(), {}, {}};
+  std::vector<std::int64_t*> places;  // of the variables, in their order
+  for (const auto& variable : space.names().variables) places.push_back(&candidate.parameters[variable.name]);
   std::size_t seen = 0;
   std::size_t kept = 0;
   (void)constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
     ++seen;
-    Candidate candidate{strategy.name(), parameters_of(space, assignment), {}};
+    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = assignment.values()[i];
     if (alignment_of(problem, candidate.parameters) > alignment) return true;
     candidate.estimate = cost(candidate.parameters);
-    into.push_back(std::move(candidate));
+    visit(candidate);
     ++kept;
     return true;
   });
@@ -43,6 +44,29 @@ std::string add_points(const Strategy& strategy, const step::Cell& cell, const P
   if (seen > 0) return fmt::format("no configuration works with tensors aligned to {} bytes only", alignment);
   const Result<constraint::Explanation> why = constraint::explain(space);
   return why ? why->text : why.error().message;
+}
+
+// All strategies; error when no point was shown.
+Status visit_all(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                 int alignment, const Visit& visit) {
+  std::string reasons;
+  bool any = false;
+  for (const Strategy* strategy : schedule::strategies()) {
+    const schedule::Legality legality = strategy->legal(cell, problem);
+    const std::string reason =
+        legality.legal ? visit_points(*strategy, cell, problem, profile, alignment, visit) : legality.reason;
+    any |= reason.empty();
+    if (!reason.empty())
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", strategy->name(), reason);
+  }
+  if (any) return success();
+  return Error{ErrorKind::Unsupported, fmt::format("no strategy computes cell {} ({})", cell.name, reasons),
+               "`rondo check` shows the structure that decides; the reference executor runs any cell"};
+}
+
+bool before(const Candidate& a, const Candidate& b) {
+  return std::tie(a.estimate.seconds, a.strategy, a.parameters) <
+         std::tie(b.estimate.seconds, b.strategy, b.parameters);
 }
 
 }  // namespace
@@ -56,36 +80,41 @@ int alignment_of(const Problem& problem, const Parameters& parameters) {
 Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const Problem& problem,
                                                  const target::Profile& profile, int alignment) {
   std::vector<Candidate> result;
-  std::string reasons;
-  for (const Strategy* strategy : schedule::strategies()) {
-    const schedule::Legality legality = strategy->legal(cell, problem);
-    const std::string reason =
-        legality.legal ? add_points(*strategy, cell, problem, profile, alignment, result) : legality.reason;
-    if (!reason.empty()) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", strategy->name(), reason);
-  }
-  if (result.empty())
-    return Error{ErrorKind::Unsupported, fmt::format("no strategy computes cell {} ({})", cell.name, reasons),
-                 "`rondo check` shows the structure that decides; the reference executor runs any cell"};
-  std::stable_sort(result.begin(), result.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.estimate.seconds, a.strategy, a.parameters) < std::tie(b.estimate.seconds, b.strategy, b.parameters);
-  });
+  const Status status =
+      visit_all(cell, problem, profile, alignment, [&](const Candidate& c) { result.push_back(c); });
+  if (!status) return status.error();
+  std::sort(result.begin(), result.end(), before);
   return result;
+}
+
+Result<Candidate> best_candidate(const step::Cell& cell, const Problem& problem,
+                                 const target::Profile& profile, int alignment) {
+  std::optional<Candidate> best;
+  const Status status = visit_all(cell, problem, profile, alignment, [&](const Candidate& c) {
+    if (!best || before(c, *best)) best = c;
+  });
+  if (!status) return status.error();
+  return *best;
 }
 
 Status check_candidate(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                        const std::string& strategy, const Parameters& parameters, int alignment) {
   const Strategy* known = schedule::find_strategy(strategy);
-  if (known == nullptr) return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), ""};
+  if (known == nullptr)
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), ""};
   const schedule::Legality legality = known->legal(cell, problem);
   if (!legality.legal)
-    return Error{ErrorKind::Input, fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason), ""};
+    return Error{ErrorKind::Input,
+                 fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason),
+                 ""};
   const constraint::System space = known->space(cell, problem, profile);
   const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
   if (!point) return point.error();
   const int needed = alignment_of(problem, parameters);
   if (needed > alignment)
-    return Error{ErrorKind::Input, fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
-                                               schedule::print(parameters), needed, alignment),
+    return Error{ErrorKind::Input,
+                 fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
+                             schedule::print(parameters), needed, alignment),
                  ""};
   return success();
 }

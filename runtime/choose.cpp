@@ -63,8 +63,8 @@ std::size_t differences(const Parameters& a, const Parameters& b) {
 }
 
 // The legal point closest to `wanted` within the alignment; none if there is no point at all.
-std::optional<Candidate> closest(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                                 const Candidate& wanted, int alignment) {
+std::optional<Candidate> closest(const step::Cell& cell, const Problem& problem,
+                                 const target::Profile& profile, const Candidate& wanted, int alignment) {
   const Result<std::vector<Candidate>> candidates = ranked_candidates(cell, problem, profile, alignment);
   if (!candidates) return std::nullopt;
   const Candidate* best = nullptr;
@@ -77,24 +77,29 @@ std::optional<Candidate> closest(const step::Cell& cell, const Problem& problem,
 }
 
 // A stored trial as a choice, bent to the alignment at hand. None if this version cannot build it.
-std::optional<Choice> from_trial(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                                 const db::Trial& trial, ChoiceOrigin origin, int alignment) {
+std::optional<Choice> from_trial(const step::Cell& cell, const Problem& problem,
+                                 const target::Profile& profile, const db::Trial& trial, ChoiceOrigin origin,
+                                 int alignment) {
   std::optional<Parameters> parameters = parameters_from_json(trial.parameters);
   if (!parameters) return std::nullopt;
-  Choice choice{trial.strategy, std::move(*parameters), origin, trial.cubin_key, trial.median_ms.value_or(0), ""};
-  if (check_candidate(cell, problem, profile, choice.strategy, choice.parameters, alignment).ok()) return choice;
+  Choice choice{trial.strategy,  std::move(*parameters),      origin,
+                trial.cubin_key, trial.median_ms.value_or(0), ""};
+  if (check_candidate(cell, problem, profile, choice.strategy, choice.parameters, alignment).ok())
+    return choice;
   if (!check_candidate(cell, problem, profile, choice.strategy, choice.parameters).ok()) return std::nullopt;
   const std::optional<Candidate> variant =
       closest(cell, problem, profile, {choice.strategy, choice.parameters, {}}, alignment);
   if (!variant) return std::nullopt;
-  choice.note = fmt::format(", changed from {} for tensors aligned to {} bytes", schedule::print(choice.parameters), alignment);
+  choice.note = fmt::format(", changed from {} for tensors aligned to {} bytes",
+                            schedule::print(choice.parameters), alignment);
   choice.parameters = variant->parameters;
   choice.cubin_key.clear();
   return choice;
 }
 
-std::optional<Choice> from_database(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                                    const ChooseOptions& options, std::string& trouble) {
+std::optional<Choice> from_database(const step::Cell& cell, const Problem& problem,
+                                    const target::Profile& profile, const ChooseOptions& options,
+                                    std::string& trouble) {
   const db::Problem key = database_problem(cell, problem, profile);
   const Result<std::optional<db::Trial>> exact = options.database->find_best(key);
   if (!exact) {
@@ -115,7 +120,8 @@ std::optional<Choice> from_database(const step::Cell& cell, const Problem& probl
   const db::Problem& tuned = (*near)->problem;
   auto choice = from_trial(cell, problem, profile, (*near)->trial, ChoiceOrigin::Nearest, options.alignment);
   if (choice)
-    choice->note = fmt::format("tuned for B={},T={} on {}{}", tuned.shape.B, tuned.shape.T, tuned.device, choice->note);
+    choice->note =
+        fmt::format("tuned for B={},T={} on {}{}", tuned.shape.B, tuned.shape.T, tuned.device, choice->note);
   return choice;
 }
 
@@ -126,12 +132,12 @@ Result<Choice> choose(const step::Cell& cell, const Problem& problem, const targ
   std::string trouble;
   if (options.database != nullptr)
     if (auto choice = from_database(cell, problem, profile, options, trouble)) return *choice;
-  Result<std::vector<Candidate>> candidates = ranked_candidates(cell, problem, profile, options.alignment);
-  if (!candidates) return candidates.error();
-  const Candidate& best = candidates->front();
-  std::string note = fmt::format("best of {} by the model of {}", candidates->size(), profile.name);
+  Result<Candidate> best = best_candidate(cell, problem, profile, options.alignment);
+  if (!best) return best.error();
+  std::string note = fmt::format("best by the model of {}", profile.name);
   if (!trouble.empty()) note += fmt::format(" (database: {})", trouble);
-  return Choice{best.strategy, best.parameters, ChoiceOrigin::Model, "", best.estimate.seconds * 1e3, note};
+  return Choice{
+      best->strategy, best->parameters, ChoiceOrigin::Model, "", best->estimate.seconds * 1e3, note};
 }
 
 }  // namespace rondo::runtime

@@ -41,7 +41,8 @@ Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step:
 
 Status DeviceTensor::upload(std::span<const double> values, StreamHandle stream) const {
   if (values.size() != at(elements()))
-    return Error{ErrorKind::Input, fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size()), ""};
+    return Error{ErrorKind::Input,
+                 fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size()), ""};
   std::vector<std::byte> bytes(buffer_.bytes(), std::byte{kPoisonByte});
   const auto size = kernel::storage_bytes(storage_);
   for (std::int64_t b = 0, from = 0; b < batch_; ++b)
@@ -68,7 +69,8 @@ Result<ReadBack> DeviceTensor::download(StreamHandle stream) const {
   result.values.reserve(at(elements()));
   const auto size = at(kernel::storage_bytes(storage_));
   std::int64_t poisoned = 0;
-  for (std::size_t place = 0; place < bytes->size(); place += size) poisoned += is_poison(storage_, &(*bytes)[place]);
+  for (std::size_t place = 0; place < bytes->size(); place += size)
+    poisoned += is_poison(storage_, &(*bytes)[place]);
   for (std::int64_t b = 0; b < batch_; ++b)
     for (std::int64_t t = 0; t < time_; ++t)
       for (std::int64_t i = 0; i < unit_; ++i) {

@@ -1,4 +1,5 @@
-// One tensor of a pass in device memory, with any strides: uploaded from, and read back to, dense host values.
+// One tensor of a pass in device memory, with any strides: uploaded from, and read back to, dense host
+// values.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,25 @@ struct TensorLayout {
 };
 
 struct ReadBack {
-  std::vector<double> values;     // dense
-  std::int64_t unwritten = 0;     // elements that still hold the poison
-  std::int64_t gap_writes = 0;    // gap elements that do not hold the poison any more
+  std::vector<double> values;   // dense
+  std::int64_t unwritten = 0;   // elements that still hold the poison
+  std::int64_t gap_writes = 0;  // gap elements that do not hold the poison any more
 };
 
 class DeviceTensor {
  public:
   // Needs a current context and dies before it. Error Device when memory is short.
-  static Result<DeviceTensor> allocate(schedule::TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
-                                       const step::Sizes& sizes, const TensorLayout& layout = {});
+  static Result<DeviceTensor> allocate(schedule::TensorRef ref, const step::Cell& cell,
+                                       const schedule::Problem& problem, const step::Sizes& sizes,
+                                       const TensorLayout& layout = {});
 
   schedule::TensorRef ref() const { return ref_; }
   const std::string& name() const { return name_; }
   kernel::Storage storage() const { return storage_; }
   std::int64_t elements() const { return batch_ * time_ * unit_; }
-  Binding binding() const { return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt}; }
+  Binding binding() const {
+    return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt};
+  }
   const DeviceBuffer& buffer() const { return buffer_; }
 
   // Rounds `values` (dense, elements() of them) to the storage type; gaps are poisoned. Waits for the copy.

@@ -78,8 +78,8 @@ Status reach_initial_states(const step::Cell& cell, const schedule::Problem& pro
     for (double& value : values) value = static_cast<double>(static_cast<float>(value));
     if (!finite(values))
       return Error{ErrorKind::Input,
-                   fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs", cell.name, name,
-                               kWarmUpSteps),
+                   fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs", cell.name,
+                               name, kWarmUpSteps),
                    "the recurrence is unstable, or divides by a state that starts at zero"};
   }
   data.forward.initial_states = std::move(reached->last_states);
@@ -94,8 +94,8 @@ TensorMap<Real> converted(const TensorMap<double>& from) {
 }
 
 template <class Real>
-Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Problem& problem, const HostProblem& data,
-                                  const step::RunOptions<Real>& options) {
+Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Problem& problem,
+                                  const HostProblem& data, const step::RunOptions<Real>& options) {
   step::ForwardArguments<Real> arguments;
   arguments.inputs = converted<Real>(data.forward.inputs);
   arguments.params = converted<Real>(data.forward.params);
@@ -106,8 +106,10 @@ Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Proble
   if (!forward) return forward.error();
   result.forward = std::move(forward).value();
   if (problem.pass != Pass::Backward) return result;
-  const step::LossGradients<Real> loss{converted<Real>(data.loss.outputs), converted<Real>(data.loss.last_states)};
-  Result<step::BackwardResult<Real>> backward = step::run_backward(cell, data.sizes, arguments, loss, options);
+  const step::LossGradients<Real> loss{converted<Real>(data.loss.outputs),
+                                       converted<Real>(data.loss.last_states)};
+  Result<step::BackwardResult<Real>> backward =
+      step::run_backward(cell, data.sizes, arguments, loss, options);
   if (!backward) return backward.error();
   result.backward = std::move(backward).value();
   return result;
@@ -129,8 +131,8 @@ std::vector<double> random_values(Storage storage, std::int64_t count, double sc
   return values;
 }
 
-Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem, const step::Sizes& sizes,
-                                   const RandomOptions& options) {
+Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
+                                   const step::Sizes& sizes, const RandomOptions& options) {
   HostProblem data;
   data.sizes = sizes;
   data.forward.constants = problem.constants;
@@ -144,7 +146,8 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
   if (options.initial_states)
-    if (Status status = reach_initial_states(cell, problem, data, options.seed); !status) return status.error();
+    if (Status status = reach_initial_states(cell, problem, data, options.seed); !status)
+      return status.error();
   return data;
 }
 
@@ -168,8 +171,8 @@ Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const sche
   return result;
 }
 
-const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass, const HostProblem& data,
-                                        const step::ForwardResult<double>& forward) {
+const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,
+                                        const HostProblem& data, const step::ForwardResult<double>& forward) {
   if (ref.tensor < 0) return nullptr;
   const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
   const bool backward = pass == Pass::Backward;
@@ -202,7 +205,9 @@ const std::vector<Real>* computed_values(TensorRef ref, const step::Cell& cell, 
   }
 }
 
-template const std::vector<float>* computed_values(TensorRef, const step::Cell&, Pass, const ReferenceResult<float>&);
-template const std::vector<double>* computed_values(TensorRef, const step::Cell&, Pass, const ReferenceResult<double>&);
+template const std::vector<float>* computed_values(TensorRef, const step::Cell&, Pass,
+                                                   const ReferenceResult<float>&);
+template const std::vector<double>* computed_values(TensorRef, const step::Cell&, Pass,
+                                                    const ReferenceResult<double>&);
 
 }  // namespace rondo::runtime

@@ -38,12 +38,14 @@ Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context&
     const auto shared = static_cast<std::size_t>(kernel::shared_bytes(launch.kernel));
     if (shared > 0)
       if (Status status = function->set_dynamic_shared(shared); !status) return status.error();
-    plan.kernels_.push_back({std::move(function).value(), static_cast<unsigned>(launch.kernel.threads), shared});
+    plan.kernels_.push_back(
+        {std::move(function).value(), static_cast<unsigned>(launch.kernel.threads), shared});
   }
   return plan;
 }
 
-Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const {
+Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
+                          std::int64_t time) const {
   DriverSink sink(*this, stream);
   return arguments_.launch(sink, bindings, batch, time);
 }

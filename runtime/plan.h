@@ -1,4 +1,5 @@
-// A plan ready to run: a strategy's kernels compiled for one GPU architecture, loaded, and launched on the caller's stream.
+// A plan ready to run: a strategy's kernels compiled for one GPU architecture, loaded, and launched on the
+// caller's stream.
 #pragma once
 
 #include <functional>
@@ -34,11 +35,12 @@ struct CompiledPlan {
   std::shared_ptr<const step::Cell> cell;
   schedule::Problem problem;
   schedule::KernelPlan plan;
-  std::string source;                      // CUDA C++
+  std::string source;  // CUDA C++
   std::string cubin;
-  std::vector<KernelResources> resources;  // of plan.launches, in order; shared_bytes includes dynamic shared memory
+  std::vector<KernelResources>
+      resources;  // of plan.launches, in order; shared_bytes includes dynamic shared memory
   db::CacheKey key;
-  bool from_cache = false;                 // no compiler ran
+  bool from_cache = false;  // no compiler ran
   double compile_ms = 0;
 
   bool spills() const;
@@ -58,17 +60,19 @@ CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const sched
                              schedule::KernelPlan plan, const std::string& compiler_version);
 // Completes it. Error Internal when a kernel is not in the cubin.
 Status attach_code(CompiledPlan& plan, CompiledKernel code);
-// Completes it with the database's cubin of the same key; false if there is none (a damaged one counts as none).
+// Completes it with the database's cubin of the same key; false if there is none (a damaged one counts as
+// none).
 bool attach_cached(CompiledPlan& plan, db::Database& database);
 // Stores the cubin. A database that cannot be written costs time later, never correctness: no error.
 void store_cubin(const CompiledPlan& plan, db::Database& database);
 
-// All of these in order. Errors: those of the compiler (Missing without NVRTC, Compile with its log, Unsupported).
+// All of these in order. Errors: those of the compiler (Missing without NVRTC, Compile with its log,
+// Unsupported).
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options = {});
 
-// A compiled plan on a GPU. Movable; launch() may be called from several threads (each with the context current).
-// Destroy it before the context, and after the work it launched is done.
+// A compiled plan on a GPU. Movable; launch() may be called from several threads (each with the context
+// current). Destroy it before the context, and after the work it launched is done.
 class DevicePlan {
  public:
   // `context` is the current context. Errors: Unsupported (made for another architecture), Device.
@@ -78,9 +82,10 @@ class DevicePlan {
   std::int64_t workspace_bytes(std::int64_t batch) const { return arguments_.workspace_bytes(batch); }
   const std::vector<PlanTensor>& tensors() const { return arguments_.tensors(); }
 
-  // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in a graph.
-  // Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before anything is launched
-  // (not bound, null, misaligned, overlapping, T or B out of range), Device from the driver.
+  // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
+  // a graph. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
+  // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
+  // driver.
   Status launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:
@@ -90,7 +95,8 @@ class DevicePlan {
     std::size_t shared_bytes = 0;
   };
   class DriverSink;
-  DevicePlan(Module module, PlanArguments arguments) : module_(std::move(module)), arguments_(std::move(arguments)) {}
+  DevicePlan(Module module, PlanArguments arguments)
+      : module_(std::move(module)), arguments_(std::move(arguments)) {}
 
   Module module_;
   PlanArguments arguments_;

@@ -20,12 +20,15 @@ namespace {
 
 constexpr std::size_t kMaxTensors = 128;
 constexpr std::size_t kMaxArguments = 256;
-constexpr std::int64_t kMaxGrid = 2147483647;  // CUDA C++ Programming Guide, "Compute Capabilities": x of a grid
-constexpr std::int64_t kMaxTime = 1 << 30;     // kernels add a stage to a step number in 32 bits
+constexpr std::int64_t kMaxGrid =
+    2147483647;                             // CUDA C++ Programming Guide, "Compute Capabilities": x of a grid
+constexpr std::int64_t kMaxTime = 1 << 30;  // kernels add a stage to a step number in 32 bits
 constexpr std::int64_t kMaxUnit = 2147483647;  // kernels number the elements of one step in 32 bits
 constexpr std::int64_t kRegionAlignment = 256;
 
-std::int64_t align_up(std::int64_t bytes) { return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment; }
+std::int64_t align_up(std::int64_t bytes) {
+  return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
+}
 
 Error input_error(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
@@ -92,7 +95,8 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
       return static_cast<std::uint8_t>(i);
     }
   if (tensors_.size() == kMaxTensors)
-    return Error{ErrorKind::Unsupported, fmt::format("cell {} needs more than {} tensors", cell.name, kMaxTensors),
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("cell {} needs more than {} tensors", cell.name, kMaxTensors),
                  "join tensors of the cell into rows of one: x[4, D]"};
   PlanTensor tensor;
   tensor.ref = ref;
@@ -105,7 +109,8 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
     tensor.unit = unit_elements(ref, cell, problem.sizes);
     if (tensor.unit > kMaxUnit)
       return Error{ErrorKind::Unsupported,
-                   fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name, tensor.unit, kMaxUnit),
+                   fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name,
+                               tensor.unit, kMaxUnit),
                    "split the heads over several calls"};
   }
   tensors_.push_back(std::move(tensor));
@@ -147,7 +152,8 @@ Status PlanArguments::check_sizes(std::int64_t batch, std::int64_t time) const {
       return input_error(fmt::format("B = {} needs {} * B + {} blocks; a grid has at most {}", batch,
                                      launch.blocks_per_batch, launch.blocks_fixed, kMaxGrid),
                          fmt::format("split the batch into calls of at most B = {}",
-                                     std::max<std::int64_t>(1, kMaxGrid / std::max<std::int64_t>(1, launch.blocks_per_batch))));
+                                     std::max<std::int64_t>(
+                                         1, kMaxGrid / std::max<std::int64_t>(1, launch.blocks_per_batch))));
   }
   return success();
 }
@@ -158,17 +164,20 @@ Status PlanArguments::find_workspace(const Bindings& bindings, Call& call) const
   if (bound != nullptr) call.workspace = bound->pointer;
   if (call.regions.total == 0) return success();
   if (call.workspace % static_cast<DeviceAddress>(kRegionAlignment) != 0)
-    return input_error(fmt::format("the workspace at 0x{:x} is not aligned to {} bytes", call.workspace, kRegionAlignment),
-                       "pass what the allocator returned, without an offset");
+    return input_error(
+        fmt::format("the workspace at 0x{:x} is not aligned to {} bytes", call.workspace, kRegionAlignment),
+        "pass what the allocator returned, without an offset");
   return success();
 }
 
-Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, Call& call, Place& place) const {
+Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, Call& call,
+                            Place& place) const {
   auto in_workspace = [&](std::int64_t offset, std::int64_t bytes) -> Status {
     if (call.workspace == 0 && bytes > 0)
-      return input_error(fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
-                         fmt::format("allocate workspace_bytes(B = {}) = {} bytes and pass it with set_workspace()",
-                                     call.batch, call.regions.total));
+      return input_error(
+          fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
+          fmt::format("allocate workspace_bytes(B = {}) = {} bytes and pass it with set_workspace()",
+                      call.batch, call.regions.total));
     place = {call.workspace + static_cast<DeviceAddress>(offset), {0, 0}};
     return success();
   };
@@ -176,7 +185,8 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   const Binding* bound = bindings.find(tensor.ref);
   if (bound == nullptr) {
     if (tensor.need == Need::Required)
-      return input_error(fmt::format("tensor '{}' is not bound", tensor.name), "bind every input, parameter, output and history");
+      return input_error(fmt::format("tensor '{}' is not bound", tensor.name),
+                         "bind every input, parameter, output and history");
     call.zero_needed |= tensor.need == Need::Zero;
     return in_workspace(tensor.need == Need::Zero ? call.regions.zero : call.regions.discard, tensor.unit);
   }
@@ -191,9 +201,10 @@ Status PlanArguments::check(const PlanTensor& tensor, const Place& place, const 
                        tensor.need == Need::Required ? "" : "leave it unbound if it is not wanted");
   const int alignment = tensor.timed ? alignment_ : tensor.element_bytes;
   if (place.pointer % static_cast<DeviceAddress>(alignment) != 0)
-    return input_error(fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,
-                                   place.pointer, plan_name_, alignment),
-                       "align the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+    return input_error(
+        fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,
+                    place.pointer, plan_name_, alignment),
+        "align the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
   if (!tensor.timed) return success();
   // A stride that only ever multiplies 0 may be anything.
   if (call.batch > 1)
@@ -205,18 +216,21 @@ Status PlanArguments::check(const PlanTensor& tensor, const Place& place, const 
 
 Status PlanArguments::check_stride(const PlanTensor& tensor, const char* axis, std::int64_t stride) const {
   if (stride % (alignment_ / tensor.element_bytes) != 0)
-    return input_error(fmt::format("tensor '{}' has a stride of {} elements in {} ({} bytes each); plan '{}' needs a "
-                                   "multiple of {} bytes",
-                                   tensor.name, stride, axis, tensor.element_bytes, plan_name_, alignment_),
-                       "pad the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+    return input_error(
+        fmt::format("tensor '{}' has a stride of {} elements in {} ({} bytes each); plan '{}' needs a "
+                    "multiple of {} bytes",
+                    tensor.name, stride, axis, tensor.element_bytes, plan_name_, alignment_),
+        "pad the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
   if (tensor.written && std::abs(stride) < tensor.unit)
-    return input_error(fmt::format("tensor '{}' is written with a stride of {} elements in {}, less than the {} of one step",
-                                   tensor.name, stride, axis, tensor.unit),
-                       "results must not overlap; only tensors that are read may be broadcast");
+    return input_error(
+        fmt::format("tensor '{}' is written with a stride of {} elements in {}, less than the {} of one step",
+                    tensor.name, stride, axis, tensor.unit),
+        "results must not overlap; only tensors that are read may be broadcast");
   return success();
 }
 
-Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const {
+Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
+                             std::int64_t time) const {
   if (Status status = check_sizes(batch, time); !status) return status;
   Call call;
   call.batch = batch;
@@ -226,7 +240,8 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (Status status = place(tensors_[i], bindings, call, places[i]); !status) return status;
   if (call.zero_needed)
-    if (Status status = sink.zero(call.workspace + static_cast<DeviceAddress>(call.regions.zero), call.regions.zero_bytes);
+    if (Status status = sink.zero(call.workspace + static_cast<DeviceAddress>(call.regions.zero),
+                                  call.regions.zero_bytes);
         !status)
       return status;
 
@@ -247,7 +262,9 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
       }
     }
     const std::int64_t blocks = launch.blocks_fixed + launch.blocks_per_batch * batch;
-    if (Status status = sink.launch(k, blocks, std::span<void* const>{pointers.data(), launch.slots.size()}); !status) return status;
+    if (Status status = sink.launch(k, blocks, std::span<void* const>{pointers.data(), launch.slots.size()});
+        !status)
+      return status;
   }
   return success();
 }

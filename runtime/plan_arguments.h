@@ -1,5 +1,5 @@
-// From bindings to kernel arguments: the part of a plan that needs no GPU. Everything that does not depend on the call is
-// worked out once, so that a launch costs a few microseconds of host time.
+// From bindings to kernel arguments: the part of a plan that needs no GPU. Everything that does not depend on
+// the call is worked out once, so that a launch costs a few microseconds of host time.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class LaunchSink {
   virtual ~LaunchSink() = default;
   // Zeroes `bytes` at `pointer`, ordered before the launches that follow.
   virtual Status zero(DeviceAddress pointer, std::int64_t bytes) = 0;
-  // Launches kernel `index` of the plan with `blocks` blocks; arguments[i] points to the value of its i-th parameter,
-  // as wide as that parameter, and is valid during the call.
+  // Launches kernel `index` of the plan with `blocks` blocks; arguments[i] points to the value of its i-th
+  // parameter, as wide as that parameter, and is valid during the call.
   virtual Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) = 0;
 };
 
@@ -41,13 +41,13 @@ class PlanArguments {
   static Result<PlanArguments> make(const step::Cell& cell, const schedule::Problem& problem,
                                     const schedule::KernelPlan& plan);
 
-  // Bytes of workspace at batch size B (T does not matter): the kernels' own, a zeroed region that stands for tensors
-  // read but not bound, and a region where unwanted results go.
+  // Bytes of workspace at batch size B (T does not matter): the kernels' own, a zeroed region that stands for
+  // tensors read but not bound, and a region where unwanted results go.
   std::int64_t workspace_bytes(std::int64_t batch) const;
   const std::vector<PlanTensor>& tensors() const { return tensors_; }
 
-  // Checks the bindings and passes every launch to `sink`, in order. Errors (Input) name tensor, value and limit;
-  // nothing is launched then. Calls from several threads are independent.
+  // Checks the bindings and passes every launch to `sink`, in order. Errors (Input) name tensor, value and
+  // limit; nothing is launched then. Calls from several threads are independent.
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:

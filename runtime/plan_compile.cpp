@@ -30,7 +30,8 @@ std::string resources_to_json(const std::vector<KernelResources>& resources) {
 
 std::optional<std::vector<KernelResources>> resources_from_json(const std::string& text) {
   const json parsed = json::parse(text, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("kernels") || !parsed["kernels"].is_array()) return std::nullopt;
+  if (!parsed.is_object() || !parsed.contains("kernels") || !parsed["kernels"].is_array())
+    return std::nullopt;
   std::vector<KernelResources> result;
   try {
     for (const json& k : parsed["kernels"]) {
@@ -54,7 +55,8 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& cubin = **found;
-  if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags || cubin.key.arch != plan.key.arch)
+  if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags ||
+      cubin.key.arch != plan.key.arch)
     return false;
   std::optional<std::vector<KernelResources>> resources = resources_from_json(cubin.resources);
   if (!resources || resources->size() != plan.plan.launches.size()) return false;
@@ -116,7 +118,8 @@ CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const sched
   result.problem = problem;
   result.plan = std::move(plan);
   result.source = emit_source(result.plan);
-  result.key = {result.source, fmt::format("{}", fmt::join(plan_compile_flags(), " ")), problem.arch, compiler_version};
+  result.key = {result.source, fmt::format("{}", fmt::join(plan_compile_flags(), " ")), problem.arch,
+                compiler_version};
   return result;
 }
 
@@ -126,7 +129,8 @@ Status attach_code(CompiledPlan& plan, CompiledKernel code) {
     const auto found = std::find_if(code.kernels.begin(), code.kernels.end(),
                                     [&](const KernelResources& r) { return r.name == launch.kernel.name; });
     if (found == code.kernels.end())
-      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", launch.kernel.name), ""};
+      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", launch.kernel.name),
+                   ""};
     plan.resources.push_back(*found);
     plan.resources.back().shared_bytes += static_cast<int>(kernel::shared_bytes(launch.kernel));
   }
@@ -136,7 +140,9 @@ Status attach_code(CompiledPlan& plan, CompiledKernel code) {
   return success();
 }
 
-bool attach_cached(CompiledPlan& plan, db::Database& database) { return take(plan, database.get_cubin(plan.key)); }
+bool attach_cached(CompiledPlan& plan, db::Database& database) {
+  return take(plan, database.get_cubin(plan.key));
+}
 
 void store_cubin(const CompiledPlan& plan, db::Database& database) {
   if (database.access() != db::Access::ReadWrite) return;
@@ -150,7 +156,8 @@ void store_cubin(const CompiledPlan& plan, db::Database& database) {
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
   CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "");
-  // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more than the rest.
+  // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
+  // than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
       take(result, options.database->get_cubin(options.cubin_key)))
     return result;

@@ -22,7 +22,8 @@ std::uint16_t to_fp16(float value) {
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<std::uint16_t>(sign | 0x7E00u);
-  if (magnitude >= 0x477FF000u) return static_cast<std::uint16_t>(sign | 0x7C00u);  // 65520 and more: infinity
+  if (magnitude >= 0x477FF000u)
+    return static_cast<std::uint16_t>(sign | 0x7C00u);  // 65520 and more: infinity
   if (magnitude < 0x38800000u) {
     // Below 2^-14, multiples of 2^-24: the sum's unit in the last place is just that, so the addition rounds.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;

@@ -27,8 +27,8 @@ double unit_roundoff(kernel::Storage storage);
 // One element at `target` or `source`, which need no alignment.
 void encode(kernel::Storage storage, double value, std::byte* target);
 double decode(kernel::Storage storage, const std::byte* source);
-// All bits set: the pattern that outputs are filled with before a run, and a NaN in every storage type. No kernel
-// produces it: hardware conversions yield other NaNs (PTX ISA, cvt).
+// All bits set: the pattern that outputs are filled with before a run, and a NaN in every storage type. No
+// kernel produces it: hardware conversions yield other NaNs (PTX ISA, cvt).
 bool is_poison(kernel::Storage storage, const std::byte* source);
 inline constexpr std::uint8_t kPoisonByte = 0xFF;
 

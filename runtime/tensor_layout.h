@@ -16,8 +16,8 @@ struct Strides {
   friend bool operator==(const Strides&, const Strides&) = default;
 };
 
-// Elements of one (batch row, time step) of a tensor with a time axis; of one batch row of a state boundary; of the whole of
-// a parameter. `ref` names a tensor of `cell` (not the workspace).
+// Elements of one (batch row, time step) of a tensor with a time axis; of one batch row of a state boundary;
+// of the whole of a parameter. `ref` names a tensor of `cell` (not the workspace).
 std::int64_t unit_elements(schedule::TensorRef ref, const step::Cell& cell, const step::Sizes& sizes);
 // Elements of the whole tensor at sizes.batch and sizes.time, laid out densely.
 std::int64_t total_elements(schedule::TensorRef ref, const step::Cell& cell, const step::Sizes& sizes);

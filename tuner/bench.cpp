@@ -8,15 +8,16 @@
 namespace rondo::tuner {
 namespace {
 
-Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& problem, const runtime::Choice& choice,
-                                 const Machine& machine, db::Database* database) {
+Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& problem,
+                                 const runtime::Choice& choice, const Machine& machine,
+                                 db::Database* database) {
   Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, choice);
   if (!built) return built.error();
   runtime::CompileOptions options;
   options.database = database;
   options.cubin_key = choice.cubin_key;
-  const auto compiled =
-      runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), options);
+  const auto compiled = runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem,
+                                              std::move(built).value(), options);
   if (!compiled) return compiled.error();
   return runtime::DevicePlan::load(*compiled, *machine.context);
 }
@@ -24,7 +25,8 @@ Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem
 }  // namespace
 
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const runtime::Wish& wish, db::Database* database, int samples, double copy_bytes_per_s) {
+                       const runtime::Wish& wish, db::Database* database, int samples,
+                       double copy_bytes_per_s) {
   if (Status status = machine.need_gpu(); !status) return status.error();
   runtime::ChooseOptions options;
   options.database = database;
@@ -49,7 +51,12 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
   timing.sets = data->sets();
   const Result<std::vector<double>> seconds = timer->time(data->work(*plan), timing);
   if (!seconds) return seconds.error();
-  return BenchRow{cell.name, problem, std::move(choice).value(), timing_of(*seconds), schedule::least_bytes(cell, problem), copy_bytes_per_s};
+  return BenchRow{cell.name,
+                  problem,
+                  std::move(choice).value(),
+                  timing_of(*seconds),
+                  schedule::least_bytes(cell, problem),
+                  copy_bytes_per_s};
 }
 
 }  // namespace rondo::tuner

@@ -15,16 +15,17 @@ struct BenchRow {
   std::string cell;
   schedule::Problem problem;
   runtime::Choice choice;
-  Timing timing;               // seconds
-  std::int64_t bytes = 0;      // that a run must move (schedule::least_bytes)
-  double copy_bytes_per_s = 0; // device copy, read + write, measured in this run
+  Timing timing;                // seconds
+  std::int64_t bytes = 0;       // that a run must move (schedule::least_bytes)
+  double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
 
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };
 
-// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Errors: Missing (no GPU, no NVRTC),
-// Unsupported, Device, and those of choose_with().
+// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Errors: Missing (no GPU, no
+// NVRTC), Unsupported, Device, and those of choose_with().
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const runtime::Wish& wish, db::Database* database, int samples, double copy_bytes_per_s = 0);
+                       const runtime::Wish& wish, db::Database* database, int samples,
+                       double copy_bytes_per_s = 0);
 
 }  // namespace rondo::tuner

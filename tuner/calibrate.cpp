@@ -106,7 +106,8 @@ class Probes {
 
   // Runs a probe `kRepeats` times after one to warm up; the median of what `read` makes of out[].
   template <class Read, class... Arguments>
-  Result<double> repeat(const char* name, unsigned blocks, unsigned threads, Read read, Arguments... arguments);
+  Result<double> repeat(const char* name, unsigned blocks, unsigned threads, Read read,
+                        Arguments... arguments);
 
   runtime::DeviceInfo info_;
   runtime::Module module_;
@@ -136,7 +137,8 @@ Result<Probes> Probes::make(const runtime::DeviceInfo& info) {
 }
 
 template <class Read, class... Arguments>
-Result<double> Probes::repeat(const char* name, unsigned blocks, unsigned threads, Read read, Arguments... arguments) {
+Result<double> Probes::repeat(const char* name, unsigned blocks, unsigned threads, Read read,
+                              Arguments... arguments) {
   const Result<Function> function = module_.function(name);
   if (!function) return function.error();
   LaunchShape shape;
@@ -160,12 +162,15 @@ Result<double> Probes::clock_hz() {
     return out[1] == 0 ? 0.0 : static_cast<double>(out[0]) / static_cast<double>(out[1]) * 1e9;
   };
   // Some 10 ms: globaltimer may tick in microseconds only.
-  return repeat("clock_probe", static_cast<unsigned>(info_.sm_count * 4), 256, read, out_.address(), 400000, 1.0f);
+  return repeat("clock_probe", static_cast<unsigned>(info_.sm_count * 4), 256, read, out_.address(), 400000,
+                1.0f);
 }
 
 Result<double> Probes::barrier_s(double clock) {
   constexpr int kRounds = 2000;
-  auto read = [&](const std::array<std::uint64_t, 2>& out) { return static_cast<double>(out[0]) / kRounds / clock; };
+  auto read = [&](const std::array<std::uint64_t, 2>& out) {
+    return static_cast<double>(out[0]) / kRounds / clock;
+  };
   return repeat("barrier_probe", static_cast<unsigned>(info_.sm_count), 256, read, out_.address(), kRounds);
 }
 
@@ -178,7 +183,9 @@ Result<double> Probes::latency_s(double clock) {
   auto nothing = [](const std::array<std::uint64_t, 2>&) { return 0.0; };
   const Result<double> filled = repeat("chase_fill", 1024, 256, nothing, chain->address(), links, kStride);
   if (!filled) return filled.error();
-  auto read = [&](const std::array<std::uint64_t, 2>& out) { return static_cast<double>(out[0]) / kHops / clock; };
+  auto read = [&](const std::array<std::uint64_t, 2>& out) {
+    return static_cast<double>(out[0]) / kHops / clock;
+  };
   const std::uint64_t count = kBuffer / 16;
   return repeat("latency_probe", static_cast<unsigned>(info_.sm_count * 4 + 1), 256, read, out_.address(),
                 chain->address(), from_.address(), to_.address(), count, kHops);
@@ -192,8 +199,8 @@ Result<double> Probes::launch_s() {
   plan.sample_s = 1;  // as many as allowed
   plan.most_repetitions = 1000;
   const LaunchShape shape;
-  const auto seconds =
-      timer_.time([&](StreamHandle stream, int) { return runtime::launch_values(*function, shape, stream); }, plan);
+  const auto seconds = timer_.time(
+      [&](StreamHandle stream, int) { return runtime::launch_values(*function, shape, stream); }, plan);
   if (!seconds) return seconds.error();
   return median(*seconds);
 }
@@ -252,7 +259,8 @@ Result<target::Profile> calibrate(const runtime::Context& context, const runtime
       {"block barrier", [&] { return set(speeds.barrier_s, probes->barrier_s(speeds.clock_hz)); }},
       {"launch gap", [&] { return set(speeds.launch_s, probes->launch_s()); }},
       {"bandwidth of one SM", [&] { return set(speeds.sm_bytes_per_s, probes->sm_bytes_per_s()); }},
-      {"memory latency under load", [&] { return set(speeds.memory_latency_s, probes->latency_s(speeds.clock_hz)); }},
+      {"memory latency under load",
+       [&] { return set(speeds.memory_latency_s, probes->latency_s(speeds.clock_hz)); }},
       {"copy bandwidth", [&] { return set(speeds.copy_bytes_per_s, probes->copy_bytes_per_s()); }},
   }};
   for (const auto& [what, measure] : steps) {

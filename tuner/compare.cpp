@@ -11,12 +11,13 @@ namespace rondo::tuner {
 
 namespace {
 
-// The loop errs by luck too: a kernel that rounds elsewhere may be worse by half (DESIGN section 8) and, on the single worst
-// element, by more.
+// The loop errs by luck too: a kernel that rounds elsewhere may be worse by half (DESIGN section 8) and, on
+// the single worst element, by more.
 constexpr double kOverLoop = 1.5;
 constexpr double kOverLoopWorst = 4;
 
-// Units of roundoff that even a lucky loop does not take away. fp32: accurate functions are within a few ulp each.
+// Units of roundoff that even a lucky loop does not take away. fp32: accurate functions are within a few ulp
+// each.
 double floor_of(kernel::Storage storage) {
   return (storage == kernel::Storage::F32 ? 8 : 2) * runtime::unit_roundoff(storage);
 }
@@ -41,8 +42,8 @@ Distance distance(std::span<const Real> out, std::span<const double> exact) {
 
 }  // namespace
 
-TensorCheck compare(std::string name, kernel::Storage storage, std::span<const double> out, std::span<const double> exact,
-                    std::span<const float> loop) {
+TensorCheck compare(std::string name, kernel::Storage storage, std::span<const double> out,
+                    std::span<const double> exact, std::span<const float> loop) {
   TensorCheck check;
   check.name = std::move(name);
   for (const double value : out) check.not_finite += !std::isfinite(value);
@@ -59,11 +60,13 @@ TensorCheck compare(std::string name, kernel::Storage storage, std::span<const d
 }
 
 std::string TensorCheck::text() const {
-  std::string result = fmt::format("{}: error {:.2e} (limit {:.2e}, plain loop {:.2e})", name, error, limit, loop_error);
+  std::string result =
+      fmt::format("{}: error {:.2e} (limit {:.2e}, plain loop {:.2e})", name, error, limit, loop_error);
   if (unwritten > 0) result += fmt::format(", {} elements never written", unwritten);
   if (not_finite > unwritten) result += fmt::format(", {} elements not finite", not_finite - unwritten);
   if (gap_writes > 0) result += fmt::format(", {} elements written outside the tensor", gap_writes);
-  if (!(worst <= worst_limit)) result += fmt::format(", worst element {:.2e} (limit {:.2e})", worst, worst_limit);
+  if (!(worst <= worst_limit))
+    result += fmt::format(", worst element {:.2e} (limit {:.2e})", worst, worst_limit);
   return result + (where.empty() ? "" : " at " + where) + (passed ? "" : ": WRONG");
 }
 

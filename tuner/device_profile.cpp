@@ -24,7 +24,8 @@ target::Profile profile_of(const runtime::DeviceInfo& info) {
   Result<target::Profile> shipped = target::find_profile(info.name);
   if (!shipped) shipped = target::find_profile(info.arch());
   if (shipped) profile = *shipped;
-  profile.source = shipped ? "limits from the driver, speeds of " + profile.name : "limits from the driver, speeds guessed";
+  profile.source = shipped ? "limits from the driver, speeds of " + profile.name
+                           : "limits from the driver, speeds guessed";
   profile.name = info.name;
   profile.key = device_key(info.name);
   profile.origin = "public";
@@ -52,14 +53,16 @@ target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* d
   return profile ? *profile : guess;
 }
 
-Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info, db::Database& database) {
+Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info,
+                     db::Database& database) {
   db::Device device;
   device.key = profile.key;
   device.name = info.name;
   device.compute_major = info.cc_major;
   device.compute_minor = info.cc_minor;
   device.sm_count = info.sm_count;
-  device.driver = std::to_string(info.driver_version / 1000) + "." + std::to_string(info.driver_version % 1000 / 10);
+  device.driver =
+      std::to_string(info.driver_version / 1000) + "." + std::to_string(info.driver_version % 1000 / 10);
   device.profile = target::to_json(profile);
   device.origin = db::Origin::Measured;
   device.calibrated_at = db::now();

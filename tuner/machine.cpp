@@ -48,7 +48,8 @@ Result<Machine> find_machine(const std::string& arch, db::Database* database, bo
     return by_name(name, info.error().message, info.error().hint);
   }
   if (automatic || wanted->arch() == info->arch()) return on_gpu(*info, database);
-  return by_name(name, fmt::format("the GPU here, {}, is {} and not {}", info->name, info->arch(), wanted->arch()),
+  return by_name(name,
+                 fmt::format("the GPU here, {}, is {} and not {}", info->name, info->arch(), wanted->arch()),
                  "choose it with --arch auto");
 }
 

@@ -39,7 +39,8 @@ int repetitions_for(double seconds, const TimingPlan& plan) {
 
 }  // namespace
 
-Result<std::vector<double>> EventTimer::time(const TimedWork& work, const TimingPlan& plan, double expected_s) {
+Result<std::vector<double>> EventTimer::time(const TimedWork& work, const TimingPlan& plan,
+                                             double expected_s) {
   next_set_ %= std::max(1, plan.sets);
   if (plan.warm_up > 0 || expected_s <= 0) {
     const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
@@ -56,8 +57,10 @@ Result<std::vector<double>> EventTimer::time(const TimedWork& work, const Timing
   return result;
 }
 
-Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer, const std::vector<TimedWork>& works,
-                                                          const TimingPlan& plan, const std::vector<double>& expected_s,
+Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer,
+                                                          const std::vector<TimedWork>& works,
+                                                          const TimingPlan& plan,
+                                                          const std::vector<double>& expected_s,
                                                           const std::function<bool()>& stop) {
   std::vector<std::vector<double>> samples(works.size());
   for (int round = -1; round < plan.samples; ++round) {  // round -1 warms up
@@ -86,8 +89,10 @@ Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes, int samples)
   plan.warm_up = 2;
   plan.samples = samples;
   plan.sample_s = 2e-3;
-  const Result<std::vector<double>> seconds = timer.time(
-      [&](StreamHandle stream, int) { return runtime::copy_on_device(to->address(), from->address(), bytes, stream); }, plan);
+  const Result<std::vector<double>> seconds =
+      timer.time([&](StreamHandle stream,
+                     int) { return runtime::copy_on_device(to->address(), from->address(), bytes, stream); },
+                 plan);
   if (!seconds) return seconds.error();
   const double once = median(*seconds);
   if (once <= 0) return Error{ErrorKind::Device, "a device copy took no time by the events", ""};

@@ -17,11 +17,12 @@ namespace rondo::tuner {
 using TimedWork = std::function<Status(runtime::StreamHandle stream, int set)>;
 
 struct TimingPlan {
-  int warm_up = 1;             // runs before the first sample
+  int warm_up = 1;  // runs before the first sample
   int samples = 7;
-  double sample_s = 500e-6;    // a sample repeats the work until it lasts this long, and is divided by the repetitions
+  double sample_s =
+      500e-6;  // a sample repeats the work until it lasts this long, and is divided by the repetitions
   int most_repetitions = 200;
-  int sets = 1;                // input sets that the runs take turns with
+  int sets = 1;  // input sets that the runs take turns with
 };
 
 // Times work on one stream of its own.
@@ -43,17 +44,21 @@ class EventTimer {
   int next_set_ = 0;
 };
 
-// Several works, one sample of each in turn (A B C A B C ...), so that drift of clocks and temperature meets all alike.
-// Returns the samples by work. Stops early, with at least `plan.samples` >= rounds >= 1, when `stop()` turns true.
-Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer, const std::vector<TimedWork>& works,
-                                                          const TimingPlan& plan, const std::vector<double>& expected_s,
+// Several works, one sample of each in turn (A B C A B C ...), so that drift of clocks and temperature meets
+// all alike. Returns the samples by work. Stops early, with at least `plan.samples` >= rounds >= 1, when
+// `stop()` turns true.
+Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer,
+                                                          const std::vector<TimedWork>& works,
+                                                          const TimingPlan& plan,
+                                                          const std::vector<double>& expected_s,
                                                           const std::function<bool()>& stop = {});
 
 // Bytes per second, read + written, of device-to-device copies of `bytes` (halved while memory is short).
 Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes = std::size_t{1} << 30, int samples = 9);
 
-// Device memory for timing one problem at its full sizes: as many sets of tensors as it takes that one run does not find
-// its inputs in L2 (2 x L2 bytes in all), filled with random values. Shared by all plans of the problem.
+// Device memory for timing one problem at its full sizes: as many sets of tensors as it takes that one run
+// does not find its inputs in L2 (2 x L2 bytes in all), filled with random values. Shared by all plans of the
+// problem.
 class RunData {
  public:
   // Error Device when not even one set fits in memory.

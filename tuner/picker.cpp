@@ -10,12 +10,13 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr std::size_t kCentres = 4;    // leaders whose neighbours are visited
+constexpr std::size_t kCentres = 4;      // leaders whose neighbours are visited
 constexpr std::size_t kFirstRanked = 8;  // the model's favourites go first of all
 
 }  // namespace
 
-Picker::Picker(const std::vector<Candidate>& candidates) : candidates_(candidates), tried_(candidates.size(), false) {
+Picker::Picker(const std::vector<Candidate>& candidates)
+    : candidates_(candidates), tried_(candidates.size(), false) {
   std::map<Axis, std::set<std::int64_t>> values;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
@@ -60,8 +61,8 @@ void Picker::add_if_known(const Candidate& candidate, std::vector<std::size_t>& 
   if (found != index_.end()) to.push_back(found->second);
 }
 
-// One step along an axis; two along one, or one along each of two: a step that the space forbids alone may be legal with
-// another.
+// One step along an axis; two along one, or one along each of two: a step that the space forbids alone may be
+// legal with another.
 const Picker::Neighbours& Picker::neighbours(std::size_t centre) const {
   const auto [place, is_new] = neighbours_.try_emplace(centre);
   Neighbours& result = place->second;
@@ -103,7 +104,8 @@ bool Picker::local_optimum() const {
 
 std::optional<std::size_t> Picker::next() {
   if (given_ < std::min(kFirstRanked, candidates_.size())) return take(*by_rank());
-  // Two neighbours, one of coverage (while there is any), one by rank, and so on; each falls back on the others.
+  // Two neighbours, one of coverage (while there is any), one by rank, and so on; each falls back on the
+  // others.
   std::optional<std::size_t> choice;
   switch (turn_++ % 4) {
     case 0: choice = by_coverage(); break;

@@ -1,5 +1,6 @@
-// Which candidate to try next. The model's order is a good start and never the last word: the picker also walks to the
-// neighbours of what measured best, and sees to it that every value of every parameter gets its chance.
+// Which candidate to try next. The model's order is a good start and never the last word: the picker also
+// walks to the neighbours of what measured best, and sees to it that every value of every parameter gets its
+// chance.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +46,10 @@ class Picker {
   const std::vector<runtime::Candidate>& candidates_;
   std::vector<bool> tried_;
   std::map<std::pair<std::string, schedule::Parameters>, std::size_t> index_;
-  std::map<Axis, std::vector<std::int64_t>> values_;                 // ascending
-  std::vector<std::size_t> cover_;                                   // the best-ranked candidate of every (axis, value)
-  std::map<double, std::size_t> best_;                               // the few fastest
-  mutable std::map<std::size_t, Neighbours> neighbours_;             // of candidates that were among the fastest
+  std::map<Axis, std::vector<std::int64_t>> values_;      // ascending
+  std::vector<std::size_t> cover_;                        // the best-ranked candidate of every (axis, value)
+  std::map<double, std::size_t> best_;                    // the few fastest
+  mutable std::map<std::size_t, Neighbours> neighbours_;  // of candidates that were among the fastest
   std::size_t next_rank_ = 0;
   std::size_t next_cover_ = 0;
   std::size_t given_ = 0;

@@ -16,12 +16,17 @@ using runtime::CompileEnd;
 using runtime::DevicePlan;
 
 PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
-                           const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options)
-    : cell_(std::make_shared<const step::Cell>(cell)), problem_(problem), candidates_(candidates), options_(options) {
+                           const std::vector<runtime::Candidate>& candidates,
+                           const PlanMeasurerOptions& options)
+    : cell_(std::make_shared<const step::Cell>(cell)),
+      problem_(problem),
+      candidates_(candidates),
+      options_(options) {
   options_.workers = std::max(1, options_.workers);
 }
 
-Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell, const schedule::Problem& problem,
+Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
+                                                         const schedule::Problem& problem,
                                                          const target::Profile& profile,
                                                          const std::vector<runtime::Candidate>& candidates,
                                                          const runtime::Context* context,
@@ -42,8 +47,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   if (!timer) return timer.error();
   Result<Verifier> verifier = Verifier::make(cell, problem, default_cases(cell, problem), options.seed);
   if (!verifier) return verifier.error();
-  Result<RunData> data =
-      RunData::make(cell, problem, profile.limits.l2_bytes, timer->stream(), options.seed);
+  Result<RunData> data = RunData::make(cell, problem, profile.limits.l2_bytes, timer->stream(), options.seed);
   if (!data) return data.error();
   made->gpu_ = std::unique_ptr<Gpu>(
       new Gpu{context, std::move(timer).value(), std::move(data).value(), std::move(verifier).value()});
@@ -70,8 +74,10 @@ void PlanMeasurer::compile(std::size_t candidate) {
   try {
     entries_[candidate].compiled = runtime::uncompiled_plan(
         cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
-  } catch (const std::exception& defect) {  // a schedule that contradicts itself must not end the tuning of the others
-    ready_.push_back(failed(candidate, TrialStatus::CompileError, fmt::format("defect of the schedule: {}", defect.what())));
+  } catch (const std::exception&
+               defect) {  // a schedule that contradicts itself must not end the tuning of the others
+    ready_.push_back(failed(candidate, TrialStatus::CompileError,
+                            fmt::format("defect of the schedule: {}", defect.what())));
     return;
   }
   Entry& entry = entries_[candidate];
@@ -79,7 +85,8 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(finished(candidate, entry));
     return;
   }
-  pool_->submit({candidate, entry.compiled.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
+  pool_->submit(
+      {candidate, entry.compiled.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
 }
 
 Compiled PlanMeasurer::finished(std::size_t candidate, Entry& entry) {
@@ -109,7 +116,8 @@ std::optional<Compiled> PlanMeasurer::next_compiled(double timeout_s) {
 Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   const auto candidate = static_cast<std::size_t>(outcome.id);
   Entry& entry = entries_[candidate];
-  // No worker processes on this system: the compiler runs here, one candidate at a time and without a time limit.
+  // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
+  // limit.
   if (outcome.end == CompileEnd::NoWorker) {
     outcome.result = compiler_.compile(entry.compiled.source, problem_.arch, runtime::plan_compile_flags());
     outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
@@ -117,10 +125,12 @@ Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   switch (outcome.end) {
     case CompileEnd::Compiled: break;
     case CompileEnd::TimedOut: return failed(candidate, TrialStatus::Timeout, outcome.result.error().message);
-    case CompileEnd::Cancelled: return failed(candidate, TrialStatus::Cancelled, outcome.result.error().message);
+    case CompileEnd::Cancelled:
+      return failed(candidate, TrialStatus::Cancelled, outcome.result.error().message);
     case CompileEnd::Rejected:
     case CompileEnd::Crashed:
-    case CompileEnd::NoWorker: return failed(candidate, TrialStatus::CompileError, outcome.result.error().message);
+    case CompileEnd::NoWorker:
+      return failed(candidate, TrialStatus::CompileError, outcome.result.error().message);
   }
   if (Status status = runtime::attach_code(entry.compiled, std::move(outcome.result).value()); !status)
     return failed(candidate, TrialStatus::CompileError, status.error().message);
@@ -165,11 +175,12 @@ Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples
   return *seconds;
 }
 
-Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(const std::vector<std::size_t>& candidates,
-                                                                       int rounds, const std::function<bool()>& stop) {
+Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
+    const std::vector<std::size_t>& candidates, int rounds, const std::function<bool()>& stop) {
   std::vector<TimedWork> works;
   std::vector<double> expected;
-  for (const std::size_t candidate : candidates) {  // all first: the workspace may grow, and works keep its address
+  for (const std::size_t candidate :
+       candidates) {  // all first: the workspace may grow, and works keep its address
     const Result<const DevicePlan*> plan = loaded(candidate);
     if (!plan) return plan.error();
   }

@@ -1,4 +1,5 @@
-// The Measurer of real kernels: builds plans, compiles them in worker processes, and runs them on a GPU if there is one.
+// The Measurer of real kernels: builds plans, compiles them in worker processes, and runs them on a GPU if
+// there is one.
 #pragma once
 
 #include <map>
@@ -23,12 +24,14 @@ struct PlanMeasurerOptions {
 
 class PlanMeasurer final : public Measurer {
  public:
-  // `context` null: no GPU. With one: makes the data for timing and the reference for verification now. `candidates` and
-  // all pointers outlive the measurer. Errors: Missing without NVRTC, those of the reference, Device.
+  // `context` null: no GPU. With one: makes the data for timing and the reference for verification now.
+  // `candidates` and all pointers outlive the measurer. Errors: Missing without NVRTC, those of the
+  // reference, Device.
   static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
                                                     const target::Profile& profile,
                                                     const std::vector<runtime::Candidate>& candidates,
-                                                    const runtime::Context* context, const PlanMeasurerOptions& options);
+                                                    const runtime::Context* context,
+                                                    const PlanMeasurerOptions& options);
 
   bool can_run() const override { return gpu_ != nullptr; }
   int compile_slots() const override { return options_.workers; }
@@ -36,7 +39,8 @@ class PlanMeasurer final : public Measurer {
   std::optional<Compiled> next_compiled(double timeout_s) override;
   void stop_compiling() override;
   Result<std::vector<double>> run(std::size_t candidate, int samples, double sample_s) override;
-  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates, int rounds,
+  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
+                                                           int rounds,
                                                            const std::function<bool()>& stop) override;
   Status verify(std::size_t candidate) override;
   void drop(std::size_t candidate) override;

@@ -21,19 +21,21 @@ namespace {
 constexpr std::int64_t kPatternElements = 1 << 20;
 constexpr int kMostSets = 32;
 
-// Timing does not depend on the values as long as they are ordinary numbers: a random pattern, repeated by copies that
-// double, fills gigabytes in milliseconds.
+// Timing does not depend on the values as long as they are ordinary numbers: a random pattern, repeated by
+// copies that double, fills gigabytes in milliseconds.
 Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
   const std::size_t total = tensor.buffer().bytes();
   const auto count = static_cast<std::int64_t>(std::min<std::size_t>(total / size, kPatternElements));
   const std::vector<double> values = runtime::random_values(tensor.storage(), count, scale, seed);
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
-  for (std::size_t i = 0; i < values.size(); ++i) runtime::encode(tensor.storage(), values[i], &bytes[i * size]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    runtime::encode(tensor.storage(), values[i], &bytes[i * size]);
   if (Status status = tensor.buffer().upload(bytes, stream); !status) return status;
   for (std::size_t done = bytes.size(); done < total; done *= 2) {
     const runtime::DeviceAddress base = tensor.buffer().address();
-    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream); !status)
+    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream);
+        !status)
       return status;
   }
   return runtime::synchronize(stream);
@@ -120,7 +122,8 @@ TimedWork RunData::work(const runtime::DevicePlan& plan) const {
     if (workspace_.bytes() > 0) bindings[set].set_workspace(workspace_.address());
   }
   return [&plan, bindings = std::move(bindings), sizes = sizes_](StreamHandle stream, int set) {
-    return plan.launch(stream, bindings[static_cast<std::size_t>(set) % bindings.size()], sizes.batch, sizes.time);
+    return plan.launch(stream, bindings[static_cast<std::size_t>(set) % bindings.size()], sizes.batch,
+                       sizes.time);
   };
 }
 

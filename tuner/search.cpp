@@ -24,7 +24,9 @@ constexpr double kGain = 0.99;
 }  // namespace
 
 Clock steady_clock() {
-  return [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  return [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
 }
 
 const char* phase_name(Phase phase) {
@@ -47,14 +49,19 @@ const char* end_name(SearchEnd end) {
   return "?";
 }
 
-SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
-                    const Clock& clock) {
+SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+                    const SearchOptions& options, const Clock& clock) {
   return Search(candidates, measurer, options, clock).run();
 }
 
-Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
-               const Clock& clock)
-    : candidates_(candidates), measurer_(measurer), options_(options), clock_(clock), start_(clock()), picker_(candidates) {}
+Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+               const SearchOptions& options, const Clock& clock)
+    : candidates_(candidates),
+      measurer_(measurer),
+      options_(options),
+      clock_(clock),
+      start_(clock()),
+      picker_(candidates) {}
 
 SearchResult Search::run() {
   explore();
@@ -77,7 +84,8 @@ void Search::explore() {
   }
 }
 
-// Twice the workers: enough that none idles while a kernel is measured, few enough that the picker learns in time.
+// Twice the workers: enough that none idles while a kernel is measured, few enough that the picker learns in
+// time.
 void Search::submit_more() {
   while (in_flight_ < 2 * static_cast<std::size_t>(std::max(1, measurer_.compile_slots()))) {
     const std::optional<std::size_t> candidate = picker_.next();
@@ -107,7 +115,8 @@ bool Search::should_stop() {
 
 bool Search::enough_tries() const {
   if (!measurer_.can_run()) return clean_ >= static_cast<std::size_t>(options_.by_model_wanted);
-  return best_ && tried_ - tried_at_gain_ >= static_cast<std::size_t>(options_.patience) && picker_.local_optimum();
+  return best_ && tried_ - tried_at_gain_ >= static_cast<std::size_t>(options_.patience) &&
+         picker_.local_optimum();
 }
 
 void Search::settle_compiled(const Compiled& compiled) {
@@ -118,7 +127,8 @@ void Search::settle_compiled(const Compiled& compiled) {
   r.cubin_key = compiled.cubin_key;
   if (compiled.status != TrialStatus::Ok) return fail(compiled.candidate, compiled.status, compiled.reason);
   if (compiled.spill_bytes > 0)
-    return fail(compiled.candidate, TrialStatus::Spill, fmt::format("{} bytes of registers spilled a thread", compiled.spill_bytes));
+    return fail(compiled.candidate, TrialStatus::Spill,
+                fmt::format("{} bytes of registers spilled a thread", compiled.spill_bytes));
   const auto [first, is_new] = codes_.emplace(compiled.code, compiled.candidate);
   if (!is_new)
     return fail(compiled.candidate, TrialStatus::Duplicate,
@@ -143,7 +153,8 @@ void Search::race(std::size_t candidate) {
   const double first_look = row(candidate).timing.median_s;
   picker_.measured(candidate, first_look);
   if (best_ && first_look > options_.race_factor * best)
-    return fail(candidate, TrialStatus::Slower, fmt::format("{:.1f} times the best so far", first_look / best));
+    return fail(candidate, TrialStatus::Slower,
+                fmt::format("{:.1f} times the best so far", first_look / best));
   if (best_ && first_look > kWorthTiming * best) return measurer_.drop(candidate);
   if (!timed(kFullSamples, kFullSample)) return;
   if (!best_ || row(candidate).timing.median_s < best) crown(candidate);

@@ -1,5 +1,6 @@
-// The search of DESIGN section 6: rank by model, compile, drop spills and duplicates, race, verify, confirm. It knows
-// nothing of GPUs: a Measurer does the work and a clock tells the time, so tests run it on recorded landscapes.
+// The search of DESIGN section 6: rank by model, compile, drop spills and duplicates, race, verify, confirm.
+// It knows nothing of GPUs: a Measurer does the work and a clock tells the time, so tests run it on recorded
+// landscapes.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,8 @@ struct Compiled {
   std::string code;                              // equal for candidates that compile to the same code
 };
 
-// Everything the search asks of a machine. Candidates are named by their index in the ranked list. Used by one thread.
+// Everything the search asks of a machine. Candidates are named by their index in the ranked list. Used by
+// one thread.
 class Measurer {
  public:
   virtual ~Measurer() = default;
@@ -38,10 +40,12 @@ class Measurer {
   // The next outcome, waiting at most so long; nothing if none came.
   virtual std::optional<Compiled> next_compiled(double timeout_s) = 0;
   virtual void stop_compiling() = 0;  // forget what is queued
-  // Seconds of one run, one entry a sample, each of about `sample_s`. Error Device: it failed to launch or run.
+  // Seconds of one run, one entry a sample, each of about `sample_s`. Error Device: it failed to launch or
+  // run.
   virtual Result<std::vector<double>> run(std::size_t candidate, int samples, double sample_s) = 0;
   // One sample of each in turn, `rounds` times or until `stop()`; samples by candidate, in the order given.
-  virtual Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates, int rounds,
+  virtual Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
+                                                                   int rounds,
                                                                    const std::function<bool()>& stop) = 0;
   // Compares with the reference. Error Wrong: what differs; other kinds: why it could not be compared.
   virtual Status verify(std::size_t candidate) = 0;
@@ -69,11 +73,11 @@ const char* phase_name(Phase phase);
 
 struct Progress {
   Phase phase = Phase::Search;
-  std::size_t tried = 0;   // candidates whose fate is known
-  std::size_t total = 0;   // candidates there are
-  double best_ms = 0;      // 0: none yet
-  std::string best;        // "stream channels=64 ..."
-  double seconds_left = 0; // of the budget
+  std::size_t tried = 0;    // candidates whose fate is known
+  std::size_t total = 0;    // candidates there are
+  double best_ms = 0;       // 0: none yet
+  std::string best;         // "stream channels=64 ..."
+  double seconds_left = 0;  // of the budget
 };
 
 struct SearchOptions {
@@ -85,13 +89,13 @@ struct SearchOptions {
   double race_factor = 3;                   // behind the best by this after a first short measurement: out
   int leaders = 6;                          // confirmed in interleaved runs
   int confirm_rounds = 21;
-  int patience = 250;                       // stop after so many tries without 1% gained
-  int by_model_wanted = 8;                  // without a GPU: clean candidates to collect
+  int patience = 250;       // stop after so many tries without 1% gained
+  int by_model_wanted = 8;  // without a GPU: clean candidates to collect
 };
 
 enum class SearchEnd {
-  Exhausted,   // no candidate is left
-  Converged,   // patience ran out
+  Exhausted,  // no candidate is left
+  Converged,  // patience ran out
   Budget,
   Cancelled,
   DeviceLost,  // a kernel broke the context
@@ -99,16 +103,17 @@ enum class SearchEnd {
 const char* end_name(SearchEnd end);
 
 struct SearchResult {
-  std::vector<Row> rows;             // tried candidates; best first, then the timed ones by time, then the others
-  std::optional<std::size_t> best;   // index into rows: verified and timed, or (without a GPU) the model's choice
-  bool measured = false;             // best was timed and verified
+  std::vector<Row> rows;  // tried candidates; best first, then the timed ones by time, then the others
+  std::optional<std::size_t>
+      best;               // index into rows: verified and timed, or (without a GPU) the model's choice
+  bool measured = false;  // best was timed and verified
   SearchEnd end = SearchEnd::Exhausted;
   std::size_t tried = 0, total = 0;
   double seconds = 0;
 };
 
 // `candidates`: ranked. Never fails: failures of candidates are rows.
-SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
-                    const Clock& clock);
+SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+                    const SearchOptions& options, const Clock& clock);
 
 }  // namespace rondo::tuner

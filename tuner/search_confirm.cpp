@@ -21,9 +21,8 @@ std::vector<std::size_t> Search::choose_leaders() {
   std::vector<std::size_t> order;
   for (const auto& [candidate, r] : rows_)
     if (running(r) && r.timing.median_s <= kLeaderMargin * best_seconds()) order.push_back(candidate);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return row(a).timing.median_s < row(b).timing.median_s;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
   std::vector<std::size_t> leaders;
   for (const std::size_t candidate : order) {
     const bool enough = leaders.size() >= static_cast<std::size_t>(std::max(1, options_.leaders));
@@ -43,7 +42,8 @@ void Search::confirm() {
   const double start = elapsed();
   auto stop = [&] {
     if (cancelled()) return true;
-    return options_.exhaustive ? elapsed() > start + options_.budget_s : elapsed() > options_.budget_s * kOverrun;
+    return options_.exhaustive ? elapsed() > start + options_.budget_s
+                               : elapsed() > options_.budget_s * kOverrun;
   };
   const auto samples = measurer_.run_interleaved(leaders, options_.confirm_rounds, stop);
   if (!samples) return;  // the device failed on kernels that ran before: the race's figures stand
@@ -87,7 +87,11 @@ SearchResult Search::finish() {
   auto place = [&](std::size_t candidate) {
     const Row& r = row(candidate);
     const bool first = best == candidate;
-    const int group = first ? 0 : running(r) ? 1 : r.timing.samples > 0 ? 2 : r.status == TrialStatus::Ok ? 3 : 4;
+    const int group = first                         ? 0
+                      : running(r)                  ? 1
+                      : r.timing.samples > 0        ? 2
+                      : r.status == TrialStatus::Ok ? 3
+                                                    : 4;
     return std::tuple(group, group == 1 || group == 2 ? r.timing.median_s : 0.0, candidate);
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });

@@ -45,12 +45,12 @@ class Search {
   const Clock& clock_;
   double start_ = 0;
   Picker picker_;
-  std::map<std::size_t, Row> rows_;             // by candidate
+  std::map<std::size_t, Row> rows_;                     // by candidate
   std::unordered_map<std::string, std::size_t> codes_;  // code -> the candidate that had it first
-  std::optional<std::size_t> best_;             // verified; by its race so far
+  std::optional<std::size_t> best_;                     // verified; by its race so far
   std::size_t in_flight_ = 0;
   std::size_t tried_ = 0;
-  std::size_t clean_ = 0;                       // compiled without fault
+  std::size_t clean_ = 0;  // compiled without fault
   std::size_t tried_at_gain_ = 0;
   SearchEnd end_ = SearchEnd::Exhausted;
 };

@@ -63,7 +63,8 @@ TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, con
   const step::Cell keyed = runtime::cell_with_constants(cell, problem);
   keep(database_->put_cell({step::canonical_hash(keyed), cell.name, cell.source}));
   if (!trouble_.empty()) return;
-  const Result<std::int64_t> id = database_->upsert_problem(runtime::database_problem(cell, problem, profile));
+  const Result<std::int64_t> id =
+      database_->upsert_problem(runtime::database_problem(cell, problem, profile));
   if (!id)
     trouble_ = id.error().message;
   else

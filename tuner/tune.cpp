@@ -23,7 +23,8 @@ int workers_of(const TuneOptions& options) {
 
 // The commonest failure stands for all of them.
 Error nothing_worked(const SearchResult& result) {
-  if (result.end == SearchEnd::Cancelled) return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+  if (result.end == SearchEnd::Cancelled)
+    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
   std::map<std::string, int> reasons;
   for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
   const auto common = std::max_element(reasons.begin(), reasons.end(),
@@ -34,8 +35,12 @@ Error nothing_worked(const SearchResult& result) {
                          : wrong                             ? ErrorKind::Wrong
                                                              : ErrorKind::Compile;
   if (common == reasons.end())
-    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total), "give it more time with --budget"};
-  return {kind, fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second, common->first), ""};
+    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
+            "give it more time with --budget"};
+  return {kind,
+          fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
+                      common->first),
+          ""};
 }
 
 std::size_t index_of(const std::vector<runtime::Candidate>& candidates, const runtime::Candidate& wanted) {
@@ -60,17 +65,19 @@ SearchOptions search_options(const TuneOptions& options, double used_s, TrialRec
 std::string TuneResult::summary() const {
   const Row* row = best();
   if (row == nullptr) return "nothing found";
-  const std::string what = fmt::format("{} {}", row->candidate.strategy, schedule::print(row->candidate.parameters));
+  const std::string what =
+      fmt::format("{} {}", row->candidate.strategy, schedule::print(row->candidate.parameters));
   if (!measured)
     return fmt::format("{}: about {:.4f} ms by model; {} of {} candidates compiled", what,
                        row->candidate.estimate.seconds * 1e3, search.tried, search.total);
-  return fmt::format("{}: {:.4f} ms, spread {:.1f}%, verified; {} of {} candidates tried in {:.0f} s ({})", what,
-                     row->timing.median_s * 1e3, row->timing.quartile_spread * 100, search.tried, search.total,
-                     search.seconds, end_name(search.end));
+  return fmt::format("{}: {:.4f} ms, spread {:.1f}%, verified; {} of {} candidates tried in {:.0f} s ({})",
+                     what, row->timing.median_s * 1e3, row->timing.quartile_spread * 100, search.tried,
+                     search.total, search.seconds, end_name(search.end));
 }
 
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                        const runtime::Context* context, const TuneOptions& options) {
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
+                        const target::Profile& profile, const runtime::Context* context,
+                        const TuneOptions& options) {
   const Clock clock = steady_clock();
   const double start = clock();
   const Result<std::vector<runtime::Candidate>> candidates =

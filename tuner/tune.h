@@ -12,44 +12,46 @@
 namespace rondo::tuner {
 
 struct TuneOptions {
-  double budget_s = 60;                       // from the call of tune() on; the reference's part of it included
-  int workers = 0;                            // compiler processes; 0: as many as there are cores but one, at most 16
+  double budget_s = 60;  // from the call of tune() on; the reference's part of it included
+  int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16
   std::chrono::milliseconds compile_limit{20000};
   int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
   bool exhaustive = false;                    // measure every candidate, however long it takes
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
-  db::Database* database = nullptr;           // none: nothing is recorded
+  db::Database* database = nullptr;  // none: nothing is recorded
 };
 
 struct TuneResult {
-  SearchResult search;                        // the table; rows[*search.best] is the choice
-  bool measured = false;                      // false: "by model", ranked by the cost model and pruned by the compiler
+  SearchResult search;    // the table; rows[*search.best] is the choice
+  bool measured = false;  // false: "by model", ranked by the cost model and pruned by the compiler
   std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
   double copy_bytes_per_s = 0;                // device copy measured in this run; 0 without a GPU
   bool stored_as_best = false;                // false too when the database holds a faster one
   std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
 
   const Row* best() const { return search.best ? &search.rows[*search.best] : nullptr; }
-  std::string summary() const;                // one line
+  std::string summary() const;  // one line
 };
 
-// With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is recorded with its
-// reason as soon as its fate is known, and the winner becomes best if it is verified and faster than what is known. Without:
-// candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing becomes best.
-// Errors: Unsupported (no strategy, empty space), Missing (no NVRTC), Cancelled (before any candidate was finished),
-// Compile or Wrong (every candidate failed; the commonest reason), Device (the GPU failed before there was a result).
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                        const runtime::Context* context, const TuneOptions& options = {});
+// With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
+// recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
+// faster than what is known. Without: candidates are compiled in the model's order until a few are clean;
+// only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space), Missing
+// (no NVRTC), Cancelled (before any candidate was finished), Compile or Wrong (every candidate failed; the
+// commonest reason), Device (the GPU failed before there was a result).
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
+                        const target::Profile& profile, const runtime::Context* context,
+                        const TuneOptions& options = {});
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);
 // A profile as the database's device.
 db::Device to_device(const target::Profile& profile);
 
-// The parts of tune() around the search, for any Measurer: candidates are ranked, trials recorded, the best stored.
-// Cubins are the caller's business.
+// The parts of tune() around the search, for any Measurer: candidates are ranked, trials recorded, the best
+// stored. Cubins are the caller's business.
 class TrialRecorder {
  public:
   // Registers device, cell and problem. Trouble is kept, not returned: see trouble().

@@ -18,9 +18,9 @@ using schedule::TensorRef;
 
 namespace {
 
-// Node evaluations of the forward step that the reference does in a few tenths of a second.
-constexpr std::int64_t kForwardWork = 20'000'000;
-constexpr std::int64_t kBackwardShare = 5;  // the backward reference does about five times the work
+// Node evaluations of the forward step that the reference does in about half a second.
+constexpr std::int64_t kForwardWork = 60'000'000;
+constexpr std::int64_t kBackwardShare = 2;  // the backward reference does more per node of the forward step
 // Longer than a ring of 8 stages of 64 steps, and no multiple of a stage.
 constexpr std::int64_t kLongest = 549;
 constexpr std::int64_t kShortest = 5;
@@ -40,7 +40,8 @@ std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Pr
   VerifyCase main;
   main.sizes = problem.sizes;
   main.sizes.batch = 3;
-  const std::int64_t step_work = main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes);
+  const std::int64_t step_work =
+      main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes);
   main.sizes.time = std::clamp(work / step_work, kShortest, kLongest);
   if (main.sizes.time % 2 == 0) --main.sizes.time;  // odd: a tail in every stage length
   // Gaps keep 16-byte alignment whatever the plan's vectors are.
@@ -68,14 +69,14 @@ std::string Verification::summary() const {
       if (!check.passed && shown++ < 3) text += fmt::format("{}{}", text.empty() ? "" : "; ", check.text());
     return text;
   }
-  const auto worst = std::max_element(checks.begin(), checks.end(), [](const TensorCheck& a, const TensorCheck& b) {
-    return a.error / a.limit < b.error / b.limit;
-  });
+  const auto worst = std::max_element(
+      checks.begin(), checks.end(),
+      [](const TensorCheck& a, const TensorCheck& b) { return a.error / a.limit < b.error / b.limit; });
   return fmt::format("all {} tensors agree; nearest to its limit is {}", checks.size(), worst->text());
 }
 
-Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem, std::vector<VerifyCase> cases,
-                                std::uint64_t seed) {
+Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem,
+                                std::vector<VerifyCase> cases, std::uint64_t seed) {
   Verifier verifier;
   verifier.cell_ = std::make_shared<const step::Cell>(cell);
   verifier.problem_ = problem;
@@ -111,7 +112,8 @@ bool Verifier::is_computed(TensorRef ref) const {
   }
 }
 
-Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePlan& plan, StreamHandle stream) const {
+Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePlan& plan,
+                                            StreamHandle stream) const {
   Tensors tensors;
   for (const runtime::PlanTensor& tensor : plan.tensors()) {
     if (tensor.ref.role == Role::Workspace) continue;
@@ -144,15 +146,21 @@ Status Verifier::poison(const Tensors& tensors, StreamHandle stream) const {
   return tensors.workspace.fill(0xFF, stream);
 }
 
-Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, const runtime::ReadBack& result) const {
+Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
+                                           const runtime::ReadBack& result) const {
   const std::string name = schedule::name_of(ref, *cell_);
   const std::vector<double>* exact = runtime::computed_values(ref, *cell_, problem_.pass, run.exact);
   const std::vector<float>* loop = runtime::computed_values(ref, *cell_, problem_.pass, run.loop);
-  if (exact == nullptr || loop == nullptr || exact->size() != result.values.size() || loop->size() != exact->size())
-    return Error{ErrorKind::Internal, fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()), ""};
+  if (exact == nullptr || loop == nullptr || exact->size() != result.values.size() ||
+      loop->size() != exact->size())
+    return Error{ErrorKind::Internal,
+                 fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
+                 ""};
   for (const double value : *exact)
     if (!std::isfinite(value))
-      return Error{ErrorKind::Input, fmt::format("cell {}: '{}' of the reference is not finite at {}", cell_->name, name, run.shape.text()),
+      return Error{ErrorKind::Input,
+                   fmt::format("cell {}: '{}' of the reference is not finite at {}", cell_->name, name,
+                               run.shape.text()),
                    "the cell is unstable on random inputs; nothing can be verified"};
   TensorCheck check = compare(name, problem_.storage, result.values, *exact, *loop);
   check.where = run.shape.text();
@@ -162,7 +170,8 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, c
   return check;
 }
 
-Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamHandle stream, Verification& into) const {
+Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamHandle stream,
+                            Verification& into) const {
   const Result<Tensors> tensors = prepare(run, plan, stream);
   if (!tensors) return tensors.error();
   if (Status status = poison(*tensors, stream); !status) return status;
@@ -184,8 +193,9 @@ Result<Verification> Verifier::check(const DevicePlan& plan, StreamHandle stream
   Verification result;
   for (const CaseData& run : cases_)
     if (Status status = check_case(run, plan, stream, result); !status) return status.error();
-  result.passed = !result.checks.empty() && std::all_of(result.checks.begin(), result.checks.end(),
-                                                        [](const TensorCheck& check) { return check.passed; });
+  result.passed =
+      !result.checks.empty() && std::all_of(result.checks.begin(), result.checks.end(),
+                                            [](const TensorCheck& check) { return check.passed; });
   return result;
 }
 
@@ -197,14 +207,17 @@ Status Verifier::check_repeatable(const DevicePlan& plan, StreamHandle stream, i
     for (int i = 0; i < runs; ++i) {
       if (Status status = poison(*tensors, stream); !status) return status;
       const step::Sizes& sizes = run.shape.sizes;
-      if (Status status = plan.launch(stream, tensors->bindings, sizes.batch, sizes.time); !status) return status;
+      if (Status status = plan.launch(stream, tensors->bindings, sizes.batch, sizes.time); !status)
+        return status;
       for (std::size_t k = 0; k < tensors->all.size(); ++k) {
         Result<std::vector<std::byte>> bytes = tensors->all[k].download_bytes(stream);
         if (!bytes) return bytes.error();
         if (i == 0) {
           first.push_back(std::move(bytes).value());
         } else if (*bytes != first[k]) {
-          return Error{ErrorKind::Wrong, fmt::format("'{}' differs between run 1 and run {} at {}", tensors->all[k].name(), i + 1, run.shape.text()),
+          return Error{ErrorKind::Wrong,
+                       fmt::format("'{}' differs between run 1 and run {} at {}", tensors->all[k].name(),
+                                   i + 1, run.shape.text()),
                        "results must be bit-identical: look for a race in the kernel"};
         }
       }

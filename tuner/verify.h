@@ -1,4 +1,5 @@
-// Is a plan right? Runs it on the GPU on random inputs with poisoned outputs and compares every tensor with the reference.
+// Is a plan right? Runs it on the GPU on random inputs with poisoned outputs and compares every tensor with
+// the reference.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct VerifyCase {
   std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 
-// Sizes that exercise tails and gaps and whose reference takes well under a second: one long run and one single step.
+// Sizes that exercise tails and gaps and whose reference takes well under a second: one long run and one
+// single step.
 std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem);
 
 struct Verification {
@@ -31,22 +33,24 @@ struct Verification {
   double worst_ratio() const;   // the largest error / limit
 };
 
-// The data, the exact results and the plain loop's, made once and used for any number of plans of one problem.
+// The data, the exact results and the plain loop's, made once and used for any number of plans of one
+// problem.
 class Verifier {
  public:
-  // Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its results are not finite.
-  static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem, std::vector<VerifyCase> cases,
-                               std::uint64_t seed);
+  // Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its results are
+  // not finite.
+  static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem,
+                               std::vector<VerifyCase> cases, std::uint64_t seed);
 
-  // Runs the plan on `stream` and waits. The plan must be of this verifier's cell and problem. An Error is what kept it
-  // from running (Device, Input); a run with wrong results is a Verification that did not pass.
+  // Runs the plan on `stream` and waits. The plan must be of this verifier's cell and problem. An Error is
+  // what kept it from running (Device, Input); a run with wrong results is a Verification that did not pass.
   Result<Verification> check(const runtime::DevicePlan& plan, runtime::StreamHandle stream) const;
 
   // Two runs on the same data give the same bits? Error Wrong names the tensor that differs.
   Status check_repeatable(const runtime::DevicePlan& plan, runtime::StreamHandle stream, int runs = 3) const;
 
-  // The checks of one case over results brought in by the caller: what check() does after the GPU is done. `results` in
-  // dense order, by tensor.
+  // The checks of one case over results brought in by the caller: what check() does after the GPU is done.
+  // `results` in dense order, by tensor.
   struct CaseData {
     VerifyCase shape;
     runtime::HostProblem data;
@@ -54,7 +58,8 @@ class Verifier {
     runtime::ReferenceResult<float> loop;
   };
   const std::vector<CaseData>& cases() const { return cases_; }
-  Result<TensorCheck> check_tensor(const CaseData& run, schedule::TensorRef ref, const runtime::ReadBack& result) const;
+  Result<TensorCheck> check_tensor(const CaseData& run, schedule::TensorRef ref,
+                                   const runtime::ReadBack& result) const;
 
  private:
   struct Tensors {
@@ -62,7 +67,8 @@ class Verifier {
     runtime::DeviceBuffer workspace;
     runtime::Bindings bindings;
   };
-  Result<Tensors> prepare(const CaseData& run, const runtime::DevicePlan& plan, runtime::StreamHandle stream) const;
+  Result<Tensors> prepare(const CaseData& run, const runtime::DevicePlan& plan,
+                          runtime::StreamHandle stream) const;
   Status poison(const Tensors& tensors, runtime::StreamHandle stream) const;
   Status check_case(const CaseData& run, const runtime::DevicePlan& plan, runtime::StreamHandle stream,
                     Verification& into) const;

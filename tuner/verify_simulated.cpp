@@ -9,10 +9,12 @@
 namespace rondo::tuner {
 namespace {
 
-schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem, const Verifier::CaseData& run) {
+schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem,
+                                     const Verifier::CaseData& run) {
   schedule::TensorValues given;
   for (const schedule::TensorRef ref : tensors_of_pass(cell, problem.pass))
-    if (const std::vector<double>* values = runtime::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
+    if (const std::vector<double>* values =
+            runtime::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
       given[ref] = *values;
   return given;
 }
@@ -59,10 +61,12 @@ Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const sch
   if (!verifier) return verifier.error();
   SimulatedVerification result;
   for (const Verifier::CaseData& run : verifier->cases())
-    if (Status status = check_case(cell, problem, plan, *verifier, run, result); !status) return status.error();
+    if (Status status = check_case(cell, problem, plan, *verifier, run, result); !status)
+      return status.error();
   const auto& checks = result.verification.checks;
   result.verification.passed =
-      !checks.empty() && std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
+      !checks.empty() &&
+      std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
   return result;
 }
 

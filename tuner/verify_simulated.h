@@ -13,7 +13,8 @@ struct SimulatedVerification {
   bool passed() const { return verification.passed && faults.empty(); }
 };
 
-// Few steps: the simulator runs every thread. Heads and dim are the problem's, which the kernels have compiled in.
+// Few steps: the simulator runs every thread. Heads and dim are the problem's, which the kernels have
+// compiled in.
 std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem);
 
 // Errors: those of the reference executor.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/history.h"
+#include "compiler/schedule/shorten_chain.h"
 
 namespace rondo::schedule {
 namespace {
@@ -12,15 +13,6 @@ using step::NodeId;
 using step::NodeKind;
 
 constexpr int kNotCarried = -1;
-
-// Forward graphs carry states; in a backward graph the gradients of the next states are what is carried, and
-// previous states are loaded like inputs.
-bool is_carried(const step::Cell& cell, const Problem& problem, const Node& node) {
-  if (problem.pass == Pass::Backward)
-    return node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
-  return node.kind == NodeKind::Leaf &&
-         cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::State;
-}
 
 bool is_parameter(const step::Cell& cell, const Node& node) {
   return node.kind == NodeKind::Leaf &&

@@ -21,7 +21,7 @@ class BackwardBuilder : StreamBody {
       : StreamBody(cell, problem, parameters, fmt::format("{}_stream_bw", cell.name),
                    fmt::format("{}: stream backward, {} in memory", cell.name,
                                kernel::storage_name(problem.storage)),
-                   Direction::Backward, needs.step.graph, roots_of(needs.step)),
+                   Direction::Backward, {needs.step.graph, roots_of(needs.step)}),
         needs_(needs) {}
 
   Launch build() {

@@ -13,12 +13,13 @@ using step::TensorKind;
 
 StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
                        const std::string& name, const std::string& comment, Direction direction,
-                       const step::Graph& graph, std::vector<step::NodeId> roots)
+                       StepGraph step)
     : cell_(cell),
       problem_(problem),
       parameters_(parameters),
       stream_(name, comment, cell, problem, parameters, direction),
-      lowering_(stream_.builder(), cell, problem, graph, std::move(roots)) {}
+      step_(parameters.shorten ? shorten_chain(cell, problem, step) : std::move(step)),
+      lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots) {}
 
 void StreamBody::declare_params() {
   for (const TensorId id : cell_.of_kind(TensorKind::Param))

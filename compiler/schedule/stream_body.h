@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/shorten_chain.h"
 #include "compiler/schedule/stream_kernel.h"
 
 namespace rondo::schedule {
@@ -15,8 +16,7 @@ namespace rondo::schedule {
 class StreamBody {
  protected:
   StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
-             const std::string& name, const std::string& comment, Direction direction,
-             const step::Graph& graph, std::vector<step::NodeId> roots);
+             const std::string& name, const std::string& comment, Direction direction, StepGraph step);
 
   // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
   void declare_params();
@@ -50,6 +50,7 @@ class StreamBody {
   const Problem& problem_;
   StreamParameters parameters_;
   StreamKernel stream_;
+  StepGraph step_;
   GraphLowering lowering_;
 
  private:

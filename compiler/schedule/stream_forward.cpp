@@ -25,7 +25,7 @@ class ForwardBuilder : StreamBody {
       : StreamBody(
             cell, problem, parameters, fmt::format("{}_stream_{}", cell.name, pass_name(problem.pass)),
             fmt::format("{}: stream forward, {} in memory", cell.name, kernel::storage_name(problem.storage)),
-            Direction::Forward, cell.graph, forward_roots(cell)) {}
+            Direction::Forward, {cell.graph, forward_roots(cell)}) {}
 
   Launch build() {
     declare();

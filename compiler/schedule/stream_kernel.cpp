@@ -23,8 +23,8 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"), get("per_thread"), get("steps"),  get("stages"),
-          get("unroll"),   get("vector"),     get("loaders")};
+  return {get("channels"), get("per_thread"), get("steps"),   get("stages"),
+          get("unroll"),   get("vector"),     get("loaders"), get("shorten") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,

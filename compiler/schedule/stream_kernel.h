@@ -16,13 +16,14 @@
 namespace rondo::schedule {
 
 struct StreamParameters {
-  int channels = 64;   // a block's
-  int per_thread = 1;  // channels a thread
-  int steps = 16;      // time steps a stage
-  int stages = 4;      // stages in the ring
-  int unroll = 4;      // steps whose values are loaded together
-  int vector = 8;      // elements one asynchronous copy moves
-  int loaders = 0;     // warps that only stage inputs; 0: the computing threads do it themselves
+  int channels = 64;     // a block's
+  int per_thread = 1;    // channels a thread
+  int steps = 16;        // time steps a stage
+  int stages = 4;        // stages in the ring
+  int unroll = 4;        // steps whose values are loaded together
+  int vector = 8;        // elements one asynchronous copy moves
+  int loaders = 0;       // warps that only stage inputs; 0: the computing threads do it themselves
+  bool shorten = false;  // rewrite the step for a short chain (shorten_chain.h)
 
   static StreamParameters from(const Parameters& parameters);
   int computing() const { return channels / per_thread; }  // threads that own channels

@@ -82,6 +82,9 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const Var unroll = s.var("unroll", values({2, 4, 8, 16}), "steps unrolled");
   const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
 
+  // Rounding changes, so only where the user did not ask for accurate arithmetic.
+  const Var shorten = s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
+                            "1: step rewritten for a short chain");
   const Var loaders = s.var("loaders", values({0, 1, 2, 4}), "warps that only stage inputs");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");

@@ -1,4 +1,5 @@
-// What the GPU tests share: the device, cells, and plans by the model's choice. Without a GPU every test fails, saying why.
+// What the GPU tests share: the device, cells, and plans by the model's choice. Without a GPU every test
+// fails, saying why.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,20 +24,19 @@ struct Gpu {
   runtime::Stream stream;
 
   static Result<Gpu*> get() {
-    static Result<std::unique_ptr<Gpu>> gpu = open();
-    if (!gpu) return gpu.error();
-    return gpu->get();
+    static const Result<Gpu*> gpu = open();  // never destroyed: the driver may be gone when statics go
+    return gpu;
   }
 
  private:
-  static Result<std::unique_ptr<Gpu>> open() {
+  static Result<Gpu*> open() {
     Result<runtime::Context> context = runtime::Context::open(0);
     if (!context) return context.error();
     Result<runtime::DeviceInfo> info = runtime::device_info(0);
     if (!info) return info.error();
     Result<runtime::Stream> stream = runtime::Stream::create();
     if (!stream) return stream.error();
-    return std::unique_ptr<Gpu>(new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), std::move(stream).value()});
+    return new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), std::move(stream).value()};
   }
 };
 
@@ -62,7 +62,8 @@ class GpuTest : public ::testing::Test {
 
   // Compiled and loaded; fails the test and gives nothing on an error.
   std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
-                                            const std::string& strategy, const schedule::Parameters& parameters) const {
+                                            const std::string& strategy,
+                                            const schedule::Parameters& parameters) const {
     auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
                                           schedule::find_strategy(strategy)->build(cell, p, parameters));
     if (!compiled) {
@@ -102,7 +103,8 @@ inline step::Cell library_cell(const std::string& name) {
 inline std::vector<std::string> diagonal_cells() {
   std::vector<std::string> names;
   for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
-    if (schedule::find_strategy("stream")->legal(library_cell(embedded.name), {}).legal) names.push_back(embedded.name);
+    if (schedule::find_strategy("stream")->legal(library_cell(embedded.name), {}).legal)
+      names.push_back(embedded.name);
   return names;
 }
 

@@ -1,8 +1,10 @@
 // How plans behave on a real stream: graph capture, reuse, errors, host time; and the tools around them.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "runtime/driver_graph.h"
+#include "runtime/host_problem.h"
 #include "tests/gpu/gpu.h"
 #include "tuner/measure.h"
 #include "tuner/tune.h"
@@ -26,15 +28,17 @@ TEST_F(OnGpu, IsCapturedInAGraph) {
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(*plan).ok());
   const TimedWork work = data->work(*plan);
-  const auto graph = runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle stream) { return work(stream, 0); });
+  const auto graph =
+      runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle stream) { return work(stream, 0); });
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_GE(graph->node_count(), 2u) << "the sweep and the reduction";
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(graph->launch(gpu_->stream).ok());
   ASSERT_TRUE(gpu_->stream.synchronize().ok());
 }
 
-// Optional tensors left out: the memset belongs to the graph as well.
-TEST_F(OnGpu, UnboundTensorsWorkUnderCapture) {
+// Optional tensors left out: their memset belongs to the graph as well, and the graph gives the bits of a
+// plain launch.
+TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   const step::Cell cell = library_cell("mingru");
   const schedule::Problem p = problem(Pass::Forward, {2, 32, 1, 64}, Storage::F32);
   const auto plan = load_chosen(cell, p);
@@ -48,16 +52,39 @@ TEST_F(OnGpu, UnboundTensorsWorkUnderCapture) {
     if (tensor.need != runtime::Need::Required || tensor.ref.role == schedule::Role::Workspace) continue;
     auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
     ASSERT_TRUE(made.ok());
-    ASSERT_TRUE(made->buffer().fill(0, gpu_->stream).ok());
+    ASSERT_TRUE(
+        made->upload(runtime::random_values(Storage::F32, made->elements(), 1, 9), gpu_->stream).ok());
     bindings.set(tensor.ref, made->buffer().address());
     tensors.push_back(std::move(made).value());
   }
+  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const runtime::DeviceTensor& tensor) {
+    return tensor.ref().role == schedule::Role::Output;
+  });
+  ASSERT_NE(output, tensors.end());
+  // Poison in the workspace: zeros have to come from the plan.
+  auto poisoned = [&] {
+    return output->poison(gpu_->stream).ok() && workspace->fill(0xFF, gpu_->stream).ok();
+  };
+  ASSERT_TRUE(poisoned());
+  const Status direct = plan->launch(gpu_->stream, bindings, 2, 32);
+  ASSERT_TRUE(direct.ok()) << direct.error().message;
+  const auto expected = output->download_bytes(gpu_->stream);
+  ASSERT_TRUE(expected.ok());
   const auto graph = runtime::Graph::capture(
       gpu_->stream, [&](runtime::StreamHandle stream) { return plan->launch(stream, bindings, 2, 32); });
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_EQ(graph->node_count(), 2u) << "one memset, one kernel";
-  ASSERT_TRUE(graph->launch(gpu_->stream).ok());
-  ASSERT_TRUE(gpu_->stream.synchronize().ok());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(poisoned());
+    ASSERT_TRUE(graph->launch(gpu_->stream).ok());
+    const auto bytes = output->download_bytes(gpu_->stream);
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(*bytes, *expected);
+  }
+  const auto values = output->download(gpu_->stream);
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ(values->unwritten, 0);
+  for (const double value : values->values) ASSERT_TRUE(std::isfinite(value));
 }
 
 TEST_F(OnGpu, HostTimeOfALaunchIsUnderTenMicroseconds) {
@@ -73,7 +100,8 @@ TEST_F(OnGpu, HostTimeOfALaunchIsUnderTenMicroseconds) {
   for (int sample = 0; sample < 50; ++sample) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(work(gpu_->stream, 0).ok());
-    samples.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 20);
+    samples.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 20);
     ASSERT_TRUE(gpu_->stream.synchronize().ok());
   }
   EXPECT_LT(median(samples), 10) << "microseconds";
@@ -85,8 +113,9 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   p.arch = gpu_->info.cc_major == 8 ? "sm_90" : "sm_80";
   const auto choice = runtime::choose(cell, p, gpu_->profile);
   ASSERT_TRUE(choice.ok());
-  const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                                              schedule::find_strategy("stream")->build(cell, p, choice->parameters));
+  const auto compiled =
+      runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                            schedule::find_strategy("stream")->build(cell, p, choice->parameters));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto loaded = runtime::DevicePlan::load(*compiled, gpu_->context);
   ASSERT_FALSE(loaded.ok());
@@ -134,8 +163,10 @@ TEST_F(OnGpu, TunesAndVerifies) {
   EXPECT_LE(result->search.seconds, 25);
   int failed = 0;
   for (const Row& row : result->search.rows) {
-    EXPECT_NE(row.status, db::TrialStatus::Wrong) << schedule::print(row.candidate.parameters) << ": " << row.reason;
-    EXPECT_NE(row.status, db::TrialStatus::CompileError) << schedule::print(row.candidate.parameters) << ": " << row.reason;
+    EXPECT_NE(row.status, db::TrialStatus::Wrong)
+        << schedule::print(row.candidate.parameters) << ": " << row.reason;
+    EXPECT_NE(row.status, db::TrialStatus::CompileError)
+        << schedule::print(row.candidate.parameters) << ": " << row.reason;
     failed += row.status == db::TrialStatus::LaunchError;
   }
   EXPECT_EQ(failed, 0);

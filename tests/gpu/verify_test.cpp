@@ -9,9 +9,9 @@ namespace rondo::tuner {
 namespace {
 
 using kernel::Storage;
+using rondo::testing::library_cell;
 using runtime::TensorLayout;
 using schedule::Pass;
-using rondo::testing::library_cell;
 
 constexpr std::int64_t kHeads = 2;
 
@@ -29,17 +29,20 @@ std::vector<VerifyCase> awkward_cases(std::int64_t heads, std::int64_t dim, Stor
 class EveryCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
-  void verify(std::int64_t heads, std::int64_t dim, std::vector<VerifyCase> cases, int alignment = runtime::kFullAlignment) {
+  void verify(std::int64_t heads, std::int64_t dim, std::vector<VerifyCase> cases,
+              int alignment = runtime::kFullAlignment) {
     const auto& [name, storage, pass] = GetParam();
     const step::Cell cell = library_cell(name);
-    const schedule::Problem p = problem(pass, {cases.back().sizes.batch, cases.back().sizes.time, heads, dim}, storage);
+    const schedule::Problem p =
+        problem(pass, {cases.back().sizes.batch, cases.back().sizes.time, heads, dim}, storage);
     const auto plan = load_chosen(cell, p, alignment);
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 17);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
     const auto result = verifier->check(*plan, gpu_->stream);
     ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
+    for (const TensorCheck& check : result->checks)
+      EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
     const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
   }
@@ -62,16 +65,18 @@ TEST_P(EveryCell, MisalignedTensors) {
 INSTANTIATE_TEST_SUITE_P(Cells, EveryCell,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::diagonal_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                                            ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
-                                  schedule::pass_name(std::get<2>(info.param));
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
+                                                              Pass::Backward)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" +
+                                  kernel::storage_name(std::get<1>(test.param)) + "_" +
+                                  schedule::pass_name(std::get<2>(test.param));
                          });
 
 // Not only the model's choice: a sample of the whole space is right.
 class Space : public rondo::testing::GpuTest, public ::testing::WithParamInterface<Pass> {};
 INSTANTIATE_TEST_SUITE_P(Passes, Space, ::testing::Values(Pass::Forward, Pass::Backward),
-                         [](const auto& info) { return std::string(schedule::pass_name(info.param)); });
+                         [](const auto& test) { return std::string(schedule::pass_name(test.param)); });
 
 TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   const step::Cell cell = library_cell("paralstm");
@@ -84,8 +89,9 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   constexpr std::size_t kSample = 40;
   for (std::size_t i = 0; i < kSample; ++i) {
     const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
-    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                                          schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+    auto compiled = runtime::compile_plan(
+        std::make_shared<step::Cell>(cell), p,
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(*compiled, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;

@@ -49,14 +49,16 @@ struct Fixture {
   PlanArguments arguments;
 
   explicit Fixture(Pass pass, std::int64_t vector = 8)
-      : problem(testing::problem_of(pass)), plan(testing::stream_plan(cell, problem, vector)),
+      : problem(testing::problem_of(pass)),
+        plan(testing::stream_plan(cell, problem, vector)),
         arguments(PlanArguments::make(cell, problem, plan).value()) {}
 
   // Every tensor at an address of its own, 1 GiB apart.
   Bindings all() const {
     Bindings bindings;
     DeviceAddress next = DeviceAddress{1} << 30;
-    for (const PlanTensor& tensor : arguments.tensors()) bindings.set(tensor.ref, next += DeviceAddress{1} << 30);
+    for (const PlanTensor& tensor : arguments.tensors())
+      bindings.set(tensor.ref, next += DeviceAddress{1} << 30);
     return bindings;
   }
   Bindings without(std::initializer_list<Role> roles) const {
@@ -70,11 +72,12 @@ struct Fixture {
   TensorRef input() const { return {Role::Input, *cell.find("x")}; }
   TensorRef output() const { return {Role::Output, cell.of_kind(step::TensorKind::Output).at(0)}; }
   // What an argument has to be; 32-bit ones are compared by their low half.
-  std::int64_t expected(const schedule::LaunchArgument& argument, const Bindings& bindings, std::int64_t value,
-                        std::int64_t batch, std::int64_t time) const {
+  std::int64_t expected(const schedule::LaunchArgument& argument, const Bindings& bindings,
+                        std::int64_t value, std::int64_t batch, std::int64_t time) const {
     if (const auto* p = std::get_if<schedule::Pointer>(&argument))
       return static_cast<std::int64_t>(bindings.find(p->tensor)->pointer);
-    if (const auto* s = std::get_if<schedule::StrideT>(&argument)) return unit_elements(s->tensor, cell, problem.sizes);
+    if (const auto* s = std::get_if<schedule::StrideT>(&argument))
+      return unit_elements(s->tensor, cell, problem.sizes);
     if (const auto* s = std::get_if<schedule::StrideB>(&argument))
       return time * unit_elements(s->tensor, cell, problem.sizes);
     const std::int64_t low = std::holds_alternative<schedule::Batch>(argument) ? batch : time;
@@ -89,7 +92,9 @@ struct Fixture {
   }
 };
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
   const Fixture f(Pass::Backward);
@@ -109,7 +114,8 @@ TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
     for (std::size_t i = 0; i < call.values.size(); ++i) {
       const auto& argument = launch.arguments[i];
       const std::int64_t value = call.values[i];
-      EXPECT_EQ(value, f.expected(argument, bindings, value, 5, 17)) << "argument " << i << " of launch " << k;
+      EXPECT_EQ(value, f.expected(argument, bindings, value, 5, 17))
+          << "argument " << i << " of launch " << k;
     }
   }
 }
@@ -136,8 +142,9 @@ TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
   const std::int64_t batch = 3;
   const DeviceAddress workspace = f.all().find({Role::Workspace, -1})->pointer;
   const auto end = workspace + static_cast<DeviceAddress>(f.arguments.workspace_bytes(batch));
-  const Bindings bindings = f.without({Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient,
-                                       Role::ParamGradient, Role::InputGradient, Role::OutputGradient});
+  const Bindings bindings =
+      f.without({Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient, Role::ParamGradient,
+                 Role::InputGradient, Role::OutputGradient});
   Recorder recorder;
   const Status status = f.arguments.launch(recorder, bindings, batch, 16);
   ASSERT_TRUE(status.ok()) << status.error().message;
@@ -148,14 +155,16 @@ TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
   const auto& launch = f.plan.launches[0];
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::int64_t value = recorder.calls[0].values[i];
-    if (const auto* s = std::get_if<schedule::StrideT>(&launch.arguments[i]); s && s->tensor.role == Role::InputGradient) {
+    if (const auto* s = std::get_if<schedule::StrideT>(&launch.arguments[i]);
+        s && s->tensor.role == Role::InputGradient) {
       EXPECT_EQ(value, 0);
     }
     const auto* p = std::get_if<schedule::Pointer>(&launch.arguments[i]);
     if (p == nullptr || bindings.find(p->tensor) != nullptr) continue;
     const auto at = static_cast<DeviceAddress>(value);
     const bool timed = schedule::has_time_axis(p->tensor.role);
-    const auto bytes = static_cast<DeviceAddress>(unit_elements(p->tensor, f.cell, f.problem.sizes)) * (timed ? 2 : 4 * batch);
+    const auto bytes = static_cast<DeviceAddress>(unit_elements(p->tensor, f.cell, f.problem.sizes)) *
+                       (timed ? 2 : 4 * batch);
     EXPECT_LE(at + bytes, end) << schedule::name_of(p->tensor, f.cell);
     const bool in_zeroed = at == zero && bytes <= static_cast<DeviceAddress>(zero_bytes);
     EXPECT_EQ(in_zeroed, need_of(p->tensor.role) == Need::Zero) << schedule::name_of(p->tensor, f.cell);
@@ -222,7 +231,8 @@ TEST(PlanArguments, OnlyWhatIsReadMayBeBroadcast) {
   EXPECT_TRUE(f.arguments.launch(recorder, bindings, 4, 16).ok());
   bindings.set(f.output(), 1 << 21, Strides{0, unit_elements(f.output(), f.cell, f.problem.sizes)});
   const Error error = f.error(bindings);
-  EXPECT_TRUE(contains(error.message, "'h_out' is written with a stride of 0 elements in B")) << error.message;
+  EXPECT_TRUE(contains(error.message, "'h_out' is written with a stride of 0 elements in B"))
+      << error.message;
 }
 
 TEST(PlanArguments, SizesOutOfRange) {
@@ -246,7 +256,8 @@ TEST(PlanArguments, HostTimeOfALaunch) {
   for (int sample = 0; sample < 50; ++sample) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(f.arguments.launch(nothing, bindings, 4, 16).ok());
-    samples.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 100);
+    samples.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 100);
   }
   // The whole launch may take 10 us, most of it the driver's. Quietest sample: the machine is shared.
   EXPECT_LT(*std::min_element(samples.begin(), samples.end()), 5.0) << "microseconds";
@@ -256,7 +267,8 @@ TEST(PlanArguments, EveryTensorOfThePassAppearsOnce) {
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
     const Fixture f(pass);
     std::set<std::string> names;
-    for (const PlanTensor& tensor : f.arguments.tensors()) EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
+    for (const PlanTensor& tensor : f.arguments.tensors())
+      EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
     EXPECT_EQ(names.count("x"), 1u);
     EXPECT_EQ(names.count("a"), 1u);
     EXPECT_EQ(names.count("grad_x"), pass == Pass::Backward ? 1u : 0u);

@@ -42,6 +42,7 @@ class Choosing : public ::testing::Test {
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
     ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
   }
+  schedule::Parameters parameters() const { return testing::stream_parameters(cell_, problem_); }
   Choice chosen(const schedule::Problem& problem) {
     Result<Choice> choice = choose(cell_, problem, profile_, options_);
     EXPECT_TRUE(choice.ok()) << choice.error().message;
@@ -59,13 +60,13 @@ class Choosing : public ::testing::Test {
 TEST_F(Choosing, TakesTheTunedBestOfExactlyThisProblem) {
   schedule::Problem other = problem_;
   other.sizes.time = 4096;
-  schedule::Parameters far = testing::stream_parameters();
+  schedule::Parameters far = parameters();
   far["stages"] = 4;
   store_best(other, far, 2);
-  store_best(problem_, testing::stream_parameters(), 1);
+  store_best(problem_, parameters(), 1);
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
-  EXPECT_EQ(choice.parameters, testing::stream_parameters());
+  EXPECT_EQ(choice.parameters, parameters());
   EXPECT_EQ(choice.cubin_key, "abc");
   EXPECT_DOUBLE_EQ(choice.expected_ms, 1);
 }
@@ -74,9 +75,9 @@ TEST_F(Choosing, ElseTheNearestTuned) {
   for (const std::int64_t time : {256, 65536}) {
     schedule::Problem other = problem_;
     other.sizes.time = time;
-    schedule::Parameters parameters = testing::stream_parameters();
-    parameters["stages"] = time == 256 ? 4 : 2;
-    store_best(other, parameters, 1);
+    schedule::Parameters changed = parameters();
+    changed["stages"] = time == 256 ? 4 : 2;
+    store_best(other, changed, 1);
   }
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Nearest);
@@ -87,7 +88,7 @@ TEST_F(Choosing, ElseTheNearestTuned) {
 TEST_F(Choosing, ElseTheModelsBest) {
   schedule::Problem other = problem_;
   other.pass = Pass::Backward;
-  store_best(other, testing::stream_parameters(), 1);  // of another pass: no help
+  store_best(other, parameters(), 1);  // of another pass: no help
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
   EXPECT_EQ(choice.parameters, ranked_candidates(cell_, problem_, profile_)->front().parameters);
@@ -95,12 +96,12 @@ TEST_F(Choosing, ElseTheModelsBest) {
 }
 
 TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
-  store_best(problem_, testing::stream_parameters(8), 1);
+  store_best(problem_, parameters(), 1);
   options_.alignment = 4;
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
   EXPECT_LE(alignment_of(problem_, choice.parameters), 4);
-  schedule::Parameters expected = testing::stream_parameters(8);
+  schedule::Parameters expected = parameters();
   for (const auto& [name, value] : expected)
     EXPECT_TRUE(name == "vector" || choice.parameters.at(name) == value) << name;
   EXPECT_TRUE(choice.cubin_key.empty()) << "the tuned code is not this variant's";
@@ -116,7 +117,7 @@ TEST_F(Choosing, AlignmentHoldsForTheModelToo) {
 }
 
 TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
-  schedule::Parameters strange = testing::stream_parameters();
+  schedule::Parameters strange = parameters();
   strange["channels"] = 7;
   store_best(problem_, strange, 1);
   EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model);
@@ -146,8 +147,8 @@ TEST(Candidates, AreRankedAndLegal) {
 }
 
 TEST(Candidates, DenseCellsSayWhyNothingComputesThem) {
-  const auto candidates =
-      ranked_candidates(testing::library_cell("lstm"), testing::problem_of(Pass::Forward), target::find_profile("h200").value());
+  const auto candidates = ranked_candidates(testing::library_cell("lstm"), testing::problem_of(Pass::Forward),
+                                            target::find_profile("h200").value());
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
   EXPECT_NE(candidates.error().message.find("stream: the step multiplies by a matrix"), std::string::npos)
@@ -155,10 +156,12 @@ TEST(Candidates, DenseCellsSayWhyNothingComputesThem) {
 }
 
 TEST(Candidates, ImpossibleAlignmentIsExplained) {
-  const auto candidates = ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
-                                            target::find_profile("h200").value(), 1);
+  const auto candidates =
+      ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
+                        target::find_profile("h200").value(), 1);
   ASSERT_FALSE(candidates.ok());
-  EXPECT_NE(candidates.error().message.find("aligned to 1 bytes"), std::string::npos) << candidates.error().message;
+  EXPECT_NE(candidates.error().message.find("aligned to 1 bytes"), std::string::npos)
+      << candidates.error().message;
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ class Compiling : public ::testing::Test {
     database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
     options_.database = database_.get();
     compiler_.version = "13.0";
-    compiler_.compile = [this](const std::string& source, const std::string&, const std::vector<std::string>&) {
+    compiler_.compile = [this](const std::string& source, const std::string&,
+                               const std::vector<std::string>&) {
       ++compilations_;
       CompiledKernel code;
       code.cubin = "cubin of " + source;
@@ -101,7 +102,8 @@ TEST_F(Compiling, ATunedCubinNeedsNoCompiler) {
 TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
   const CompiledPlan plan = compiled();
   ASSERT_EQ(plan.resources.size(), plan.plan.launches.size());
-  EXPECT_EQ(plan.resources[0].shared_bytes, kernel::shared_bytes(plan.plan.launches[0].kernel)) << "dynamic included";
+  EXPECT_EQ(plan.resources[0].shared_bytes, kernel::shared_bytes(plan.plan.launches[0].kernel))
+      << "dynamic included";
   EXPECT_EQ(plan.registers(), 40);
   EXPECT_FALSE(plan.spills());
 }

@@ -103,7 +103,8 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
     ASSERT_TRUE(exact.ok()) << embedded.name << ": " << exact.error().message;
     const auto loop = run_plain_loop(cell, problem, *data);
     ASSERT_TRUE(loop.ok()) << embedded.name << ": " << loop.error().message;
-    for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs, &exact->backward.params})
+    for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
+                                &exact->backward.params})
       for (const auto& [name, values] : *results)
         for (const double value : values) ASSERT_TRUE(std::isfinite(value)) << embedded.name << " " << name;
   }

@@ -41,8 +41,10 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
   int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
   while (problem.sizes.dim % vector != 0) vector /= 2;
   per_thread = std::min(per_thread, vector);
-  return {{"channels", channels}, {"per_thread", per_thread}, {"steps", steps},    {"stages", stages},
-          {"unroll", 4},          {"vector", vector},         {"loaders", loaders}};
+  return {{"channels", channels}, {"per_thread", per_thread},
+          {"steps", steps},       {"stages", stages},
+          {"unroll", 4},          {"vector", vector},
+          {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0}};
 }
 
 struct Case {

@@ -20,17 +20,20 @@ std::vector<double> exact_values(int count = 4096) {
 
 std::vector<float> rounded(Storage storage, const std::vector<double>& values) {
   std::vector<float> result;
-  for (const double value : values) result.push_back(runtime::round_to_storage(storage, static_cast<float>(value)));
+  for (const double value : values)
+    result.push_back(runtime::round_to_storage(storage, static_cast<float>(value)));
   return result;
 }
 
 class InEachStorage : public ::testing::TestWithParam<Storage> {};
-INSTANTIATE_TEST_SUITE_P(Storages, InEachStorage, ::testing::Values(Storage::F32, Storage::BF16, Storage::F16));
+INSTANTIATE_TEST_SUITE_P(Storages, InEachStorage,
+                         ::testing::Values(Storage::F32, Storage::BF16, Storage::F16));
 
 TEST_P(InEachStorage, WhatALoopGivesPasses) {
   const auto exact = exact_values();
   const auto loop = rounded(GetParam(), exact);
-  const TensorCheck check = compare("h", GetParam(), std::vector<double>(loop.begin(), loop.end()), exact, loop);
+  const TensorCheck check =
+      compare("h", GetParam(), std::vector<double>(loop.begin(), loop.end()), exact, loop);
   EXPECT_TRUE(check.passed) << check.text();
   EXPECT_EQ(check.error, check.loop_error);
 }

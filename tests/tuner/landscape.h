@@ -21,10 +21,10 @@ struct Point {
   double seconds = 1e-3;  // true time of one run
   db::TrialStatus build = db::TrialStatus::Ok;
   int spill_bytes = 0;
-  std::string code;      // "": its own
-  bool wrong = false;    // results differ from the reference
-  bool fails = false;    // the launch is refused
-  bool kills = false;    // takes the device with it
+  std::string code;    // "": its own
+  bool wrong = false;  // results differ from the reference
+  bool fails = false;  // the launch is refused
+  bool kills = false;  // takes the device with it
 };
 
 class TableMeasurer final : public Measurer {
@@ -83,7 +83,8 @@ class TableMeasurer final : public Measurer {
     if (after_run) after_run();
     return result;
   }
-  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates, int rounds,
+  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
+                                                           int rounds,
                                                            const std::function<bool()>& stop) override {
     std::vector<std::vector<double>> result(candidates.size());
     for (int round = 0; round < rounds; ++round) {
@@ -99,7 +100,8 @@ class TableMeasurer final : public Measurer {
     EXPECT_EQ(dropped.count(candidate), 0u) << "a dropped candidate was verified";
     now += verify_s;
     verified.push_back(candidate);
-    if (points_.at(candidate).wrong) return Error{ErrorKind::Wrong, "h_out: error 3.1e-01 (limit 4.0e-03)", ""};
+    if (points_.at(candidate).wrong)
+      return Error{ErrorKind::Wrong, "h_out: error 3.1e-01 (limit 4.0e-03)", ""};
     return success();
   }
   void drop(std::size_t candidate) override { dropped.insert(candidate); }
@@ -137,11 +139,16 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
         for (std::int64_t unroll = 2; unroll <= 16; unroll *= 2)
           for (std::int64_t vector = 1; vector <= 8; vector *= 2) {
             if (unroll > steps || channels * steps * stages > 60000 || channels % vector != 0) continue;
-            auto bowl = [](double x, double at, double width) { return (x - at) * (x - at) / (width * width); };
+            auto bowl = [](double x, double at, double width) {
+              return (x - at) * (x - at) / (width * width);
+            };
             auto cost = [&](double moved) {
-              return 1e-4 * (1 + 0.25 * bowl(std::log2(static_cast<double>(channels)), channels_at + moved, 2) +
-                             0.2 * bowl(std::log2(static_cast<double>(steps)), steps_at - moved, 2) + 0.1 * bowl(static_cast<double>(stages), stages_at, 3) +
-                             0.1 * bowl(std::log2(static_cast<double>(unroll)), unroll_at, 2) + 0.1 * (3 - std::log2(static_cast<double>(vector))));
+              return 1e-4 *
+                     (1 + 0.25 * bowl(std::log2(static_cast<double>(channels)), channels_at + moved, 2) +
+                      0.2 * bowl(std::log2(static_cast<double>(steps)), steps_at - moved, 2) +
+                      0.1 * bowl(static_cast<double>(stages), stages_at, 3) +
+                      0.1 * bowl(std::log2(static_cast<double>(unroll)), unroll_at, 2) +
+                      0.1 * (3 - std::log2(static_cast<double>(vector))));
             };
             Point point;
             // Roughness that no model knows: neighbours differ by a few percent.
@@ -152,11 +159,16 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
             if (uniform(random) < 0.02) point.wrong = true;
             runtime::Candidate candidate;
             candidate.strategy = "stream";
-            candidate.parameters = {{"channels", channels}, {"steps", steps}, {"stages", stages}, {"unroll", unroll}, {"vector", vector}};
+            candidate.parameters = {{"channels", channels},
+                                    {"steps", steps},
+                                    {"stages", stages},
+                                    {"unroll", unroll},
+                                    {"vector", vector}};
             candidate.estimate.seconds = cost(shift) * std::exp(model_error * normal(random));
             all.emplace_back(candidate, point);
           }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.estimate.seconds < b.first.estimate.seconds; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.first.estimate.seconds < b.first.estimate.seconds; });
   Landscape result;
   for (const auto& [candidate, point] : all) {
     result.candidates.push_back(candidate);

@@ -116,7 +116,8 @@ TEST(Search, RaceStopsEarlyWhatIsFarBehind) {
   const SearchResult result = search(testing::line(3), machine, {}, machine.clock());
   EXPECT_EQ(row_of(result, 1).status, TrialStatus::Ok);
   EXPECT_EQ(row_of(result, 2).status, TrialStatus::Slower);
-  EXPECT_NE(row_of(result, 2).reason.find("3.5 times the best so far"), std::string::npos) << row_of(result, 2).reason;
+  EXPECT_NE(row_of(result, 2).reason.find("3.5 times the best so far"), std::string::npos)
+      << row_of(result, 2).reason;
   EXPECT_EQ(machine.runs[0], 2) << "a short look, then in full";
   EXPECT_EQ(machine.runs[1], 1) << "a short look only";
   EXPECT_EQ(machine.runs[2], 1);
@@ -143,7 +144,8 @@ TEST(Search, WhatIsNotVerifiedIsNeverBest) {
 
 TEST(Search, ConfirmsLeadersSideBySide) {
   std::vector<Point> points(10);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = 1e-4 * (1 + 0.01 * static_cast<double>((i * 7) % 10));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i].seconds = 1e-4 * (1 + 0.01 * static_cast<double>((i * 7) % 10));
   TableMeasurer machine(points);
   machine.noise = 0.02;  // more than the candidates differ: the race alone cannot tell them apart
   SearchOptions options;
@@ -155,7 +157,8 @@ TEST(Search, ConfirmsLeadersSideBySide) {
   EXPECT_EQ(best.timing.samples, 31);
   EXPECT_GT(best.timing.quartile_spread, 0);
   EXPECT_LE(points[static_cast<std::size_t>(best.candidate.parameters.at("channels"))].seconds, 1.03e-4);
-  const auto confirmed = std::count_if(result.rows.begin(), result.rows.end(), [](const Row& r) { return r.confirmed; });
+  const auto confirmed =
+      std::count_if(result.rows.begin(), result.rows.end(), [](const Row& r) { return r.confirmed; });
   EXPECT_EQ(confirmed, options.leaders);
 }
 

@@ -143,7 +143,8 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   EXPECT_FALSE(result->plan->spills());
   EXPECT_NE(result->summary().find("by model"), std::string::npos) << result->summary();
   EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
-  for (const db::Trial& trial : trials()) EXPECT_NE(trial.status, TrialStatus::Ok) << "untimed trials say nothing";
+  for (const db::Trial& trial : trials())
+    EXPECT_NE(trial.status, TrialStatus::Ok) << "untimed trials say nothing";
   // A second compilation of the choice finds its cubin.
   runtime::CompileOptions again;
   again.database = database_.get();
@@ -153,7 +154,8 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
 }
 
 TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
-  if (!runtime::Nvrtc::get().ok()) return;  // tune() ends before it looks at the flag; see TunesByModelWithoutAGpu
+  if (!runtime::Nvrtc::get().ok())
+    return;  // tune() ends before it looks at the flag; see TunesByModelWithoutAGpu
   const std::atomic<bool> cancel{true};
   TuneOptions options;
   options.cancel = &cancel;

@@ -1,0 +1,22 @@
+// The commands of `rondo`, one file each. They print their result; an error is the caller's to report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "tools/rondo/options.h"
+
+namespace rondo::tools {
+
+Status check(const Options& options);
+Status emit(const Options& options);
+Status tune(const Options& options);
+Status run(const Options& options);
+Status verify(const Options& options);
+Status bench(const Options& options);
+Status database(const Options& options);
+Status calibrate(const Options& options);
+Status doctor(const Options& options);
+
+}  // namespace rondo::tools

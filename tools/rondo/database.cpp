@@ -1,0 +1,166 @@
+// `rondo db`: what the tuning database holds, and moving it around.
+#include "tuning_db/database.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "runtime/problem_text.h"
+#include "runtime/staged_files.h"
+#include "tools/rondo/commands.h"
+#include "tools/rondo/json_view.h"
+#include "tools/rondo/session.h"
+#include "tuning_db/text_file.h"
+
+namespace rondo::tools {
+namespace {
+
+using db::Database;
+
+// The hash of the cell that the argument names; "" for no argument.
+Result<std::string> cell_hash(Database& database, const std::string& argument) {
+  if (argument.empty()) return std::string();
+  Result<std::optional<db::Cell>> cell = database.find_cell(argument);
+  if (!cell) return cell.error();
+  if (!cell->has_value())
+    return Error{ErrorKind::Missing, fmt::format("'{}' holds no cell '{}'", database.path(), argument), "`rondo db list` shows what it holds"};
+  return (*cell)->hash;
+}
+
+std::string best_text(const std::optional<db::Trial>& best) {
+  if (!best) return "nothing verified yet";
+  return fmt::format("{:.4f} ms, {} {}", best->median_ms.value_or(0), best->strategy, best->parameters);
+}
+
+std::string problem_text(const db::Problem& p) {
+  return fmt::format("B={},T={},H={},D={} {} {} {} {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D, p.dtype, p.math, p.pass, p.device, p.arch);
+}
+
+Status list(Database& database, const Options& options) {
+  const Result<std::string> hash = cell_hash(database, options.argument);
+  if (!hash) return hash.error();
+  const auto problems = database.list(*hash);
+  if (!problems) return problems.error();
+  if (options.json) {
+    print(list_json(*problems));
+    return success();
+  }
+  for (const db::ProblemSummary& summary : *problems)
+    print(fmt::format("{:<10} {}: {} trials, {}\n", summary.cell_name, problem_text(summary.problem), summary.trials, best_text(summary.best)));
+  if (problems->empty()) print("nothing is tuned yet\n");
+  return success();
+}
+
+std::string trial_text(const db::Trial& trial) {
+  const std::string time = trial.median_ms ? fmt::format("{:.4f} ms", *trial.median_ms) : "not timed";
+  return fmt::format("  {:<13} {:>12} {}{} {}{}{}\n", db::to_text(trial.status), time, trial.verified ? "verified " : "",
+                     trial.strategy, trial.parameters, trial.reason.empty() ? "" : ": ", trial.reason);
+}
+
+Status show(Database& database, const Options& options) {
+  const Result<std::string> hash = cell_hash(database, options.argument);
+  if (!hash) return hash.error();
+  const auto problems = database.list(*hash);
+  if (!problems) return problems.error();
+  std::vector<std::pair<db::Problem, std::vector<db::Trial>>> all;
+  for (const db::ProblemSummary& summary : *problems) {
+    auto trials = database.trials(summary.problem);
+    if (!trials) return trials.error();
+    if (!options.json) {
+      print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem), best_text(summary.best)));
+      for (const db::Trial& trial : *trials) print(trial_text(trial));
+    }
+    all.emplace_back(summary.problem, std::move(trials).value());
+  }
+  if (options.json) print(trials_json(all));
+  return success();
+}
+
+Status write_text(const Result<std::string>& text, const Options& options) {
+  if (!text) return text.error();
+  if (options.output != "-") return runtime::write_output(options.output, *text);
+  print(*text);
+  return success();
+}
+
+Status export_all(Database& database, const Options& options) {
+  const Result<std::string> hash = cell_hash(database, options.argument);
+  return hash ? write_text(database.export_json(*hash), options) : Status(hash.error());
+}
+
+Status lock(Database& database, const Options& options) {
+  const Result<std::string> hash = cell_hash(database, options.argument);
+  return hash ? write_text(database.export_lock(*hash), options) : Status(hash.error());
+}
+
+Status merged(const Result<db::MergeReport>& report, const Options& options) {
+  if (!report) return report.error();
+  print(options.json ? merge_json(*report)
+                     : fmt::format("added {} devices, {} cells, {} problems, {} trials, {} kernels; {} trials were known; {} problems have a "
+                                   "new best\n",
+                                   report->devices, report->cells, report->problems, report->trials, report->cubins,
+                                   report->known_trials, report->best));
+  return success();
+}
+
+Status import_file(Database& database, const Options& options) {
+  const Result<std::string> text = db::read_text_file(options.argument);
+  if (!text) return text.error();
+  return merged(database.import_json(*text, options.argument), options);
+}
+
+Status merge(Database& database, const Options& options) {
+  return merged(database.merge_database(options.argument), options);
+}
+
+Status prune(Database& database, const Options& options) {
+  const Result<double> age = runtime::parse_duration(options.before);
+  if (!age) return age.error();
+  const auto report = database.prune(db::now() - static_cast<std::int64_t>(*age));
+  if (!report) return report.error();
+  print(options.json ? prune_json(*report)
+                     : fmt::format("removed {} trials and {} kernels; {} bytes became {}\n", report->trials, report->cubins,
+                                   report->bytes_before, report->bytes_after));
+  return success();
+}
+
+Status check_file(Database& database, const Options& options) {
+  const auto findings = database.check();
+  if (!findings) return findings.error();
+  if (options.json) print(findings_json(*findings));
+  else if (findings->empty()) print(fmt::format("'{}' is sound\n", database.path()));
+  else
+    for (const std::string& finding : *findings) print(finding + "\n");
+  if (findings->empty()) return success();
+  if (options.json) return already_shown(ErrorKind::Database);
+  return Error{ErrorKind::Database, fmt::format("'{}' is damaged: {} findings", database.path(), findings->size()),
+               "export what can be read, and import it into a new file"};
+}
+
+struct Action {
+  Status (*run)(Database&, const Options&);
+  Use use;
+};
+
+}  // namespace
+
+Status database(const Options& options) {
+  static const std::map<std::string, Action> actions = {
+      {"list", {list, Use::Required}},         {"show", {show, Use::Required}},    {"export", {export_all, Use::Required}},
+      {"import", {import_file, Use::Written}}, {"merge", {merge, Use::Written}},   {"prune", {prune, Use::Required}},
+      {"check", {check_file, Use::Required}},  {"lock", {lock, Use::Required}}};
+  const Action& action = actions.at(options.action);
+  // Actions that write must not leave a new database behind when what they read is not there.
+  if (options.action == "import" || options.action == "merge")
+    if (const auto text = db::read_text_file(options.argument); !text) return text.error();
+  if (options.action == "prune") {
+    if (const auto age = runtime::parse_duration(options.before); !age) return age.error();
+    if (const auto there = open_database(options, Use::Required); !there) return there.error();
+  }
+  Result<std::optional<Database>> opened = open_database(options, options.action == "prune" ? Use::Written : action.use);
+  if (!opened) return opened.error();
+  if (!opened->has_value()) return Error{ErrorKind::Input, fmt::format("`rondo db {}` needs a database", options.action), "leave out --no-db"};
+  return action.run(**opened, options);
+}
+
+}  // namespace rondo::tools

@@ -1,0 +1,42 @@
+// `rondo emit`: any stage on the way from cell to CUDA.
+#include "runtime/emit_stages.h"
+
+#include "runtime/staged_files.h"
+#include "tools/rondo/commands.h"
+#include "tools/rondo/json_view.h"
+#include "tools/rondo/session.h"
+
+namespace rondo::tools {
+namespace {
+
+Result<runtime::EmitRequest> request_of(const Options& options, const LoadedCell& loaded, Session& session) {
+  const Result<schedule::Pass> pass = single_pass(options);
+  if (!pass) return pass.error();
+  Result<schedule::Problem> problem = problem_of(options, loaded.cell, *pass, session);
+  if (!problem) return problem.error();
+  Result<runtime::Wish> wish = wish_of(options);
+  if (!wish) return wish.error();
+  return runtime::EmitRequest{&loaded.file,           loaded.cell, std::move(problem).value(), session.machine.profile,
+                              std::move(wish).value(), session.db()};
+}
+
+}  // namespace
+
+Status emit(const Options& options) {
+  const Result<runtime::Stage> stage = runtime::parse_stage(options.stage);
+  if (!stage) return stage.error();
+  const Result<LoadedCell> loaded = load_cell(options);
+  if (!loaded) return loaded.error();
+  Result<Session> session = open_session(options, Use::Optional);
+  if (!session) return session.error();
+  const Result<runtime::EmitRequest> request = request_of(options, *loaded, *session);
+  if (!request) return request.error();
+  const Result<std::string> text = runtime::emit_stage(*stage, *request);
+  if (!text) return text.error();
+  const std::string contents = options.json ? emit_json(loaded->cell.name, options.stage, *text) : *text;
+  if (options.output != "-") return runtime::write_output(options.output, contents);
+  print(contents);
+  return success();
+}
+
+}  // namespace rondo::tools

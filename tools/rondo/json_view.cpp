@@ -1,0 +1,277 @@
+#include "tools/rondo/json_view.h"
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/step/structure.h"
+#include "runtime/problem_text.h"
+
+namespace rondo::tools {
+
+using nlohmann::json;
+
+namespace {
+
+// Text that is not UTF-8 (from a user's file) is replaced, not refused.
+std::string dump(const json& value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+json sizes_json(const step::Sizes& sizes) {
+  return {{"B", sizes.batch}, {"T", sizes.time}, {"H", sizes.heads}, {"D", sizes.dim}};
+}
+
+json problem_json(const schedule::Problem& problem) {
+  return {{"shape", sizes_json(problem.sizes)},
+          {"dtype", kernel::storage_name(problem.storage)},
+          {"math", runtime::math_name(problem.math)},
+          {"pass", schedule::pass_name(problem.pass)},
+          {"arch", problem.arch},
+          {"constants", problem.constants}};
+}
+
+json row_json(const tuner::Row& row) {
+  json object = {{"strategy", row.candidate.strategy},
+                 {"parameters", row.candidate.parameters},
+                 {"status", db::to_text(row.status)},
+                 {"reason", row.reason},
+                 {"verified", row.verified},
+                 {"confirmed", row.confirmed},
+                 {"model_ms", row.candidate.estimate.seconds * 1e3},
+                 {"median_ms", nullptr},
+                 {"spread", row.timing.quartile_spread},
+                 {"samples", row.timing.samples},
+                 {"registers", row.registers},
+                 {"shared_bytes", row.shared_bytes},
+                 {"spill_bytes", row.spill_bytes}};
+  if (row.timing.samples > 0) object["median_ms"] = row.timing.median_s * 1e3;
+  return object;
+}
+
+json trial_json(const db::Trial& trial) {
+  json object = {{"id", trial.id},
+                 {"strategy", trial.strategy},
+                 {"parameters", json::parse(trial.parameters, nullptr, false)},
+                 {"status", db::to_text(trial.status)},
+                 {"verified", trial.verified},
+                 {"reason", trial.reason},
+                 {"median_ms", nullptr},
+                 {"spread", trial.spread},
+                 {"samples", trial.samples},
+                 {"registers", trial.registers},
+                 {"shared_bytes", trial.shared_bytes},
+                 {"spill_bytes", trial.spill_bytes},
+                 {"rondo_version", trial.rondo_version},
+                 {"created_at", trial.created_at}};
+  if (trial.median_ms) object["median_ms"] = *trial.median_ms;
+  return object;
+}
+
+json problem_key_json(const db::Problem& problem) {
+  return {{"cell", problem.cell},
+          {"device", problem.device},
+          {"arch", problem.arch},
+          {"shape", {{"B", problem.shape.B}, {"T", problem.shape.T}, {"H", problem.shape.H}, {"D", problem.shape.D}}},
+          {"dtype", problem.dtype},
+          {"math", problem.math},
+          {"pass", problem.pass}};
+}
+
+const char* coupling_name(step::Coupling coupling) {
+  return coupling == step::Coupling::None ? "none" : coupling == step::Coupling::Diagonal ? "diagonal" : "dense";
+}
+
+json structure_json(const step::Structure& structure) {
+  json pairs = json::array();
+  for (int next = 0; next < structure.states; ++next)
+    for (int previous = 0; previous < structure.states; ++previous)
+      pairs.push_back({{"next", next},
+                       {"previous", previous},
+                       {"coupling", coupling_name(structure.at(next, previous))},
+                       {"state_dependent",
+                        bool(structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)])}});
+  return {{"states", structure.states},
+          {"all_diagonal", structure.all_diagonal},
+          {"affine", structure.affine},
+          {"has_matrix", structure.has_matrix},
+          {"has_reduction", structure.has_reduction},
+          {"pairs", pairs}};
+}
+
+}  // namespace
+
+std::string diagnostics_json(const runtime::CellFile& file) {
+  json list = json::array();
+  for (const frontend::Diagnostic& diagnostic : file.parsed.diagnostics)
+    list.push_back({{"line", diagnostic.span.line},
+                    {"column", diagnostic.span.column},
+                    {"length", diagnostic.span.length},
+                    {"message", diagnostic.message},
+                    {"help", diagnostic.help}});
+  return dump({{"file", file.path}, {"ok", false}, {"diagnostics", list}});
+}
+
+std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
+                       const std::vector<StrategyVerdict>& verdicts, const std::vector<CheckedTensor>& tensors) {
+  json strategies = json::array();
+  for (const StrategyVerdict& verdict : verdicts)
+    strategies.push_back({{"name", verdict.name},
+                          {"legal", verdict.legality.legal},
+                          {"reason", verdict.legality.reason},
+                          {"choice", verdict.choice}});
+  json list = json::array();
+  for (const CheckedTensor& tensor : tensors)
+    list.push_back({{"kind", tensor.kind},
+                    {"name", tensor.name},
+                    {"axes", tensor.axes},
+                    {"elements", tensor.elements},
+                    {"bytes", tensor.bytes}});
+  return dump({{"file", cell.path},
+               {"ok", true},
+               {"cell", cell.name},
+               {"hash", step::canonical_hash(cell)},
+               {"structure", structure_json(step::analyze(cell))},
+               {"problem", problem_json(problem)},
+               {"strategies", strategies},
+               {"tensors", list}});
+}
+
+std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text) {
+  return dump({{"cell", cell}, {"stage", stage}, {"text", text}});
+}
+
+std::string tune_json(const std::string& cell, const std::string& device, const std::vector<TunedPass>& passes) {
+  json list = json::array();
+  for (const TunedPass& pass : passes) {
+    const tuner::SearchResult& search = pass.result.search;
+    json rows = json::array();
+    for (const tuner::Row& row : search.rows) rows.push_back(row_json(row));
+    json object = {{"problem", problem_json(pass.problem)},
+                   {"measured", pass.result.measured},
+                   {"best", nullptr},
+                   {"tried", search.tried},
+                   {"total", search.total},
+                   {"seconds", search.seconds},
+                   {"end", tuner::end_name(search.end)},
+                   {"copy_bytes_per_s", pass.result.copy_bytes_per_s},
+                   {"stored_as_best", pass.result.stored_as_best},
+                   {"database_trouble", pass.result.database_trouble},
+                   {"rows", rows}};
+    if (const tuner::Row* best = pass.result.best()) object["best"] = row_json(*best);
+    list.push_back(std::move(object));
+  }
+  return dump({{"cell", cell}, {"device", device}, {"passes", list}});
+}
+
+std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+                     const std::vector<std::string>& files) {
+  json outputs = json::array(), states = json::array();
+  for (const auto& [name, values] : run.outputs) outputs.push_back({{"name", name}, {"elements", values.size()}});
+  for (const auto& [name, values] : run.last_states) states.push_back({{"name", name}, {"elements", values.size()}});
+  return dump({{"cell", cell},
+               {"problem", problem_json(problem)},
+               {"where", run.where},
+               {"outputs", outputs},
+               {"last_states", states},
+               {"written", files}});
+}
+
+std::string verify_json(const std::string& cell, const std::string& where, const std::vector<VerifiedPass>& passes) {
+  json list = json::array();
+  bool passed = true;
+  for (const VerifiedPass& pass : passes) {
+    json checks = json::array();
+    for (const tuner::TensorCheck& check : pass.result.verification.checks)
+      checks.push_back({{"tensor", check.name},
+                        {"where", check.where},
+                        {"error", check.error},
+                        {"loop_error", check.loop_error},
+                        {"limit", check.limit},
+                        {"worst", check.worst},
+                        {"worst_limit", check.worst_limit},
+                        {"unwritten", check.unwritten},
+                        {"passed", check.passed}});
+    passed = passed && pass.result.passed();
+    list.push_back({{"problem", problem_json(pass.problem)},
+                    {"strategy", pass.choice.strategy},
+                    {"parameters", pass.choice.parameters},
+                    {"passed", pass.result.passed()},
+                    {"faults", pass.result.faults},
+                    {"checks", checks}});
+  }
+  return dump({{"cell", cell}, {"where", where}, {"passed", passed}, {"passes", list}});
+}
+
+std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows) {
+  json list = json::array();
+  for (const tuner::BenchRow& row : rows)
+    list.push_back({{"cell", row.cell},
+                    {"shape", sizes_json(row.problem.sizes)},
+                    {"dtype", kernel::storage_name(row.problem.storage)},
+                    {"pass", schedule::pass_name(row.problem.pass)},
+                    {"strategy", row.choice.strategy},
+                    {"parameters", row.choice.parameters},
+                    {"origin", runtime::origin_name(row.choice.origin)},
+                    {"median_ms", row.timing.median_s * 1e3},
+                    {"spread", row.timing.decile_spread},
+                    {"bytes", row.bytes},
+                    {"share_of_copy_bandwidth", row.share()},
+                    {"target_ms", nullptr},
+                    {"peer_ms", nullptr}});
+  const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
+  return dump({{"device", device}, {"copy_bytes_per_s", copy}, {"rows", list}});
+}
+
+std::string doctor_json(const std::vector<runtime::Finding>& findings) {
+  json list = json::array();
+  for (const runtime::Finding& finding : findings)
+    list.push_back({{"subject", finding.subject},
+                    {"health", runtime::health_name(finding.health)},
+                    {"found", finding.found},
+                    {"advice", finding.advice}});
+  return dump({{"findings", list}});
+}
+
+std::string list_json(const std::vector<db::ProblemSummary>& problems) {
+  json list = json::array();
+  for (const db::ProblemSummary& summary : problems) {
+    json object = problem_key_json(summary.problem);
+    object["cell_name"] = summary.cell_name;
+    object["trials"] = summary.trials;
+    object["best"] = summary.best ? trial_json(*summary.best) : json();
+    list.push_back(std::move(object));
+  }
+  return dump({{"problems", list}});
+}
+
+std::string trials_json(const std::vector<std::pair<db::Problem, std::vector<db::Trial>>>& problems) {
+  json list = json::array();
+  for (const auto& [problem, trials] : problems) {
+    json rows = json::array();
+    for (const db::Trial& trial : trials) rows.push_back(trial_json(trial));
+    json object = problem_key_json(problem);
+    object["trials"] = std::move(rows);
+    list.push_back(std::move(object));
+  }
+  return dump({{"problems", list}});
+}
+
+std::string merge_json(const db::MergeReport& report) {
+  return dump({{"devices", report.devices},
+               {"cells", report.cells},
+               {"problems", report.problems},
+               {"trials", report.trials},
+               {"cubins", report.cubins},
+               {"known_trials", report.known_trials},
+               {"best", report.best}});
+}
+
+std::string prune_json(const db::PruneReport& report) {
+  return dump({{"trials", report.trials},
+               {"cubins", report.cubins},
+               {"bytes_before", report.bytes_before},
+               {"bytes_after", report.bytes_after}});
+}
+
+std::string findings_json(const std::vector<std::string>& findings) {
+  return dump({{"sound", findings.empty()}, {"findings", findings}});
+}
+
+}  // namespace rondo::tools

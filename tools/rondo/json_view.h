@@ -1,0 +1,59 @@
+// Results as JSON text, for --json. Every text ends with a line break.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/doctor.h"
+#include "runtime/load_cell.h"
+#include "runtime/run_cell.h"
+#include "tuner/bench.h"
+#include "tuner/tune.h"
+#include "tuner/verify_simulated.h"
+
+namespace rondo::tools {
+
+std::string diagnostics_json(const runtime::CellFile& file);
+
+// A strategy's verdict, for `check`.
+struct StrategyVerdict {
+  std::string name;
+  schedule::Legality legality;
+  std::string choice;  // by model; empty where it is not legal
+};
+struct CheckedTensor {
+  std::string kind, name, axes;
+  std::int64_t elements = 0, bytes = 0;
+};
+std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
+                       const std::vector<StrategyVerdict>& verdicts, const std::vector<CheckedTensor>& tensors);
+
+std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text);
+
+struct TunedPass {
+  schedule::Problem problem;
+  tuner::TuneResult result;
+};
+std::string tune_json(const std::string& cell, const std::string& device, const std::vector<TunedPass>& passes);
+
+std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+                     const std::vector<std::string>& files);
+
+struct VerifiedPass {
+  schedule::Problem problem;
+  runtime::Choice choice;
+  tuner::SimulatedVerification result;
+};
+std::string verify_json(const std::string& cell, const std::string& where, const std::vector<VerifiedPass>& passes);
+
+// The rows of benchmarks/results/*.json. Targets and peers are not known here: null.
+std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows);
+
+std::string doctor_json(const std::vector<runtime::Finding>& findings);
+std::string list_json(const std::vector<db::ProblemSummary>& problems);
+std::string trials_json(const std::vector<std::pair<db::Problem, std::vector<db::Trial>>>& problems);
+std::string merge_json(const db::MergeReport& report);
+std::string prune_json(const db::PruneReport& report);
+std::string findings_json(const std::vector<std::string>& findings);
+
+}  // namespace rondo::tools

@@ -1,0 +1,53 @@
+// The `rondo` command.
+#include <csignal>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "runtime/compile_worker.h"
+#include "tools/rondo/commands.h"
+#include "tools/rondo/report.h"
+
+namespace rondo::tools {
+namespace {
+
+Status run_command(const Options& options) {
+  static const std::map<std::string, Status (*)(const Options&)> commands = {
+      {"check", check}, {"emit", emit},         {"tune", tune},           {"run", run},       {"verify", verify},
+      {"bench", bench}, {"db", database}, {"calibrate", calibrate}, {"doctor", doctor}};
+  return commands.at(options.command)(options);
+}
+
+int main_of(int argc, char** argv) {
+  const ParsedOptions parsed = parse_options(argc, argv);
+  if (parsed.done) {
+    if (parsed.status == 0) print(parsed.text);
+    else report({ErrorKind::Input, parsed.text, "`rondo --help` and `rondo COMMAND --help` list what there is"}, false);
+    return parsed.status;
+  }
+  const Status status = run_command(parsed.options);
+  if (status) return 0;
+  report(status.error(), parsed.options.json);
+  return exit_status(status.error().kind);
+}
+
+}  // namespace
+}  // namespace rondo::tools
+
+int main(int argc, char** argv) {
+  // Compile pools start this program again as their worker.
+  if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
+  // `rondo emit ... | head` closes the pipe early: the write fails, and the work goes on to its end.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return rondo::tools::main_of(argc, argv);
+  } catch (const std::bad_alloc&) {
+    rondo::tools::report({rondo::ErrorKind::Input, "out of memory", "take a smaller shape"}, false);
+    return 2;
+  } catch (const std::exception& error) {
+    rondo::tools::report({rondo::ErrorKind::Internal, error.what(), ""}, false);
+  } catch (...) {
+    rondo::tools::report({rondo::ErrorKind::Internal, "unknown exception", ""}, false);
+  }
+  return 70;
+}

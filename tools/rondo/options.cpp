@@ -1,0 +1,211 @@
+#include "tools/rondo/options.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "runtime/version.h"
+
+namespace rondo::tools {
+namespace {
+
+constexpr const char* kExitCodes =
+    "exit status: 0 done, 2 bad input, 3 unsupported, 4 something is missing, 5 database, 6 GPU,\n"
+    "7 compiler, 8 wrong results, 70 defect of Rondo, 130 cancelled. See docs/command-line.md.";
+
+void add_cell(CLI::App& app, Options& o) {
+  app.add_option("cell", o.cell, "path of a .cell file, or the name of a shipped cell")->required();
+  app.add_option("--cell", o.cell_name, "which cell of a file with several");
+  app.add_option("--const", o.constants, "override a constant of the cell: name=value")->type_name("NAME=VALUE");
+}
+
+void add_problem(CLI::App& app, Options& o, bool several_passes) {
+  app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->capture_default_str();
+  app.add_option("--dtype", o.dtype, "bf16, fp16 or fp32")->capture_default_str();
+  app.add_option("--math", o.math, "fast or accurate; default: fast for 16-bit types");
+  app.add_option("--pass", o.pass, several_passes ? "fw, fws, bw, or a list: fw,bw" : "fw, fws or bw")
+      ->capture_default_str();
+}
+
+void add_target(CLI::App& app, Options& o) {
+  app.add_option("--arch", o.arch, "auto (the GPU here, else sm_90), sm_80 ..., or a board: h100")->capture_default_str();
+  app.add_flag("--no-gpu", o.no_gpu, "as if there were no GPU");
+}
+
+void add_database(CLI::App& app, Options& o) {
+  app.add_option("--db", o.database, "tuning database; default: $RONDO_DB, else tuning.db in the user's data folder")
+      ->type_name("FILE");
+  app.add_flag("--no-db", o.no_database, "use none");
+}
+
+void add_kernel(CLI::App& app, Options& o) {
+  app.add_option("--strategy", o.strategy, "take this strategy; default: the database's or the model's choice");
+  app.add_option("--param", o.parameters, "fix a tuning parameter: channels=96")->type_name("NAME=VALUE");
+}
+
+void add_json(CLI::App& app, Options& o) { app.add_flag("--json", o.json, "results as JSON on standard output"); }
+
+void add_output(CLI::App& app, Options& o, const std::string& what) {
+  app.add_option("-o,--output", o.output, what + "; - is standard output")->type_name("FILE")->capture_default_str();
+}
+
+void check_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_problem(app, o, false);
+  add_target(app, o);
+  add_json(app, o);
+}
+
+void emit_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel or cuda")->capture_default_str();
+  add_problem(app, o, false);
+  add_target(app, o);
+  add_kernel(app, o);
+  add_database(app, o);
+  add_output(app, o, "write there, whole or not at all");
+  add_json(app, o);
+}
+
+void tune_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_problem(app, o, true);
+  add_target(app, o);
+  add_database(app, o);
+  app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
+  app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
+  app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
+  add_json(app, o);
+}
+
+void run_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  app.add_option("--input", o.inputs, "input array: x=x.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--param-file", o.param_files, "parameter array: b=b.npy, [H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; default: zero")->type_name("NAME=FILE");
+  app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
+  app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");
+  app.add_option("--math", o.math, "fast or accurate; default: fast for 16-bit types");
+  app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
+  add_target(app, o);
+  add_database(app, o);
+  add_json(app, o);
+}
+
+void verify_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_problem(app, o, true);
+  add_target(app, o);
+  add_kernel(app, o);
+  add_database(app, o);
+  app.add_flag("--simulate", o.simulate, "in the simulator on the CPU instead of the GPU");
+  app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
+  add_json(app, o);
+}
+
+void bench_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_problem(app, o, true);
+  add_target(app, o);
+  add_kernel(app, o);
+  add_database(app, o);
+  app.add_option("--samples", o.samples, "timings to take the median of")->check(CLI::Range(1, 100000))->capture_default_str();
+  add_json(app, o);
+}
+
+void database_action(CLI::App& app, Options& o, const char* name, const char* what, const char* argument, bool needed) {
+  CLI::App* action = app.add_subcommand(name, what);
+  action->callback([&o, name] { o.action = name; });
+  if (argument != nullptr) {
+    CLI::Option* option = action->add_option("argument", o.argument, argument);
+    if (needed) option->required();
+  }
+  add_database(*action, o);
+  add_json(*action, o);
+  const std::string title = name;
+  if (title == "export" || title == "lock") add_output(*action, o, "write there, whole or not at all");
+  if (title == "prune")
+    action->add_option("--before", o.before, "remove trials and kernels older than this, except the best")->capture_default_str();
+}
+
+void database_options(CLI::App& app, Options& o) {
+  app.require_subcommand(1);
+  database_action(app, o, "list", "what is tuned", "only of this cell: a name or the start of a hash", false);
+  database_action(app, o, "show", "all trials of a cell", "a cell's name or the start of its hash", true);
+  database_action(app, o, "export", "write everything as JSON, or one cell", "a cell's name or the start of its hash", false);
+  database_action(app, o, "import", "read such JSON; the faster verified best wins", "the JSON file", true);
+  database_action(app, o, "merge", "take over another database, kernels included", "the other database", true);
+  database_action(app, o, "prune", "remove old trials and kernels", nullptr, false);
+  database_action(app, o, "check", "look for damage", nullptr, false);
+  database_action(app, o, "lock", "write the choices to pin a fleet to", "only of this cell", false);
+}
+
+void calibrate_options(CLI::App& app, Options& o) {
+  add_database(app, o);
+  add_output(app, o, "also write the profile there");
+  add_json(app, o);
+}
+
+void doctor_options(CLI::App& app, Options& o) {
+  add_database(app, o);
+  add_json(app, o);
+}
+
+struct Command {
+  const char* name;
+  const char* what;
+  void (*add)(CLI::App&, Options&);
+};
+constexpr Command kCommands[] = {
+    {"check", "parse a cell and say what its structure allows", check_options},
+    {"emit", "print a stage on the way from cell to CUDA; needs no GPU", emit_options},
+    {"tune", "search the fastest correct kernel and remember it", tune_options},
+    {"run", "run a cell over .npy arrays", run_options},
+    {"verify", "compare a kernel with the reference", verify_options},
+    {"bench", "time a kernel beside the copy bandwidth", bench_options},
+    {"db", "list, show, export, import, merge, prune, check, lock", database_options},
+    {"calibrate", "measure this GPU's profile", calibrate_options},
+    {"doctor", "say what was found on this machine and what is missing", doctor_options},
+};
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  ParsedOptions result;
+  Options& o = result.options;
+  CLI::App app("Rondo compiles recurrent cells into tuned GPU kernels.", "rondo");
+  app.set_version_flag("--version", std::string("rondo ") + runtime::kVersion);
+  app.require_subcommand(1);
+  app.footer(kExitCodes);
+  for (const Command& command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.what);
+    command.add(*sub, o);
+    sub->footer(kExitCodes);
+    const char* name = command.name;
+    sub->parse_complete_callback([&o, sub, name] {
+      o.command = name;
+      o.shape_given = sub->get_option_no_throw("--shape") != nullptr && sub->count("--shape") > 0;
+      o.dtype_given = sub->get_option_no_throw("--dtype") != nullptr && sub->count("--dtype") > 0;
+    });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, unused;
+    result.done = true;
+    result.status = app.exit(error, out, unused) == 0 ? 0 : 2;
+    result.text = result.status == 0 ? out.str() : one_line(error.what());
+  }
+  return result;
+}
+
+}  // namespace rondo::tools

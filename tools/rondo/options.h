@@ -1,0 +1,62 @@
+// The command line as values. What the texts mean is the library's business (runtime/problem_text.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rondo::tools {
+
+struct Options {
+  std::string command;  // "tune"
+  bool json = false;    // results on standard output for machines
+
+  // what is computed
+  std::string cell;       // path or shipped name
+  std::string cell_name;  // of a file with several
+  std::string shape = "B=8,T=4096,H=1,D=1536";
+  bool shape_given = false;
+  std::string dtype = "bf16";
+  bool dtype_given = false;
+  std::string pass = "fw";
+  std::string math;
+  std::vector<std::string> constants;
+  std::string arch = "auto";
+  bool no_gpu = false;
+
+  // which kernel
+  std::string strategy;
+  std::vector<std::string> parameters;
+
+  // the database
+  std::string database;
+  bool no_database = false;
+
+  std::string stage = "cuda";  // emit
+  std::string output = "-";    // emit, calibrate, db export and lock
+
+  std::string budget = "60s";  // tune
+  int workers = 0;
+  bool exhaustive = false;
+
+  std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
+  bool reference = false;
+
+  bool simulate = false;  // verify
+  unsigned seed = 0;
+  int samples = 21;  // bench
+
+  std::string action;  // db
+  std::string argument;
+  std::string before = "30d";
+};
+
+// What came of reading the command line: a command to run, or a text to print and an exit status.
+struct ParsedOptions {
+  Options options;
+  bool done = false;  // --help, --version or a mistake: print and leave
+  int status = 0;
+  std::string text;  // to standard output if status is 0
+};
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace rondo::tools

@@ -1,0 +1,59 @@
+#include "tools/rondo/report.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace rondo::tools {
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Input: return 2;
+    case ErrorKind::Unsupported: return 3;
+    case ErrorKind::Missing: return 4;
+    case ErrorKind::Database: return 5;
+    case ErrorKind::Device: return 6;
+    case ErrorKind::Compile: return 7;
+    case ErrorKind::Wrong: return 8;
+    case ErrorKind::Cancelled: return 130;
+    case ErrorKind::Internal: return 70;
+  }
+  return 70;
+}
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Input: return "input";
+    case ErrorKind::Unsupported: return "unsupported";
+    case ErrorKind::Missing: return "missing";
+    case ErrorKind::Database: return "database";
+    case ErrorKind::Device: return "device";
+    case ErrorKind::Compile: return "compile";
+    case ErrorKind::Wrong: return "wrong";
+    case ErrorKind::Cancelled: return "cancelled";
+    case ErrorKind::Internal: return "internal";
+  }
+  return "internal";
+}
+
+void report(const Error& error, bool json) {
+  if (error.message.empty()) return;
+  std::string text = fmt::format("rondo: error: {}\n", error.message);
+  if (!error.hint.empty()) text += fmt::format("  hint: {}\n", error.hint);
+  if (error.kind == ErrorKind::Internal) text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
+  std::fputs(text.c_str(), stderr);
+  if (!json) return;
+  const nlohmann::json object = {
+      {"error", {{"kind", kind_name(error.kind)}, {"message", error.message}, {"hint", error.hint}}}};
+  print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void note(const std::string& text) { std::fputs(fmt::format("rondo: note: {}\n", text).c_str(), stderr); }
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace rondo::tools

@@ -1,0 +1,136 @@
+// `rondo run`: a cell over .npy arrays.
+#include <fmt/format.h>
+
+#include "runtime/problem_text.h"
+#include "runtime/run_cell.h"
+#include "runtime/staged_files.h"
+#include "tools/rondo/commands.h"
+#include "tools/rondo/json_view.h"
+#include "tools/rondo/session.h"
+
+namespace rondo::tools {
+namespace {
+
+using runtime::RunArrays;
+
+Status read_arrays(const std::vector<std::string>& texts, const char* option, std::vector<runtime::NamedArray>& into) {
+  for (const std::string& text : texts) {
+    const auto parts = runtime::parse_assignment(text, option);
+    if (!parts) return parts.error();
+    Result<runtime::NpyArray> array = runtime::read_npy(parts->second);
+    if (!array) return array.error();
+    into.push_back({parts->first, parts->second, std::move(array).value()});
+  }
+  return success();
+}
+
+Result<RunArrays> arrays_of(const Options& options) {
+  RunArrays arrays;
+  if (Status status = read_arrays(options.inputs, "--input", arrays.inputs); !status) return status.error();
+  if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status) return status.error();
+  if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
+  return arrays;
+}
+
+struct Target {
+  const step::Tensor* tensor;
+  std::string path;
+  bool last;  // the last state, not an output
+};
+
+Result<std::vector<Target>> targets_of(const Options& options, const step::Cell& cell) {
+  std::vector<Target> targets;
+  for (const bool last : {false, true})
+    for (const std::string& text : last ? options.lasts : options.outs) {
+      const auto parts = runtime::parse_assignment(text, last ? "--last" : "--out");
+      if (!parts) return parts.error();
+      const step::TensorKind kind = last ? step::TensorKind::State : step::TensorKind::Output;
+      const step::Tensor* found = nullptr;
+      std::string known;
+      for (const step::TensorId id : cell.of_kind(kind)) {
+        const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+        if (tensor.name == parts->first) found = &tensor;
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", tensor.name);
+      }
+      if (found == nullptr)
+        return Error{ErrorKind::Input, fmt::format("cell {} has no {} '{}'", cell.name, last ? "state" : "output", parts->first), "it has: " + known};
+      targets.push_back({found, parts->second, last});
+    }
+  return targets;
+}
+
+Result<schedule::Problem> run_problem(const Options& options, const step::Cell& cell, const RunArrays& arrays,
+                                      const Session& session) {
+  Options filled = options;
+  if (!options.dtype_given) {
+    const Result<kernel::Storage> storage = runtime::deduce_storage(arrays);
+    if (!storage) return storage.error();
+    filled.dtype = kernel::storage_name(*storage);
+  }
+  Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward, session);
+  if (!problem) return problem;
+  const Result<step::Sizes> sizes = runtime::deduce_sizes(
+      cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
+  if (!sizes) return sizes.error();
+  if (options.shape_given && runtime::shape_text(*sizes) != runtime::shape_text(problem->sizes))
+    return Error{ErrorKind::Input, fmt::format("--shape says {}, the arrays say {}", runtime::shape_text(problem->sizes), runtime::shape_text(*sizes)), "leave out --shape"};
+  problem->sizes = *sizes;
+  return problem;
+}
+
+Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell, const schedule::Problem& problem,
+                                 const step::ForwardArguments<double>& arguments, Session& session) {
+  if (!options.reference && session.machine.gpu() != nullptr) {
+    auto run = runtime::run_on_device(cell, problem, arguments, session.machine.profile, *session.machine.gpu(), session.db());
+    if (run || run.error().kind != ErrorKind::Unsupported) return run;
+    note(run.error().message + "; running on the reference executor");
+  }
+  return runtime::run_on_reference(cell, problem, arguments);
+}
+
+Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem, const runtime::CellRun& run) {
+  runtime::StagedFiles files;
+  for (const Target& target : targets) {
+    const std::vector<double>& values = (target.last ? run.last_states : run.outputs).at(target.tensor->name);
+    const kernel::Storage storage = target.last ? kernel::Storage::F32 : problem.storage;
+    const runtime::NpyArray array = runtime::npy_from(values, runtime::shape_of(*target.tensor, problem.sizes), storage);
+    if (Status status = files.add(target.path, runtime::to_npy(array)); !status) return status;
+  }
+  return files.commit();
+}
+
+}  // namespace
+
+Status run(const Options& options) {
+  const Result<LoadedCell> loaded = load_cell(options);
+  if (!loaded) return loaded.error();
+  const step::Cell& cell = loaded->cell;
+  const auto targets = targets_of(options, cell);
+  if (!targets) return targets.error();
+  const Result<RunArrays> arrays = arrays_of(options);
+  if (!arrays) return arrays.error();
+  Options machine_options = options;
+  machine_options.no_gpu = options.no_gpu || options.reference;
+  Result<Session> session = open_session(machine_options, Use::Optional);
+  if (!session) return session.error();
+  const Result<schedule::Problem> problem = run_problem(options, cell, *arrays, *session);
+  if (!problem) return problem.error();
+  const auto arguments = runtime::to_arguments(*arrays, problem->storage);
+  if (!arguments) return arguments.error();
+  const Result<runtime::CellRun> result = compute(options, cell, *problem, *arguments, *session);
+  if (!result) return result.error();
+  if (Status status = write_results(*targets, *problem, *result); !status) return status;
+  std::vector<std::string> files;
+  for (const Target& target : *targets) files.push_back(target.path);
+  if (options.json) {
+    print(run_json(cell.name, *problem, *result, files));
+    return success();
+  }
+  std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes), kernel::storage_name(problem->storage), result->where);
+  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+  if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
+  print(text);
+  return success();
+}
+
+}  // namespace rondo::tools

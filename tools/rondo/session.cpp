@@ -1,0 +1,73 @@
+#include "tools/rondo/session.h"
+
+#include <fmt/format.h>
+
+#include "runtime/problem_text.h"
+#include "tools/rondo/json_view.h"
+
+namespace rondo::tools {
+
+Result<LoadedCell> load_cell(const Options& options) {
+  Result<runtime::CellFile> file = runtime::load_cell_file(options.cell);
+  if (!file) return file.error();
+  if (!file->parsed.ok()) {
+    std::fputs(frontend::render_all(file->parsed, file->text, file->path).c_str(), stderr);
+    if (options.json) print(diagnostics_json(*file));
+    return already_shown(ErrorKind::Input);
+  }
+  Result<step::Cell> cell = runtime::select_cell(*file, options.cell_name);
+  if (!cell) return cell.error();
+  return LoadedCell{std::move(file).value(), std::move(cell).value()};
+}
+
+namespace {
+
+Result<db::Database> open_at(const Options& options, db::Access access) {
+  const db::OpenOptions how{access};
+  return options.database.empty() ? db::Database::open_default(how) : db::Database::open(options.database, how);
+}
+
+}  // namespace
+
+Result<std::optional<db::Database>> open_database(const Options& options, Use use) {
+  if (options.no_database && use != Use::Required) return std::optional<db::Database>();
+  Result<db::Database> opened = open_at(options, use == Use::Written ? db::Access::ReadWrite : db::Access::ReadOnly);
+  if (opened) return std::optional(std::move(opened).value());
+  if (use != Use::Optional || !options.database.empty()) return opened.error();
+  if (opened.error().kind != ErrorKind::Missing)
+    note(fmt::format("going on without the database: {}", opened.error().message));
+  return std::optional<db::Database>();
+}
+
+Result<Session> open_session(const Options& options, Use use) {
+  Result<std::optional<db::Database>> database = open_database(options, use);
+  if (!database) return database.error();
+  Session session;
+  session.database = std::move(database).value();
+  Result<tuner::Machine> machine = tuner::find_machine(options.arch, session.db(), !options.no_gpu);
+  if (!machine) return machine.error();
+  session.machine = std::move(machine).value();
+  return session;
+}
+
+Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
+                                     const Session& session) {
+  return runtime::parse_problem(cell, {options.shape, options.dtype, options.math, options.constants}, pass,
+                                session.machine.profile.arch());
+}
+
+Result<runtime::Wish> wish_of(const Options& options) {
+  Result<schedule::Parameters> parameters = runtime::parse_parameters(options.parameters);
+  if (!parameters) return parameters.error();
+  return runtime::Wish{options.strategy, std::move(parameters).value()};
+}
+
+Result<schedule::Pass> single_pass(const Options& options) {
+  const Result<std::vector<schedule::Pass>> passes = runtime::parse_passes(options.pass);
+  if (!passes) return passes.error();
+  if (passes->size() != 1)
+    return Error{ErrorKind::Input, fmt::format("`rondo {}` takes one pass, not '{}'", options.command, options.pass), ""};
+  return passes->front();
+}
+
+}  // namespace rondo::tools

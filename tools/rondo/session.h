@@ -1,0 +1,42 @@
+// What most commands begin with: the cell, the database, the machine.
+#pragma once
+
+#include <optional>
+
+#include "runtime/emit_stages.h"
+#include "runtime/load_cell.h"
+#include "tools/rondo/options.h"
+#include "tools/rondo/report.h"
+#include "tuner/machine.h"
+
+namespace rondo::tools {
+
+struct LoadedCell {
+  runtime::CellFile file;
+  step::Cell cell;
+};
+// Shows the diagnostics of a file that does not parse: as text on standard error, with --json on standard output.
+Result<LoadedCell> load_cell(const Options& options);
+
+struct Session {
+  std::optional<db::Database> database;
+  tuner::Machine machine;
+  db::Database* db() { return database ? &*database : nullptr; }
+};
+
+enum class Use {
+  Optional,  // read if it is there; an unwritable or damaged default database is a note, one named by --db an error
+  Required,  // must be there
+  Written,   // made if it is not there
+};
+Result<std::optional<db::Database>> open_database(const Options& options, Use use);
+// Database and machine.
+Result<Session> open_session(const Options& options, Use use);
+
+Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
+                                     const Session& session);
+Result<runtime::Wish> wish_of(const Options& options);
+// Where exactly one pass makes sense. Error Input.
+Result<schedule::Pass> single_pass(const Options& options);
+
+}  // namespace rondo::tools

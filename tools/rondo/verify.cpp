@@ -1,0 +1,102 @@
+// `rondo verify`: a kernel against the reference.
+#include "tuner/verify.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <random>
+
+#include "runtime/plan.h"
+#include "runtime/problem_text.h"
+#include "tools/rondo/commands.h"
+#include "tools/rondo/json_view.h"
+#include "tools/rondo/session.h"
+
+namespace rondo::tools {
+namespace {
+
+Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem, const runtime::Choice& choice,
+                                   schedule::KernelPlan plan, std::uint64_t seed, Session& session) {
+  runtime::CompileOptions compiling;
+  compiling.database = session.db();
+  compiling.cubin_key = choice.cubin_key;
+  const auto compiled =
+      runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(plan), compiling);
+  if (!compiled) return compiled.error();
+  const auto loaded = runtime::DevicePlan::load(*compiled, *session.machine.context);
+  if (!loaded) return loaded.error();
+  const auto verifier = tuner::Verifier::make(cell, problem, tuner::default_cases(cell, problem), seed);
+  if (!verifier) return verifier.error();
+  const Result<runtime::Stream> stream = runtime::Stream::create();
+  if (!stream) return stream.error();
+  return verifier->check(*loaded, *stream);
+}
+
+Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass, const runtime::Wish& wish,
+                                 std::uint64_t seed, Session& session) {
+  Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
+  if (!problem) return problem.error();
+  runtime::ChooseOptions choosing;
+  choosing.database = session.db();
+  Result<runtime::Choice> choice = runtime::choose_with(cell, *problem, session.machine.profile, wish, choosing);
+  if (!choice) return choice.error();
+  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, *choice);
+  if (!plan) return plan.error();
+  VerifiedPass result{*problem, *choice, {}};
+  if (options.simulate) {
+    auto simulated = tuner::verify_simulated(cell, *problem, *plan, seed);
+    if (!simulated) return simulated.error();
+    result.result = std::move(simulated).value();
+  } else {
+    auto verified = on_gpu(cell, *problem, *choice, std::move(plan).value(), seed, session);
+    if (!verified) return verified.error();
+    result.result.verification = std::move(verified).value();
+  }
+  return result;
+}
+
+std::string verified_text(const VerifiedPass& pass) {
+  std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_name(pass.problem.pass),
+                                 kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
+                                 pass.choice.strategy, schedule::print(pass.choice.parameters));
+  for (const tuner::TensorCheck& check : pass.result.verification.checks) text += fmt::format("  {}\n", check.text());
+  for (const std::string& fault : pass.result.faults) text += fmt::format("  fault: {}\n", fault);
+  return text;
+}
+
+}  // namespace
+
+Status verify(const Options& options) {
+  const Result<LoadedCell> loaded = load_cell(options);
+  if (!loaded) return loaded.error();
+  const auto passes = runtime::parse_passes(options.pass);
+  if (!passes) return passes.error();
+  const Result<runtime::Wish> wish = wish_of(options);
+  if (!wish) return wish.error();
+  Options machine_options = options;
+  machine_options.no_gpu = options.no_gpu || options.simulate;
+  Result<Session> session = open_session(machine_options, Use::Optional);
+  if (!session) return session.error();
+  if (!options.simulate)
+    if (Status status = session->machine.need_gpu(); !status)
+      return Error{status.error().kind, status.error().message, "--simulate verifies on the CPU"};
+  const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+  std::vector<VerifiedPass> results;
+  bool passed = true;
+  for (const schedule::Pass pass : *passes) {
+    Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *wish, seed, *session);
+    if (!result) return result.error();
+    passed = passed && result->result.passed();
+    results.push_back(std::move(result).value());
+  }
+  const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
+  if (options.json) print(verify_json(loaded->cell.name, where, results));
+  else
+    for (const VerifiedPass& result : results) print(fmt::format("{}, {}", where, verified_text(result)));
+  if (passed) return success();
+  if (options.json) return already_shown(ErrorKind::Wrong);
+  return Error{ErrorKind::Wrong, fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
+               "please report it with the command line and the cell file"};
+}
+
+}  // namespace rondo::tools
