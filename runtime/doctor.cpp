@@ -14,7 +14,8 @@
 namespace rondo::runtime {
 namespace {
 
-constexpr const char* kProbe = "extern \"C\" __global__ void rondo_probe(float* x) { x[threadIdx.x] += 1.0f; }\n";
+constexpr const char* kProbe =
+    "extern \"C\" __global__ void rondo_probe(float* x) { x[threadIdx.x] += 1.0f; }\n";
 
 Finding program() {
   std::vector<std::string> names;
@@ -25,7 +26,9 @@ Finding program() {
 
 Finding driver() {
   const Result<const Driver*> found = Driver::get();
-  if (found) return {"CUDA driver", Health::Good, fmt::format("CUDA {} ({})", (*found)->version_text(), (*found)->path()), ""};
+  if (found)
+    return {"CUDA driver", Health::Good,
+            fmt::format("CUDA {} ({})", (*found)->version_text(), (*found)->path()), ""};
   const Error& error = found.error();
   const std::string advice = error.hint.empty() ? "" : error.hint + "; ";
   return {"CUDA driver", error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
@@ -48,16 +51,21 @@ Finding nvrtc() {
   if (!found) {
     const Error& error = found.error();
     return {"NVRTC", error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
-            (error.hint.empty() ? "" : error.hint + "; ") + "without it kernels cannot be compiled, only emitted"};
+            (error.hint.empty() ? "" : error.hint + "; ") +
+                "without it kernels cannot be compiled, only emitted"};
   }
   const Nvrtc& compiler = **found;
   const std::string text = fmt::format("{} ({}), for sm_{}", compiler.version().text(), compiler.path(),
                                        fmt::join(compiler.supported_archs(), ", sm_"));
-  if (compiler.supported_archs().empty()) return {"NVRTC", Health::Bad, text, "install another version of NVRTC"};
+  if (compiler.supported_archs().empty())
+    return {"NVRTC", Health::Bad, text, "install another version of NVRTC"};
   const Result<CompiledKernel> probe =
       compiler.compile(kProbe, "probe.cu", fmt::format("sm_{}", compiler.supported_archs().back()));
-  if (!probe) return {"NVRTC", Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message, probe.error().hint};
-  return {"NVRTC", Health::Good, fmt::format("{}; a tiny kernel took {:.0f} ms", text, probe->compile_ms), ""};
+  if (!probe)
+    return {"NVRTC", Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message,
+            probe.error().hint};
+  return {"NVRTC", Health::Good, fmt::format("{}; a tiny kernel took {:.0f} ms", text, probe->compile_ms),
+          ""};
 }
 
 // A job that the worker rejects at once shows as well as any that processes start and answer.
@@ -71,7 +79,8 @@ Finding workers() {
   if (outcome && (outcome->end == CompileEnd::Rejected || outcome->end == CompileEnd::Compiled))
     return {"compile workers", Health::Good, "start and answer", ""};
   const std::string why = outcome && !outcome->result ? outcome->result.error().message : "no answer in 10 s";
-  return {"compile workers", Health::Bad, why, "the environment variable RONDO_WORKER must name a rondo program, or be unset"};
+  return {"compile workers", Health::Bad, why,
+          "the environment variable RONDO_WORKER must name a rondo program, or be unset"};
 }
 
 Finding database(const std::string& given) {
@@ -79,12 +88,14 @@ Finding database(const std::string& given) {
   if (!path) return {"database", Health::Limited, path.error().message, path.error().hint};
   Result<db::Database> opened = db::Database::open(*path, {db::Access::ReadOnly});
   if (!opened && opened.error().kind == ErrorKind::Missing)
-    return {"database", Health::Limited, fmt::format("'{}' is not there yet", *path), "`rondo tune` makes it; until then choices are the model's"};
+    return {"database", Health::Limited, fmt::format("'{}' is not there yet", *path),
+            "`rondo tune` makes it; until then choices are the model's"};
   if (!opened) return {"database", Health::Bad, opened.error().message, opened.error().hint};
   const Result<db::Stats> stats = opened->stats();
   if (!stats) return {"database", Health::Bad, stats.error().message, stats.error().hint};
-  return {"database", Health::Good, fmt::format("'{}': {} problems, {} trials, {} best, {} kernels", *path, stats->problems,
-                                                stats->trials, stats->best, stats->cubins),
+  return {"database", Health::Good,
+          fmt::format("'{}': {} problems, {} trials, {} best, {} kernels", *path, stats->problems,
+                      stats->trials, stats->best, stats->cubins),
           ""};
 }
 

@@ -41,14 +41,16 @@ Error not_granted(const step::Cell& cell, const schedule::Problem& problem, cons
   const std::string strategy = wish.strategy.empty() ? best.strategy : wish.strategy;
   const Status status = check_candidate(cell, problem, profile, strategy, parameters);
   if (!status) return status.error();
-  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wish.parameters)), ""};
+  return {ErrorKind::Input,
+          fmt::format("no configuration of {} has {}", strategy, schedule::print(wish.parameters)), ""};
 }
 
 Result<std::string> jacobian_text(const step::Cell& cell) {
   if (!step::analyze(cell).all_diagonal)
-    return Error{ErrorKind::Unsupported,
-                 fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed", cell.name),
-                 "`rondo check` shows which states are coupled"};
+    return Error{
+        ErrorKind::Unsupported,
+        fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed", cell.name),
+        "`rondo check` shows which states are coupled"};
   const step::Cell simple = step::simplify(cell);
   return step::print(simple, step::jacobian_step(simple));
 }
@@ -56,7 +58,8 @@ Result<std::string> jacobian_text(const step::Cell& cell) {
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
-  const Result<Choice> choice = choose_with(request.cell, request.problem, request.profile, request.wish, options);
+  const Result<Choice> choice =
+      choose_with(request.cell, request.problem, request.profile, request.wish, options);
   if (!choice) return choice.error();
   const Result<schedule::KernelPlan> plan = build_choice(request.cell, request.problem, *choice);
   if (!plan) return plan.error();
@@ -92,27 +95,35 @@ Result<Stage> parse_stage(const std::string& text) {
   return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
 }
 
-Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                           const Wish& wish, const ChooseOptions& options) {
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Wish& wish, const ChooseOptions& options) {
   if (wish.empty()) return choose(cell, problem, profile, options);
   if (!wish.strategy.empty() && schedule::find_strategy(wish.strategy) == nullptr) {
     std::string known;
     for (const schedule::Strategy* strategy : schedule::strategies())
       known += fmt::format("{}{}", known.empty() ? "" : ", ", strategy->name());
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", wish.strategy), "known: " + known};
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", wish.strategy),
+                 "known: " + known};
   }
-  const Result<std::vector<Candidate>> candidates = ranked_candidates(cell, problem, profile, options.alignment);
+  const Result<std::vector<Candidate>> candidates =
+      ranked_candidates(cell, problem, profile, options.alignment);
   if (!candidates) return candidates.error();
   for (const Candidate& candidate : *candidates)
     if (grants(candidate, wish))
-      return Choice{candidate.strategy, candidate.parameters, ChoiceOrigin::Model, "", candidate.estimate.seconds * 1e3,
+      return Choice{candidate.strategy,
+                    candidate.parameters,
+                    ChoiceOrigin::Model,
+                    "",
+                    candidate.estimate.seconds * 1e3,
                     "best of those asked for, by the model of " + profile.name};
   return not_granted(cell, problem, profile, wish, candidates->front());
 }
 
-Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem, const Choice& choice) {
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const Choice& choice) {
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
-  if (strategy == nullptr) return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
+  if (strategy == nullptr)
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
   return strategy->build(cell, problem, choice.parameters);
 }
 

@@ -20,12 +20,14 @@ struct Wish {
   bool empty() const { return strategy.empty() && parameters.empty(); }
 };
 
-// The best choice that grants the wish. Errors: Input (an unknown strategy or parameter, or values that contradict each
-// other or the GPU's limits), and those of choose().
-Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                           const Wish& wish, const ChooseOptions& options = {});
+// The best choice that grants the wish. Errors: Input (an unknown strategy or parameter, or values that
+// contradict each other or the GPU's limits), and those of choose().
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Wish& wish,
+                           const ChooseOptions& options = {});
 // The kernels of a choice.
-Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem, const Choice& choice);
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const Choice& choice);
 
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
@@ -36,7 +38,8 @@ struct EmitRequest {
   db::Database* database = nullptr;
 };
 
-// Ends with a line break. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of choose_with().
+// Ends with a line break. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
+// choose_with().
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
 
 }  // namespace rondo::runtime

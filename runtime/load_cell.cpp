@@ -37,7 +37,9 @@ Result<CellFile> load_cell_file(const std::string& name) {
                  fmt::format("give the path of a .cell file or a shipped cell: {}", shipped_names())};
   if (!text) return text.error();
   if (text->size() > kMostBytes)
-    return Error{ErrorKind::Input, fmt::format("'{}' has {} bytes; a cell file has at most {}", name, text->size(), kMostBytes), ""};
+    return Error{ErrorKind::Input,
+                 fmt::format("'{}' has {} bytes; a cell file has at most {}", name, text->size(), kMostBytes),
+                 ""};
   return parsed_file(name, std::move(text).value());
 }
 
@@ -48,7 +50,9 @@ Result<step::Cell> select_cell(const CellFile& file, const std::string& name) {
     names.push_back(cell.name);
   }
   const std::string hint = fmt::format("it has: {}", fmt::join(names, ", "));
-  if (name.empty()) return Error{ErrorKind::Input, fmt::format("'{}' has {} cells; choose one with --cell", file.path, names.size()), hint};
+  if (name.empty())
+    return Error{ErrorKind::Input,
+                 fmt::format("'{}' has {} cells; choose one with --cell", file.path, names.size()), hint};
   return Error{ErrorKind::Input, fmt::format("'{}' has no cell '{}'", file.path, name), hint};
 }
 

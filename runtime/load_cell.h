@@ -14,8 +14,9 @@ struct CellFile {
   frontend::Parsed parsed;
 };
 
-// A name without '/' and '.' is a shipped cell if there is one; all else is a path. Text that does not parse is no error
-// here: see parsed. Errors: Missing (neither; names the shipped cells), Input (cannot be read, or above 1 MB).
+// A name without '/' and '.' is a shipped cell if there is one; all else is a path. Text that does not parse
+// is no error here: see parsed. Errors: Missing (neither; names the shipped cells), Input (cannot be read, or
+// above 1 MB).
 Result<CellFile> load_cell_file(const std::string& name);
 
 // The cell `name` of a file that parsed; "" is its only cell. Error Input naming the cells there are.

@@ -24,7 +24,8 @@ Error bad(const std::string& origin, const std::string& what, std::string hint =
 
 std::size_t little_endian(std::string_view bytes) {
   std::size_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) value |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
   return value;
 }
 
@@ -75,7 +76,8 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin) {
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kMagic.size() + 2)
     return bad(origin, "is no .npy file", "write it with numpy.save");
   const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
-  if (version < 1 || version > 3) return bad(origin, fmt::format("is a .npy file of version {}", version), "");
+  if (version < 1 || version > 3)
+    return bad(origin, fmt::format("is a .npy file of version {}", version), "");
   bytes.remove_prefix(kMagic.size() + 2);
   const std::size_t width = version == 1 ? 2 : 4;
   const std::size_t length = little_endian(bytes.substr(0, width));
@@ -119,18 +121,21 @@ std::optional<Storage> natural_storage(const std::string& descr) {
 Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
   const bool words = array.descr[1] == 'V' || array.descr[1] == 'u';
   if (words && storage != Storage::BF16)
-    return bad(origin, fmt::format("holds 16-bit words ('{}'), not {}", array.descr, kernel::storage_name(storage)),
+    return bad(origin,
+               fmt::format("holds 16-bit words ('{}'), not {}", array.descr, kernel::storage_name(storage)),
                "words are read as bf16 with --dtype bf16");
   const auto size = static_cast<std::size_t>(npy_element_bytes(array.descr));
   std::vector<double> values(static_cast<std::size_t>(array.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(array.descr, array.data.data() + i * size);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = element(array.descr, array.data.data() + i * size);
   return values;
 }
 
 NpyArray npy_from(const std::vector<double>& values, std::vector<std::int64_t> shape, Storage storage) {
   const Storage stored = storage == Storage::F16 ? Storage::F16 : Storage::F32;
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(stored));
-  NpyArray array{stored == Storage::F16 ? "<f2" : "<f4", std::move(shape), std::string(values.size() * size, '\0')};
+  NpyArray array{stored == Storage::F16 ? "<f2" : "<f4", std::move(shape),
+                 std::string(values.size() * size, '\0')};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = static_cast<double>(round_to_storage(storage, static_cast<float>(values[i])));
     encode(stored, value, reinterpret_cast<std::byte*>(array.data.data() + i * size));

@@ -16,7 +16,9 @@ using schedule::Pass;
 
 namespace {
 
-Error bad(std::string message, std::string hint = "") { return {ErrorKind::Input, std::move(message), std::move(hint)}; }
+Error bad(std::string message, std::string hint = "") {
+  return {ErrorKind::Input, std::move(message), std::move(hint)};
+}
 
 template <class Number>
 std::optional<Number> number(const std::string& text) {
@@ -29,8 +31,10 @@ std::optional<Number> number(const std::string& text) {
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == ',') parts.emplace_back();
-    else if (c != ' ') parts.back() += c;
+    if (c == ',')
+      parts.emplace_back();
+    else if (c != ' ')
+      parts.back() += c;
   }
   return parts;
 }
@@ -60,12 +64,15 @@ Result<step::Sizes> parse_shape(const std::string& text, const step::Sizes& defa
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     std::int64_t* extent = extent_of(sizes, name);
-    if (extent == nullptr || equals == std::string::npos) return bad(fmt::format("shape '{}': '{}' is no extent of B, T, H, D", text, part), hint);
-    if (seen.find(name) != std::string::npos) return bad(fmt::format("shape '{}' gives {} twice", text, name), hint);
+    if (extent == nullptr || equals == std::string::npos)
+      return bad(fmt::format("shape '{}': '{}' is no extent of B, T, H, D", text, part), hint);
+    if (seen.find(name) != std::string::npos)
+      return bad(fmt::format("shape '{}' gives {} twice", text, name), hint);
     seen += name;
     const auto value = number<std::int64_t>(part.substr(equals + 1));
     if (!value || *value < 1 || *value > kMostExtent)
-      return bad(fmt::format("shape '{}': {} must be a whole number from 1 to {}", text, name, kMostExtent), hint);
+      return bad(fmt::format("shape '{}': {} must be a whole number from 1 to {}", text, name, kMostExtent),
+                 hint);
     *extent = *value;
   }
   std::int64_t elements = 1;
@@ -95,8 +102,11 @@ Result<std::vector<Pass>> parse_passes(const std::string& text) {
     std::optional<Pass> found;
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
       if (part == schedule::pass_name(pass)) found = pass;
-    if (!found) return bad(fmt::format("unknown pass '{}'", part), "known: fw (forward), fws (forward, saving what backward needs), bw (backward)");
-    if (std::find(passes.begin(), passes.end(), *found) != passes.end()) return bad(fmt::format("pass '{}' is named twice", part));
+    if (!found)
+      return bad(fmt::format("unknown pass '{}'", part),
+                 "known: fw (forward), fws (forward, saving what backward needs), bw (backward)");
+    if (std::find(passes.begin(), passes.end(), *found) != passes.end())
+      return bad(fmt::format("pass '{}' is named twice", part));
     passes.push_back(*found);
   }
   return passes;
@@ -107,20 +117,23 @@ Result<double> parse_duration(const std::string& text) {
   const std::size_t unit_at = text.find_first_not_of("0123456789.");
   const std::string unit = unit_at == std::string::npos ? "s" : text.substr(unit_at);
   const auto value = number<double>(text.substr(0, unit_at));
-  const std::pair<const char*, double> units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+  const std::pair<const char*, double> units[] = {
+      {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
   for (const auto& [name, seconds] : units)
     if (value && unit == name && std::isfinite(*value) && *value * seconds <= 1e10) return *value * seconds;
   return bad(fmt::format("'{}' is no duration", text), hint);
 }
 
-Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& what) {
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text,
+                                                             const std::string& what) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     return bad(fmt::format("{} '{}' is not of the form name=value", what, text));
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-Result<std::map<std::string, double>> parse_constants(const step::Cell& cell, const std::vector<std::string>& texts) {
+Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
+                                                      const std::vector<std::string>& texts) {
   std::map<std::string, double> result;
   std::vector<std::string> known;
   for (const step::NamedConstant& constant : cell.constants) known.push_back(constant.name);
@@ -132,7 +145,8 @@ Result<std::map<std::string, double>> parse_constants(const step::Cell& cell, co
       return bad(fmt::format("cell {} has no constant '{}'", cell.name, name),
                  known.empty() ? "it has none at all" : fmt::format("it has: {}", fmt::join(known, ", ")));
     const auto value = number<double>(value_text);
-    if (!value || !std::isfinite(*value)) return bad(fmt::format("--const {}: '{}' is no finite number", name, value_text));
+    if (!value || !std::isfinite(*value))
+      return bad(fmt::format("--const {}: '{}' is no finite number", name, value_text));
     if (!result.emplace(name, *value).second) return bad(fmt::format("--const {} is given twice", name));
   }
   return result;
@@ -145,7 +159,8 @@ Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& te
     if (!parts) return parts.error();
     const auto value = number<std::int64_t>(parts->second);
     if (!value) return bad(fmt::format("--param {}: '{}' is no whole number", parts->first, parts->second));
-    if (!result.emplace(parts->first, *value).second) return bad(fmt::format("--param {} is given twice", parts->first));
+    if (!result.emplace(parts->first, *value).second)
+      return bad(fmt::format("--param {} is given twice", parts->first));
   }
   return result;
 }

@@ -24,7 +24,8 @@ Result<std::vector<schedule::Pass>> parse_passes(const std::string& text);
 // Seconds of "500ms", "60s", "2m", "1h", "30d"; a plain number counts seconds. At least 0.
 Result<double> parse_duration(const std::string& text);
 // "name=value", both not empty; `what` is the option, for messages.
-Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& what);
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text,
+                                                             const std::string& what);
 
 // A problem as the options of a command line name it.
 struct ProblemText {
@@ -40,6 +41,7 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
 // "name=value" overrides of tuning parameters; values are integers.
 Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& texts);
 // "name=value" overrides of the cell's constants.
-Result<std::map<std::string, double>> parse_constants(const step::Cell& cell, const std::vector<std::string>& texts);
+Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
+                                                      const std::vector<std::string>& texts);
 
 }  // namespace rondo::runtime

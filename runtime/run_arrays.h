@@ -27,16 +27,17 @@ struct RunArrays {
 std::vector<std::string> axes_of(const step::Tensor& tensor);
 std::vector<std::int64_t> shape_of(const step::Tensor& tensor, const step::Sizes& sizes);
 
-// Errors (Input) name tensor, file and axis: unknown, missing, given twice, of the wrong rank, an extent that contradicts the
-// cell or another array, an extent of 0, not enough arrays to know every size (then `fallback` helps).
+// Errors (Input) name tensor, file and axis: unknown, missing, given twice, of the wrong rank, an extent that
+// contradicts the cell or another array, an extent of 0, not enough arrays to know every size (then
+// `fallback` helps).
 Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
                                  const std::optional<step::Sizes>& fallback);
 
 // The storage type that the inputs have by themselves. Errors (Input): they differ, or it cannot be told.
 Result<kernel::Storage> deduce_storage(const RunArrays& arrays);
 
-// The values, inputs rounded to `storage`, parameters and states to fp32. Error Input for an element type that does not fit,
-// and for values that are not finite.
+// The values, inputs rounded to `storage`, parameters and states to fp32. Error Input for an element type
+// that does not fit, and for values that are not finite.
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, kernel::Storage storage);
 
 }  // namespace rondo::runtime

@@ -66,7 +66,9 @@ Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors, S
     Result<ReadBack> result = tensor.download(stream);
     if (!result) return result.error();
     if (result->unwritten > 0)
-      return Error{ErrorKind::Wrong, fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
+      return Error{
+          ErrorKind::Wrong,
+          fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
     const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref().tensor)].name;
     (role == Role::Output ? run.outputs : run.last_states)[name] = std::move(result->values);
   }
@@ -83,7 +85,8 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
   if (!result) return result.error();
   CellRun run{std::move(result->outputs), std::move(result->last_states), "CPU, reference executor in fp64"};
   for (auto& [name, values] : run.outputs)
-    for (double& value : values) value = static_cast<double>(round_to_storage(problem.storage, static_cast<float>(value)));
+    for (double& value : values)
+      value = static_cast<double>(round_to_storage(problem.storage, static_cast<float>(value)));
   for (auto& [name, values] : run.last_states)
     for (double& value : values) value = static_cast<double>(static_cast<float>(value));
   return run;
@@ -101,7 +104,8 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
   CompileOptions compiling;
   compiling.database = database;
   compiling.cubin_key = choice->cubin_key;
-  const auto compiled = compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
+  const auto compiled =
+      compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
   if (!compiled) return compiled.error();
   const Result<DevicePlan> plan = DevicePlan::load(*compiled, context);
   if (!plan) return plan.error();
@@ -109,11 +113,14 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
   if (!stream) return stream.error();
   const Result<DeviceTensors> tensors = upload(cell, problem, *plan, arguments, *stream);
   if (!tensors) return tensors.error();
-  if (Status status = plan->launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time); !status) return status.error();
+  if (Status status = plan->launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time);
+      !status)
+    return status.error();
   if (Status status = stream->synchronize(); !status) return status.error();
   Result<CellRun> run = download(cell, *tensors, *stream);
   if (run)
-    run->where = fmt::format("{}, {} {} ({})", profile.name, choice->strategy, schedule::print(choice->parameters), origin_name(choice->origin));
+    run->where = fmt::format("{}, {} {} ({})", profile.name, choice->strategy,
+                             schedule::print(choice->parameters), origin_name(choice->origin));
   return run;
 }
 

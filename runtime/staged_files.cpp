@@ -44,7 +44,8 @@ StagedFiles::~StagedFiles() {
 
 Status StagedFiles::add(const std::string& path, const std::string& contents) {
   for (const Entry& entry : entries_)
-    if (entry.path == path) return Error{ErrorKind::Input, fmt::format("'{}' is named as output twice", path), ""};
+    if (entry.path == path)
+      return Error{ErrorKind::Input, fmt::format("'{}' is named as output twice", path), ""};
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return failed(path, EISDIR);
@@ -65,7 +66,7 @@ Status StagedFiles::commit() {
   for (Entry& entry : entries_) {
     const int error = entry.temporary.empty() ? write_file(entry.path, 0, entry.contents, false)
                       : std::rename(entry.temporary.c_str(), entry.path.c_str()) == 0 ? 0
-                                                                                       : errno;
+                                                                                      : errno;
     if (error != 0) return failed(entry.path, error);
     entry.temporary.clear();
   }

@@ -8,8 +8,9 @@
 
 namespace rondo::runtime {
 
-// Contents go to temporary files beside their targets; commit() renames them all. What was not committed is removed when
-// this object goes. What exists and is no regular file (/dev/stdout, a pipe) is written at commit, in place.
+// Contents go to temporary files beside their targets; commit() renames them all. What was not committed is
+// removed when this object goes. What exists and is no regular file (/dev/stdout, a pipe) is written at
+// commit, in place.
 class StagedFiles {
  public:
   StagedFiles() = default;

@@ -14,7 +14,7 @@ namespace rondo::tuner {
 struct Machine {
   target::Profile profile;
   std::optional<runtime::DeviceInfo> device;  // of the GPU, if there is one of this kind
-  std::optional<runtime::Context> context;  // current on this thread; outlives all that is made in it
+  std::optional<runtime::Context> context;    // current on this thread; outlives all that is made in it
 
   const runtime::Context* gpu() const { return context ? &*context : nullptr; }
   // Error Missing, with the reason why there is no GPU to run on.

@@ -45,14 +45,19 @@ Result<std::vector<double>> EventTimer::time(const TimedWork& work, const Timing
   if (plan.warm_up > 0 || expected_s <= 0) {
     const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
     if (!warm) return warm.error();
-    if (expected_s <= 0) expected_s = *warm;
+    if (expected_s <= 0) {
+      const Result<double> again =
+          sample(work, 1, plan.sets);  // the very first run paid for loading the code
+      if (!again) return again.error();
+      expected_s = std::min(*warm, *again);
+    }
   }
   std::vector<double> result;
   for (int i = 0; i < plan.samples; ++i) {
     const Result<double> seconds = sample(work, repetitions_for(expected_s, plan), plan.sets);
     if (!seconds) return seconds.error();
     result.push_back(*seconds);
-    expected_s = *seconds;  // the first run pays for loading the code: trust later ones
+    expected_s = *seconds;
   }
   return result;
 }

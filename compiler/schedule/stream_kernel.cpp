@@ -173,44 +173,68 @@ void StreamKernel::prefetch(Value block) {
   });
 }
 
+// Each staging thread keeps to one place of a step, so that walking from step to step costs it one addition.
+// Where a step has fewer vectors than there are threads, several steps go side by side; where it has more,
+// threads take turns.
 void StreamKernel::prefetch_tensor(const StagedTensor& staged, Value first_step, Value slot) {
   auto& b = builder_;
   b.comment("stage " + staged.tensor.name);
-  const Value start = parameters_.loaders == 0
-                          ? b.thread()
-                          : b.thread() - b.named("kFirstLoader", parameters_.first_loader());
-  prefetch_vectors(staged, first_step, slot, start,
-                   b.named("kStaging", parameters_.staging(), "threads that stage"));
+  const Value thread =
+      parameters_.loaders == 0
+          ? b.thread()
+          : b.thread() - b.named("kFirstLoader", parameters_.first_loader(), "first staging thread");
+  const int staging = parameters_.staging();
+  const int per_step = parameters_.channels / parameters_.vector * staged.tensor.rows;
+  const int abreast = staging / per_step;
+  if (abreast > 0) {
+    const auto stage = [&] {
+      prefetch_place(staged, first_step, slot, thread % per_step, thread / per_step, abreast);
+    };
+    if (abreast * per_step == staging) return stage();
+    b.if_(thread < abreast * per_step, stage);
+    return;
+  }
+  for (int start = 0; start < per_step; start += staging) {
+    const auto stage = [&] { prefetch_place(staged, first_step, slot, thread + start, b.constant(0), 1); };
+    if (start + staging <= per_step)
+      stage();
+    else
+      b.if_(thread < per_step - start, stage);
+  }
 }
 
-// Vectors of a stage are numbered step-major; thread i takes vectors i, i + threads, ...
-void StreamKernel::prefetch_vectors(const StagedTensor& staged, Value first_step, Value slot, Value start,
-                                    Value stride) {
+// Copies vector `place` of steps `begin`, `begin` + `stride`, ... of a stage.
+void StreamKernel::prefetch_place(const StagedTensor& staged, Value first_step, Value slot, Value place,
+                                  Value begin, int stride) {
   auto& b = builder_;
   const int rows = staged.tensor.rows;
   const std::int64_t per_row = parameters_.channels / parameters_.vector;
-  const std::int64_t count = per_row * rows * parameters_.steps;
-  const int unroll = static_cast<int>(std::min<std::int64_t>(8, ceil_div(count, parameters_.staging())));
-  b.for_("i", start, b.constant(count), stride, unroll, [&](Value i) {
-    const Value line = b.let("line", i / per_row);
-    const Value column = b.let("column", i % per_row * parameters_.vector);
-    const Value step = b.let("step", first_step + line / rows - (staged.shifted ? 1 : 0));
-    Value inside = step < (staged.shifted ? time_ - 1 : time_);
-    if (staged.shifted) inside = inside && step >= 0;
+  const int shift = staged.shifted ? 1 : 0;
+  const Value channels = b.named("kChannels", parameters_.channels);
+  const Value row = b.let("row", place / per_row);
+  const Value column = b.let("column", place % per_row * parameters_.vector);
+  const Value from =
+      b.variable("from", staged.base + b.wide(first_step + begin - shift) * staged.tensor.stride_t +
+                             b.wide(row * b.named("kDim", problem_.sizes.dim) + column));
+  const Value to = b.let("to", (slot * (parameters_.steps * rows) + row) * channels + column);
+  const int turns = static_cast<int>(ceil_div(parameters_.steps, stride));
+  b.for_("turn", 0, turns, std::min(8, turns), [&](Value turn) {
+    const Value s = b.let("s", begin + turn * stride);
+    Value inside = first_step + s < time_;
+    if (parameters_.steps % stride != 0) inside = inside && s < parameters_.steps;
+    if (staged.shifted) inside = inside && first_step + s >= 1;
     if (!channels_divide()) inside = inside && tile_channel_ + column < b.named("kDim", problem_.sizes.dim);
-    b.if_(inside, [&] {
-      const Value row = line % rows;
-      const Value from = staged.base + b.wide(step) * staged.tensor.stride_t +
-                         b.wide(row * b.named("kDim", problem_.sizes.dim) + column);
-      const Value to =
-          (slot * (parameters_.steps * rows) + line) * b.named("kChannels", parameters_.channels) + column;
-      if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
-        b.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
-      else  // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through
-            // registers
-        b.store(staged.shared[to], b.load("element", staged.tensor.memory[from]));
-    });
+    b.if_(inside, [&] { copy_vector(staged, to + s * (rows * parameters_.channels), from); });
+    b.assign(from, from + staged.tensor.stride_t * stride);
   });
+}
+
+// cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
+void StreamKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
+  if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
+    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
+  else
+    builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }
 
 void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step) {

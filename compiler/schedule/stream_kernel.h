@@ -87,8 +87,9 @@ class StreamKernel {
 
   void prefetch(kernel::Value block);
   void prefetch_tensor(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot);
-  void prefetch_vectors(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot,
-                        kernel::Value start, kernel::Value stride);
+  void prefetch_place(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot,
+                      kernel::Value place, kernel::Value begin, int stride);
+  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void stage_ahead(kernel::Value block);
   void run_steps(kernel::Value block, kernel::Value slot, const StepBody& each_step);
   void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,

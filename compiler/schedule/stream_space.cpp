@@ -75,21 +75,28 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const std::int64_t dim = problem.sizes.dim;
   const std::int64_t element = kernel::storage_bytes(problem.storage);
   System s;
-  const Var channels = s.var("channels", range(8, 256, 8), "channels a block");
-  const Var per_thread = s.var("per_thread", powers_of_two(1, 4), "channels a thread");
-  const Var steps = s.var("steps", powers_of_two(4, 64), "time steps a stage");
+  // Tiles that are no powers of two matter: they are what lets the blocks of a launch divide evenly among the
+  // SMs.
+  const Var channels =
+      s.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
+  const Var per_thread = s.var("per_thread", powers_of_two(1, 2), "channels a thread");
+  const Var steps = s.var("steps", powers_of_two(8, 64), "time steps a stage");
   const Var stages = s.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
-  const Var unroll = s.var("unroll", values({2, 4, 8, 16}), "steps unrolled");
+  const Var unroll = s.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
   const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-
+  const Var loaders = s.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  const Var shorten = s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
-                            "1: step rewritten for a short chain");
-  const Var loaders = s.var("loaders", values({0, 1, 2, 4}), "warps that only stage inputs");
+  s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
+        "1: step rewritten for a short chain");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s.require(vector * element <= 16, "a copy moves at most 16 bytes");
   s.require(divides(vector, channels), "copies a block's row");
+  // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
+  // them.
+  std::int64_t widest = 16 / element;
+  while (dim % widest != 0) widest /= 2;
+  s.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4), "narrow copies");
   s.require(per_thread <= vector, "alignment of stores");
   s.require(divides(per_thread, channels), "channels a thread");
   const Expr computing = floor_div(channels, per_thread);

@@ -28,9 +28,9 @@ class Simulated : public ::testing::TestWithParam<std::tuple<std::string, Storag
   void SetUp() override {
     const auto& [name, storage, pass] = GetParam();
     cell_ = rondo::testing::library_cell(name);
-    problem_ = rondo::testing::problem_of(pass, 40, storage);
+    problem_ = rondo::testing::problem_of(pass, 72, storage);
     VerifyCase shape;
-    shape.sizes = problem_.sizes = {2, 21, 1, 40};
+    shape.sizes = problem_.sizes = {2, 21, 1, 72};
     auto made = Verifier::make(cell_, problem_, {shape}, 23);
     ASSERT_TRUE(made.ok()) << made.error().message;
     verifier_ = std::make_unique<Verifier>(std::move(made).value());
@@ -38,7 +38,8 @@ class Simulated : public ::testing::TestWithParam<std::tuple<std::string, Storag
   // By the verifier, every tensor of a plan run on `data`.
   std::vector<TensorCheck> checks(const runtime::HostProblem& data) {
     const Verifier::CaseData& run = verifier_->cases()[0];
-    const schedule::KernelPlan plan = rondo::testing::stream_plan(cell_, problem_);
+    const schedule::KernelPlan plan =
+        rondo::testing::stream_plan(cell_, problem_, 16 / kernel::storage_bytes(problem_.storage));
     const auto arguments = runtime::PlanArguments::make(cell_, problem_, plan).value();
     schedule::TensorValues given;
     for (const runtime::PlanTensor& tensor : arguments.tensors())

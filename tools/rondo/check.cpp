@@ -17,14 +17,16 @@ namespace {
 
 std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Problem& problem) {
   using schedule::Role;
-  const std::pair<const char*, Role> roles[] = {
-      {"input", Role::Input}, {"param", Role::Param}, {"state", Role::InitialState}, {"output", Role::Output}};
+  const std::pair<const char*, Role> roles[] = {{"input", Role::Input},
+                                                {"param", Role::Param},
+                                                {"state", Role::InitialState},
+                                                {"output", Role::Output}};
   std::vector<CheckedTensor> result;
   for (const step::Tensor& tensor : cell.tensors) {
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, problem.sizes);
-    result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(runtime::axes_of(tensor), ", ")), elements,
-                      elements * kernel::storage_bytes(schedule::storage_of(role, problem))});
+    result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(runtime::axes_of(tensor), ", ")),
+                      elements, elements * kernel::storage_bytes(schedule::storage_of(role, problem))});
   }
   return result;
 }
@@ -37,7 +39,8 @@ std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule:
     if (verdict.legality.legal) {
       const auto choice = runtime::choose_with(cell, problem, profile, {strategy->name(), {}});
       if (choice)
-        verdict.choice = fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters), choice->expected_ms);
+        verdict.choice = fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters),
+                                     choice->expected_ms);
       else
         verdict.legality = {false, choice.error().message};
     }
@@ -46,8 +49,9 @@ std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule:
   return result;
 }
 
-std::string check_text(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                       const std::vector<StrategyVerdict>& verdicts, const std::vector<CheckedTensor>& tensors) {
+std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
+                       const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
+                       const std::vector<CheckedTensor>& tensors) {
   std::string text = step::describe(cell, step::analyze(cell));
   text += fmt::format("in this version, {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
@@ -56,8 +60,8 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                         verdict.legality.legal ? verdict.choice : "not legal: " + verdict.legality.reason);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
-    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name, tensor.axes,
-                        tensor.elements, tensor.bytes);
+    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
+                        tensor.axes, tensor.elements, tensor.bytes);
   for (const step::NamedConstant& constant : cell.constants)
     text += fmt::format("  const  {} = {}\n", constant.name, constant.value);
   return text;

@@ -23,7 +23,8 @@ Result<std::string> cell_hash(Database& database, const std::string& argument) {
   Result<std::optional<db::Cell>> cell = database.find_cell(argument);
   if (!cell) return cell.error();
   if (!cell->has_value())
-    return Error{ErrorKind::Missing, fmt::format("'{}' holds no cell '{}'", database.path(), argument), "`rondo db list` shows what it holds"};
+    return Error{ErrorKind::Missing, fmt::format("'{}' holds no cell '{}'", database.path(), argument),
+                 "`rondo db list` shows what it holds"};
   return (*cell)->hash;
 }
 
@@ -33,7 +34,8 @@ std::string best_text(const std::optional<db::Trial>& best) {
 }
 
 std::string problem_text(const db::Problem& p) {
-  return fmt::format("B={},T={},H={},D={} {} {} {} {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D, p.dtype, p.math, p.pass, p.device, p.arch);
+  return fmt::format("B={},T={},H={},D={} {} {} {} {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D,
+                     p.dtype, p.math, p.pass, p.device, p.arch);
 }
 
 Status list(Database& database, const Options& options) {
@@ -46,15 +48,17 @@ Status list(Database& database, const Options& options) {
     return success();
   }
   for (const db::ProblemSummary& summary : *problems)
-    print(fmt::format("{:<10} {}: {} trials, {}\n", summary.cell_name, problem_text(summary.problem), summary.trials, best_text(summary.best)));
+    print(fmt::format("{:<10} {}: {} trials, {}\n", summary.cell_name, problem_text(summary.problem),
+                      summary.trials, best_text(summary.best)));
   if (problems->empty()) print("nothing is tuned yet\n");
   return success();
 }
 
 std::string trial_text(const db::Trial& trial) {
   const std::string time = trial.median_ms ? fmt::format("{:.4f} ms", *trial.median_ms) : "not timed";
-  return fmt::format("  {:<13} {:>12} {}{} {}{}{}\n", db::to_text(trial.status), time, trial.verified ? "verified " : "",
-                     trial.strategy, trial.parameters, trial.reason.empty() ? "" : ": ", trial.reason);
+  return fmt::format("  {:<13} {:>12} {}{} {}{}{}\n", db::to_text(trial.status), time,
+                     trial.verified ? "verified " : "", trial.strategy, trial.parameters,
+                     trial.reason.empty() ? "" : ": ", trial.reason);
 }
 
 Status show(Database& database, const Options& options) {
@@ -67,7 +71,8 @@ Status show(Database& database, const Options& options) {
     auto trials = database.trials(summary.problem);
     if (!trials) return trials.error();
     if (!options.json) {
-      print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem), best_text(summary.best)));
+      print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem),
+                        best_text(summary.best)));
       for (const db::Trial& trial : *trials) print(trial_text(trial));
     }
     all.emplace_back(summary.problem, std::move(trials).value());
@@ -96,10 +101,11 @@ Status lock(Database& database, const Options& options) {
 Status merged(const Result<db::MergeReport>& report, const Options& options) {
   if (!report) return report.error();
   print(options.json ? merge_json(*report)
-                     : fmt::format("added {} devices, {} cells, {} problems, {} trials, {} kernels; {} trials were known; {} problems have a "
+                     : fmt::format("added {} devices, {} cells, {} problems, {} trials, {} kernels; {} "
+                                   "trials were known; {} problems have a "
                                    "new best\n",
-                                   report->devices, report->cells, report->problems, report->trials, report->cubins,
-                                   report->known_trials, report->best));
+                                   report->devices, report->cells, report->problems, report->trials,
+                                   report->cubins, report->known_trials, report->best));
   return success();
 }
 
@@ -119,21 +125,24 @@ Status prune(Database& database, const Options& options) {
   const auto report = database.prune(db::now() - static_cast<std::int64_t>(*age));
   if (!report) return report.error();
   print(options.json ? prune_json(*report)
-                     : fmt::format("removed {} trials and {} kernels; {} bytes became {}\n", report->trials, report->cubins,
-                                   report->bytes_before, report->bytes_after));
+                     : fmt::format("removed {} trials and {} kernels; {} bytes became {}\n", report->trials,
+                                   report->cubins, report->bytes_before, report->bytes_after));
   return success();
 }
 
 Status check_file(Database& database, const Options& options) {
   const auto findings = database.check();
   if (!findings) return findings.error();
-  if (options.json) print(findings_json(*findings));
-  else if (findings->empty()) print(fmt::format("'{}' is sound\n", database.path()));
+  if (options.json)
+    print(findings_json(*findings));
+  else if (findings->empty())
+    print(fmt::format("'{}' is sound\n", database.path()));
   else
     for (const std::string& finding : *findings) print(finding + "\n");
   if (findings->empty()) return success();
   if (options.json) return already_shown(ErrorKind::Database);
-  return Error{ErrorKind::Database, fmt::format("'{}' is damaged: {} findings", database.path(), findings->size()),
+  return Error{ErrorKind::Database,
+               fmt::format("'{}' is damaged: {} findings", database.path(), findings->size()),
                "export what can be read, and import it into a new file"};
 }
 
@@ -146,8 +155,9 @@ struct Action {
 
 Status database(const Options& options) {
   static const std::map<std::string, Action> actions = {
-      {"list", {list, Use::Required}},         {"show", {show, Use::Required}},    {"export", {export_all, Use::Required}},
-      {"import", {import_file, Use::Written}}, {"merge", {merge, Use::Written}},   {"prune", {prune, Use::Required}},
+      {"list", {list, Use::Required}},         {"show", {show, Use::Required}},
+      {"export", {export_all, Use::Required}}, {"import", {import_file, Use::Written}},
+      {"merge", {merge, Use::Written}},        {"prune", {prune, Use::Required}},
       {"check", {check_file, Use::Required}},  {"lock", {lock, Use::Required}}};
   const Action& action = actions.at(options.action);
   // Actions that write must not leave a new database behind when what they read is not there.
@@ -157,9 +167,12 @@ Status database(const Options& options) {
     if (const auto age = runtime::parse_duration(options.before); !age) return age.error();
     if (const auto there = open_database(options, Use::Required); !there) return there.error();
   }
-  Result<std::optional<Database>> opened = open_database(options, options.action == "prune" ? Use::Written : action.use);
+  Result<std::optional<Database>> opened =
+      open_database(options, options.action == "prune" ? Use::Written : action.use);
   if (!opened) return opened.error();
-  if (!opened->has_value()) return Error{ErrorKind::Input, fmt::format("`rondo db {}` needs a database", options.action), "leave out --no-db"};
+  if (!opened->has_value())
+    return Error{ErrorKind::Input, fmt::format("`rondo db {}` needs a database", options.action),
+                 "leave out --no-db"};
   return action.run(**opened, options);
 }
 

@@ -16,8 +16,9 @@ Result<runtime::EmitRequest> request_of(const Options& options, const LoadedCell
   if (!problem) return problem.error();
   Result<runtime::Wish> wish = wish_of(options);
   if (!wish) return wish.error();
-  return runtime::EmitRequest{&loaded.file,           loaded.cell, std::move(problem).value(), session.machine.profile,
-                              std::move(wish).value(), session.db()};
+  return runtime::EmitRequest{
+      &loaded.file, loaded.cell, std::move(problem).value(), session.machine.profile, std::move(wish).value(),
+      session.db()};
 }
 
 }  // namespace

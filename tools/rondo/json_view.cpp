@@ -12,7 +12,9 @@ using nlohmann::json;
 namespace {
 
 // Text that is not UTF-8 (from a user's file) is replaced, not refused.
-std::string dump(const json& value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string dump(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
 
 json sizes_json(const step::Sizes& sizes) {
   return {{"B", sizes.batch}, {"T", sizes.time}, {"H", sizes.heads}, {"D", sizes.dim}};
@@ -68,25 +70,29 @@ json problem_key_json(const db::Problem& problem) {
   return {{"cell", problem.cell},
           {"device", problem.device},
           {"arch", problem.arch},
-          {"shape", {{"B", problem.shape.B}, {"T", problem.shape.T}, {"H", problem.shape.H}, {"D", problem.shape.D}}},
+          {"shape",
+           {{"B", problem.shape.B}, {"T", problem.shape.T}, {"H", problem.shape.H}, {"D", problem.shape.D}}},
           {"dtype", problem.dtype},
           {"math", problem.math},
           {"pass", problem.pass}};
 }
 
 const char* coupling_name(step::Coupling coupling) {
-  return coupling == step::Coupling::None ? "none" : coupling == step::Coupling::Diagonal ? "diagonal" : "dense";
+  return coupling == step::Coupling::None       ? "none"
+         : coupling == step::Coupling::Diagonal ? "diagonal"
+                                                : "dense";
 }
 
 json structure_json(const step::Structure& structure) {
   json pairs = json::array();
   for (int next = 0; next < structure.states; ++next)
     for (int previous = 0; previous < structure.states; ++previous)
-      pairs.push_back({{"next", next},
-                       {"previous", previous},
-                       {"coupling", coupling_name(structure.at(next, previous))},
-                       {"state_dependent",
-                        bool(structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)])}});
+      pairs.push_back(
+          {{"next", next},
+           {"previous", previous},
+           {"coupling", coupling_name(structure.at(next, previous))},
+           {"state_dependent",
+            bool(structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)])}});
   return {{"states", structure.states},
           {"all_diagonal", structure.all_diagonal},
           {"affine", structure.affine},
@@ -109,7 +115,8 @@ std::string diagnostics_json(const runtime::CellFile& file) {
 }
 
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
-                       const std::vector<StrategyVerdict>& verdicts, const std::vector<CheckedTensor>& tensors) {
+                       const std::vector<StrategyVerdict>& verdicts,
+                       const std::vector<CheckedTensor>& tensors) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
@@ -137,7 +144,8 @@ std::string emit_json(const std::string& cell, const std::string& stage, const s
   return dump({{"cell", cell}, {"stage", stage}, {"text", text}});
 }
 
-std::string tune_json(const std::string& cell, const std::string& device, const std::vector<TunedPass>& passes) {
+std::string tune_json(const std::string& cell, const std::string& device,
+                      const std::vector<TunedPass>& passes) {
   json list = json::array();
   for (const TunedPass& pass : passes) {
     const tuner::SearchResult& search = pass.result.search;
@@ -163,8 +171,10 @@ std::string tune_json(const std::string& cell, const std::string& device, const 
 std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files) {
   json outputs = json::array(), states = json::array();
-  for (const auto& [name, values] : run.outputs) outputs.push_back({{"name", name}, {"elements", values.size()}});
-  for (const auto& [name, values] : run.last_states) states.push_back({{"name", name}, {"elements", values.size()}});
+  for (const auto& [name, values] : run.outputs)
+    outputs.push_back({{"name", name}, {"elements", values.size()}});
+  for (const auto& [name, values] : run.last_states)
+    states.push_back({{"name", name}, {"elements", values.size()}});
   return dump({{"cell", cell},
                {"problem", problem_json(problem)},
                {"where", run.where},
@@ -173,7 +183,8 @@ std::string run_json(const std::string& cell, const schedule::Problem& problem, 
                {"written", files}});
 }
 
-std::string verify_json(const std::string& cell, const std::string& where, const std::vector<VerifiedPass>& passes) {
+std::string verify_json(const std::string& cell, const std::string& where,
+                        const std::vector<VerifiedPass>& passes) {
   json list = json::array();
   bool passed = true;
   for (const VerifiedPass& pass : passes) {

@@ -26,7 +26,8 @@ struct CheckedTensor {
   std::int64_t elements = 0, bytes = 0;
 };
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
-                       const std::vector<StrategyVerdict>& verdicts, const std::vector<CheckedTensor>& tensors);
+                       const std::vector<StrategyVerdict>& verdicts,
+                       const std::vector<CheckedTensor>& tensors);
 
 std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text);
 
@@ -34,7 +35,8 @@ struct TunedPass {
   schedule::Problem problem;
   tuner::TuneResult result;
 };
-std::string tune_json(const std::string& cell, const std::string& device, const std::vector<TunedPass>& passes);
+std::string tune_json(const std::string& cell, const std::string& device,
+                      const std::vector<TunedPass>& passes);
 
 std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files);
@@ -44,7 +46,8 @@ struct VerifiedPass {
   runtime::Choice choice;
   tuner::SimulatedVerification result;
 };
-std::string verify_json(const std::string& cell, const std::string& where, const std::vector<VerifiedPass>& passes);
+std::string verify_json(const std::string& cell, const std::string& where,
+                        const std::vector<VerifiedPass>& passes);
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.
 std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows);

@@ -13,7 +13,7 @@ namespace {
 
 Status run_command(const Options& options) {
   static const std::map<std::string, Status (*)(const Options&)> commands = {
-      {"check", check}, {"emit", emit},         {"tune", tune},           {"run", run},       {"verify", verify},
+      {"check", check}, {"emit", emit},   {"tune", tune},           {"run", run},      {"verify", verify},
       {"bench", bench}, {"db", database}, {"calibrate", calibrate}, {"doctor", doctor}};
   return commands.at(options.command)(options);
 }
@@ -21,11 +21,16 @@ Status run_command(const Options& options) {
 int main_of(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   if (parsed.done) {
-    if (parsed.status == 0) print(parsed.text);
-    else report({ErrorKind::Input, parsed.text, "`rondo --help` and `rondo COMMAND --help` list what there is"}, false);
+    if (parsed.status == 0)
+      print(parsed.text);
+    else
+      report({ErrorKind::Input, parsed.text, "`rondo --help` and `rondo COMMAND --help` list what there is"},
+             false);
     return parsed.status;
   }
-  const Status status = run_command(parsed.options);
+  Status status = run_command(parsed.options);
+  if (status && output_failed())
+    status = Error{ErrorKind::Input, "cannot write to standard output", "is the disk full?"};
   if (status) return 0;
   report(status.error(), parsed.options.json);
   return exit_status(status.error().kind);

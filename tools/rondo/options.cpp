@@ -1,7 +1,11 @@
 #include "tools/rondo/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "runtime/version.h"
 
@@ -15,7 +19,8 @@ constexpr const char* kExitCodes =
 void add_cell(CLI::App& app, Options& o) {
   app.add_option("cell", o.cell, "path of a .cell file, or the name of a shipped cell")->required();
   app.add_option("--cell", o.cell_name, "which cell of a file with several");
-  app.add_option("--const", o.constants, "override a constant of the cell: name=value")->type_name("NAME=VALUE");
+  app.add_option("--const", o.constants, "override a constant of the cell: name=value")
+      ->type_name("NAME=VALUE");
 }
 
 void add_problem(CLI::App& app, Options& o, bool several_passes) {
@@ -27,25 +32,32 @@ void add_problem(CLI::App& app, Options& o, bool several_passes) {
 }
 
 void add_target(CLI::App& app, Options& o) {
-  app.add_option("--arch", o.arch, "auto (the GPU here, else sm_90), sm_80 ..., or a board: h100")->capture_default_str();
+  app.add_option("--arch", o.arch, "auto (the GPU here, else sm_90), sm_80 ..., or a board: h100")
+      ->capture_default_str();
   app.add_flag("--no-gpu", o.no_gpu, "as if there were no GPU");
 }
 
 void add_database(CLI::App& app, Options& o) {
-  app.add_option("--db", o.database, "tuning database; default: $RONDO_DB, else tuning.db in the user's data folder")
+  app.add_option("--db", o.database,
+                 "tuning database; default: $RONDO_DB, else tuning.db in the user's data folder")
       ->type_name("FILE");
   app.add_flag("--no-db", o.no_database, "use none");
 }
 
 void add_kernel(CLI::App& app, Options& o) {
-  app.add_option("--strategy", o.strategy, "take this strategy; default: the database's or the model's choice");
+  app.add_option("--strategy", o.strategy,
+                 "take this strategy; default: the database's or the model's choice");
   app.add_option("--param", o.parameters, "fix a tuning parameter: channels=96")->type_name("NAME=VALUE");
 }
 
-void add_json(CLI::App& app, Options& o) { app.add_flag("--json", o.json, "results as JSON on standard output"); }
+void add_json(CLI::App& app, Options& o) {
+  app.add_flag("--json", o.json, "results as JSON on standard output");
+}
 
 void add_output(CLI::App& app, Options& o, const std::string& what) {
-  app.add_option("-o,--output", o.output, what + "; - is standard output")->type_name("FILE")->capture_default_str();
+  app.add_option("-o,--output", o.output, what + "; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
 }
 
 void check_options(CLI::App& app, Options& o) {
@@ -72,7 +84,9 @@ void tune_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
-  app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
   add_json(app, o);
@@ -81,8 +95,10 @@ void tune_options(CLI::App& app, Options& o) {
 void run_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   app.add_option("--input", o.inputs, "input array: x=x.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
-  app.add_option("--param-file", o.param_files, "parameter array: b=b.npy, [H, ..., D]")->type_name("NAME=FILE");
-  app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; default: zero")->type_name("NAME=FILE");
+  app.add_option("--param-file", o.param_files, "parameter array: b=b.npy, [H, ..., D]")
+      ->type_name("NAME=FILE");
+  app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; default: zero")
+      ->type_name("NAME=FILE");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
@@ -111,35 +127,44 @@ void bench_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
-  app.add_option("--samples", o.samples, "timings to take the median of")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--samples", o.samples, "timings to take the median of")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   add_json(app, o);
 }
 
-void database_action(CLI::App& app, Options& o, const char* name, const char* what, const char* argument, bool needed) {
-  CLI::App* action = app.add_subcommand(name, what);
-  action->callback([&o, name] { o.action = name; });
-  if (argument != nullptr) {
-    CLI::Option* option = action->add_option("argument", o.argument, argument);
-    if (needed) option->required();
-  }
-  add_database(*action, o);
-  add_json(*action, o);
-  const std::string title = name;
-  if (title == "export" || title == "lock") add_output(*action, o, "write there, whole or not at all");
-  if (title == "prune")
-    action->add_option("--before", o.before, "remove trials and kernels older than this, except the best")->capture_default_str();
-}
+struct Action {
+  const char* name;
+  const char* what;
+  const char* argument;  // what it is; null: there is none
+  bool needed;
+};
+constexpr Action kActions[] = {
+    {"list", "what is tuned", "only of this cell: a name or the start of a hash", false},
+    {"show", "all trials of a cell", "a cell's name or the start of its hash", true},
+    {"export", "write everything as JSON, or one cell", "a cell's name or the start of its hash", false},
+    {"import", "read such JSON; the faster verified best wins", "the JSON file", true},
+    {"merge", "take over another database, kernels included", "the other database", true},
+    {"prune", "remove old trials and kernels", nullptr, false},
+    {"check", "look for damage", nullptr, false},
+    {"lock", "write the choices to pin a fleet to", "only of this cell", false},
+};
 
 void database_options(CLI::App& app, Options& o) {
   app.require_subcommand(1);
-  database_action(app, o, "list", "what is tuned", "only of this cell: a name or the start of a hash", false);
-  database_action(app, o, "show", "all trials of a cell", "a cell's name or the start of its hash", true);
-  database_action(app, o, "export", "write everything as JSON, or one cell", "a cell's name or the start of its hash", false);
-  database_action(app, o, "import", "read such JSON; the faster verified best wins", "the JSON file", true);
-  database_action(app, o, "merge", "take over another database, kernels included", "the other database", true);
-  database_action(app, o, "prune", "remove old trials and kernels", nullptr, false);
-  database_action(app, o, "check", "look for damage", nullptr, false);
-  database_action(app, o, "lock", "write the choices to pin a fleet to", "only of this cell", false);
+  for (const Action& action : kActions) {
+    const std::string name = action.name;
+    CLI::App* sub = app.add_subcommand(name, action.what);
+    sub->callback([&o, name] { o.action = name; });
+    if (action.argument != nullptr)
+      sub->add_option("argument", o.argument, action.argument)->required(action.needed);
+    add_database(*sub, o);
+    add_json(*sub, o);
+    if (name == "export" || name == "lock") add_output(*sub, o, "write there, whole or not at all");
+    if (name == "prune")
+      sub->add_option("--before", o.before, "remove trials and kernels older than this, except the best")
+          ->capture_default_str();
+  }
 }
 
 void calibrate_options(CLI::App& app, Options& o) {
@@ -170,6 +195,28 @@ constexpr Command kCommands[] = {
     {"doctor", "say what was found on this machine and what is missing", doctor_options},
 };
 
+template <class Entry, std::size_t Count>
+bool listed(const Entry (&entries)[Count], const std::string& name) {
+  return std::any_of(std::begin(entries), std::end(entries),
+                     [&](const Entry& entry) { return name == entry.name; });
+}
+
+// What CLI11 would report only as a missing subcommand; "" if there is no such slip.
+std::string unknown_command(int argc, char** argv) {
+  if (argc == 1) return "no command given";
+  const std::string first = argv[1];
+  if (first[0] != '-' && !listed(kCommands, first)) return fmt::format("unknown command '{}'", first);
+  if (first != "db" || argc == 2 || argv[2][0] == '-' || listed(kActions, argv[2])) return "";
+  return fmt::format("unknown command 'db {}'", argv[2]);
+}
+
+ParsedOptions mistake(ParsedOptions result, std::string text) {
+  result.done = true;
+  result.status = 2;
+  result.text = std::move(text);
+  return result;
+}
+
 std::string one_line(std::string text) {
   for (char& c : text)
     if (c == '\n') c = ' ';
@@ -197,13 +244,15 @@ ParsedOptions parse_options(int argc, char** argv) {
       o.dtype_given = sub->get_option_no_throw("--dtype") != nullptr && sub->count("--dtype") > 0;
     });
   }
+  if (std::string slip = unknown_command(argc, argv); !slip.empty())
+    return mistake(std::move(result), std::move(slip));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, unused;
+    if (app.exit(error, out, unused) != 0) return mistake(std::move(result), one_line(error.what()));
     result.done = true;
-    result.status = app.exit(error, out, unused) == 0 ? 0 : 2;
-    result.text = result.status == 0 ? out.str() : one_line(error.what());
+    result.text = out.str();
   }
   return result;
 }

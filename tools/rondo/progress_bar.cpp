@@ -22,7 +22,8 @@ int terminal_columns() {
 
 std::string progress_line(const tuner::Progress& progress, double budget_s, int columns) {
   const double by_time = budget_s > 0 ? 1 - progress.seconds_left / budget_s : 0;
-  const double by_count = progress.total > 0 ? static_cast<double>(progress.tried) / static_cast<double>(progress.total) : 0;
+  const double by_count =
+      progress.total > 0 ? static_cast<double>(progress.tried) / static_cast<double>(progress.total) : 0;
   const int full = static_cast<int>(kBarWidth * std::clamp(std::max(by_time, by_count), 0.0, 1.0));
   std::string line = fmt::format("[{:#<{}}{:.<{}}] {}: {} of {} tried", "", full, "", kBarWidth - full,
                                  tuner::phase_name(progress.phase), progress.tried, progress.total);
@@ -41,7 +42,8 @@ void ProgressBar::show(const tuner::Progress& progress) {
   if (!terminal_ || clock_() < next_) return;
   next_ = clock_() + kRedraw_s;
   drawn_ = true;
-  std::fputs(fmt::format("\r\033[K{}", progress_line(progress, budget_s_, terminal_columns())).c_str(), stderr);
+  std::fputs(fmt::format("\r\033[K{}", progress_line(progress, budget_s_, terminal_columns())).c_str(),
+             stderr);
   std::fflush(stderr);
 }
 

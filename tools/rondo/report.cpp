@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,8 @@ void report(const Error& error, bool json) {
   if (error.message.empty()) return;
   std::string text = fmt::format("rondo: error: {}\n", error.message);
   if (!error.hint.empty()) text += fmt::format("  hint: {}\n", error.hint);
-  if (error.kind == ErrorKind::Internal) text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
+  if (error.kind == ErrorKind::Internal)
+    text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
   std::fputs(text.c_str(), stderr);
   if (!json) return;
   const nlohmann::json object = {
@@ -51,9 +53,17 @@ void report(const Error& error, bool json) {
 
 void note(const std::string& text) { std::fputs(fmt::format("rondo: note: {}\n", text).c_str(), stderr); }
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+namespace {
+bool failed = false;
 }
+
+void print(const std::string& text) {
+  errno = 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  failed = failed || (!written && errno != EPIPE);
+}
+
+bool output_failed() { return failed; }
 
 }  // namespace rondo::tools

@@ -13,11 +13,14 @@ const char* kind_name(ErrorKind kind);  // "input", "unsupported", ...
 // An error whose message is empty was shown already.
 inline Error already_shown(ErrorKind kind) { return {kind, "", ""}; }
 
-// "rondo: error: ..." and the hint below it, on standard error; with `json` also an object on standard output.
+// "rondo: error: ..." and the hint below it, on standard error; with `json` also an object on standard
+// output.
 void report(const Error& error, bool json);
 // A remark on standard error: "rondo: note: ...".
 void note(const std::string& text);
 // To standard output, at once. A reader that went away is no error.
 void print(const std::string& text);
+// Whether some of it could not be written, the disk being full for instance.
+bool output_failed();
 
 }  // namespace rondo::tools

@@ -13,7 +13,8 @@ namespace {
 
 using runtime::RunArrays;
 
-Status read_arrays(const std::vector<std::string>& texts, const char* option, std::vector<runtime::NamedArray>& into) {
+Status read_arrays(const std::vector<std::string>& texts, const char* option,
+                   std::vector<runtime::NamedArray>& into) {
   for (const std::string& text : texts) {
     const auto parts = runtime::parse_assignment(text, option);
     if (!parts) return parts.error();
@@ -27,7 +28,8 @@ Status read_arrays(const std::vector<std::string>& texts, const char* option, st
 Result<RunArrays> arrays_of(const Options& options) {
   RunArrays arrays;
   if (Status status = read_arrays(options.inputs, "--input", arrays.inputs); !status) return status.error();
-  if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status) return status.error();
+  if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status)
+    return status.error();
   if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
   return arrays;
 }
@@ -53,7 +55,10 @@ Result<std::vector<Target>> targets_of(const Options& options, const step::Cell&
         known += fmt::format("{}{}", known.empty() ? "" : ", ", tensor.name);
       }
       if (found == nullptr)
-        return Error{ErrorKind::Input, fmt::format("cell {} has no {} '{}'", cell.name, last ? "state" : "output", parts->first), "it has: " + known};
+        return Error{
+            ErrorKind::Input,
+            fmt::format("cell {} has no {} '{}'", cell.name, last ? "state" : "output", parts->first),
+            "it has: " + known};
       targets.push_back({found, parts->second, last});
     }
   return targets;
@@ -69,31 +74,38 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
   }
   Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward, session);
   if (!problem) return problem;
-  const Result<step::Sizes> sizes = runtime::deduce_sizes(
-      cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
+  const Result<step::Sizes> sizes =
+      runtime::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
   if (!sizes) return sizes.error();
   if (options.shape_given && runtime::shape_text(*sizes) != runtime::shape_text(problem->sizes))
-    return Error{ErrorKind::Input, fmt::format("--shape says {}, the arrays say {}", runtime::shape_text(problem->sizes), runtime::shape_text(*sizes)), "leave out --shape"};
+    return Error{ErrorKind::Input,
+                 fmt::format("--shape says {}, the arrays say {}", runtime::shape_text(problem->sizes),
+                             runtime::shape_text(*sizes)),
+                 "leave out --shape"};
   problem->sizes = *sizes;
   return problem;
 }
 
-Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell, const schedule::Problem& problem,
+Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
+                                 const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments, Session& session) {
   if (!options.reference && session.machine.gpu() != nullptr) {
-    auto run = runtime::run_on_device(cell, problem, arguments, session.machine.profile, *session.machine.gpu(), session.db());
+    auto run = runtime::run_on_device(cell, problem, arguments, session.machine.profile,
+                                      *session.machine.gpu(), session.db());
     if (run || run.error().kind != ErrorKind::Unsupported) return run;
     note(run.error().message + "; running on the reference executor");
   }
   return runtime::run_on_reference(cell, problem, arguments);
 }
 
-Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem, const runtime::CellRun& run) {
+Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,
+                     const runtime::CellRun& run) {
   runtime::StagedFiles files;
   for (const Target& target : targets) {
     const std::vector<double>& values = (target.last ? run.last_states : run.outputs).at(target.tensor->name);
     const kernel::Storage storage = target.last ? kernel::Storage::F32 : problem.storage;
-    const runtime::NpyArray array = runtime::npy_from(values, runtime::shape_of(*target.tensor, problem.sizes), storage);
+    const runtime::NpyArray array =
+        runtime::npy_from(values, runtime::shape_of(*target.tensor, problem.sizes), storage);
     if (Status status = files.add(target.path, runtime::to_npy(array)); !status) return status;
   }
   return files.commit();
@@ -126,7 +138,8 @@ Status run(const Options& options) {
     print(run_json(cell.name, *problem, *result, files));
     return success();
   }
-  std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes), kernel::storage_name(problem->storage), result->where);
+  std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes),
+                                 kernel::storage_name(problem->storage), result->where);
   for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
   if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
   print(text);

@@ -24,14 +24,16 @@ namespace {
 
 Result<db::Database> open_at(const Options& options, db::Access access) {
   const db::OpenOptions how{access};
-  return options.database.empty() ? db::Database::open_default(how) : db::Database::open(options.database, how);
+  return options.database.empty() ? db::Database::open_default(how)
+                                  : db::Database::open(options.database, how);
 }
 
 }  // namespace
 
 Result<std::optional<db::Database>> open_database(const Options& options, Use use) {
   if (options.no_database && use != Use::Required) return std::optional<db::Database>();
-  Result<db::Database> opened = open_at(options, use == Use::Written ? db::Access::ReadWrite : db::Access::ReadOnly);
+  Result<db::Database> opened =
+      open_at(options, use == Use::Written ? db::Access::ReadWrite : db::Access::ReadOnly);
   if (opened) return std::optional(std::move(opened).value());
   if (use != Use::Optional || !options.database.empty()) return opened.error();
   if (opened.error().kind != ErrorKind::Missing)
@@ -66,7 +68,8 @@ Result<schedule::Pass> single_pass(const Options& options) {
   const Result<std::vector<schedule::Pass>> passes = runtime::parse_passes(options.pass);
   if (!passes) return passes.error();
   if (passes->size() != 1)
-    return Error{ErrorKind::Input, fmt::format("`rondo {}` takes one pass, not '{}'", options.command, options.pass), ""};
+    return Error{ErrorKind::Input,
+                 fmt::format("`rondo {}` takes one pass, not '{}'", options.command, options.pass), ""};
   return passes->front();
 }
 

@@ -15,7 +15,8 @@ struct LoadedCell {
   runtime::CellFile file;
   step::Cell cell;
 };
-// Shows the diagnostics of a file that does not parse: as text on standard error, with --json on standard output.
+// Shows the diagnostics of a file that does not parse: as text on standard error, with --json on standard
+// output.
 Result<LoadedCell> load_cell(const Options& options);
 
 struct Session {
@@ -25,7 +26,8 @@ struct Session {
 };
 
 enum class Use {
-  Optional,  // read if it is there; an unwritable or damaged default database is a note, one named by --db an error
+  Optional,  // read if it is there; an unwritable or damaged default database is a note, one named by --db an
+             // error
   Required,  // must be there
   Written,   // made if it is not there
 };

@@ -18,28 +18,36 @@ namespace {
 constexpr std::size_t kLeadersShown = 8;
 
 std::string row_text(const tuner::Row& row) {
-  const std::string time = row.timing.samples > 0
-                               ? fmt::format("{:>10.4f} {:>6.1f}%", row.timing.median_s * 1e3, row.timing.quartile_spread * 100)
-                               : fmt::format("{:>10.4f}  model", row.candidate.estimate.seconds * 1e3);
-  return fmt::format("  {} {:>5} {:>8}  {:<9} {} {}\n", time, row.registers, row.shared_bytes,
-                     row.status == db::TrialStatus::Ok ? (row.verified ? "verified" : "compiled") : db::to_text(row.status),
-                     row.candidate.strategy, schedule::print(row.candidate.parameters));
+  const std::string time =
+      row.timing.samples > 0
+          ? fmt::format("{:>10.4f} {:>6.1f}%", row.timing.median_s * 1e3, row.timing.quartile_spread * 100)
+          : fmt::format("{:>10.4f}  model", row.candidate.estimate.seconds * 1e3);
+  return fmt::format(
+      "  {} {:>5} {:>8}  {:<9} {} {}\n", time, row.registers, row.shared_bytes,
+      row.status == db::TrialStatus::Ok ? (row.verified ? "verified" : "compiled") : db::to_text(row.status),
+      row.candidate.strategy, schedule::print(row.candidate.parameters));
 }
 
 std::string tuned_text(const TunedPass& pass) {
   const tuner::TuneResult& result = pass.result;
-  std::string text = fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_name(pass.problem.pass),
-                                 runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
-                                 "ms", "spread", "regs", "shared");
-  for (std::size_t i = 0; i < std::min(kLeadersShown, result.search.rows.size()); ++i) text += row_text(result.search.rows[i]);
+  std::string text =
+      fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_name(pass.problem.pass),
+                  runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
+                  "spread", "regs", "shared");
+  for (std::size_t i = 0; i < std::min(kLeadersShown, result.search.rows.size()); ++i)
+    text += row_text(result.search.rows[i]);
   text += fmt::format("choice: {}\n", result.summary());
-  if (!result.measured) text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
-  else if (!result.stored_as_best) text += "not stored: no database, or it holds a faster one\n";
-  if (!result.database_trouble.empty()) text += fmt::format("the database stopped recording: {}\n", result.database_trouble);
+  if (!result.measured)
+    text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
+  else if (!result.stored_as_best)
+    text += "not stored: no database, or it holds a faster one\n";
+  if (!result.database_trouble.empty())
+    text += fmt::format("the database stopped recording: {}\n", result.database_trouble);
   return text;
 }
 
-Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, schedule::Pass pass, double budget_s, Session& session) {
+Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
+                            double budget_s, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
   ProgressBar bar(budget_s);
@@ -51,7 +59,8 @@ Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, sche
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
-  Result<tuner::TuneResult> result = tuner::tune(cell, *problem, session.machine.profile, session.machine.gpu(), tuning);
+  Result<tuner::TuneResult> result =
+      tuner::tune(cell, *problem, session.machine.profile, session.machine.gpu(), tuning);
   if (!result) return result.error();
   return TunedPass{std::move(problem).value(), std::move(result).value()};
 }
@@ -68,9 +77,11 @@ Status tune(const Options& options) {
   // Wrong options must not leave a new database behind.
   Result<Session> session = open_session(options, Use::Optional);
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
-  if (const auto machine = tuner::find_machine(options.arch, nullptr, false); !machine) return machine.error();
-  if (const auto problem = runtime::parse_problem(loaded->cell, {options.shape, options.dtype, options.math, options.constants},
-                                                  passes->front(), "sm_90");
+  if (const auto machine = tuner::find_machine(options.arch, nullptr, false); !machine)
+    return machine.error();
+  if (const auto problem = runtime::parse_problem(
+          loaded->cell, {options.shape, options.dtype, options.math, options.constants}, passes->front(),
+          "sm_90");
       !problem)
     return problem.error();
   session = open_session(options, Use::Written);
@@ -84,7 +95,7 @@ Status tune(const Options& options) {
     if (stop_flag()) break;
   }
   if (options.json) print(tune_json(loaded->cell.name, session->machine.profile.name, tuned));
-  return success();
+  return stop_flag() ? Status(already_shown(ErrorKind::Cancelled)) : success();
 }
 
 }  // namespace rondo::tools

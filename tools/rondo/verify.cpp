@@ -15,8 +15,9 @@
 namespace rondo::tools {
 namespace {
 
-Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem, const runtime::Choice& choice,
-                                   schedule::KernelPlan plan, std::uint64_t seed, Session& session) {
+Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem,
+                                   const runtime::Choice& choice, schedule::KernelPlan plan,
+                                   std::uint64_t seed, Session& session) {
   runtime::CompileOptions compiling;
   compiling.database = session.db();
   compiling.cubin_key = choice.cubin_key;
@@ -32,13 +33,14 @@ Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Probl
   return verifier->check(*loaded, *stream);
 }
 
-Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass, const runtime::Wish& wish,
-                                 std::uint64_t seed, Session& session) {
+Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
+                                 const runtime::Wish& wish, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
   runtime::ChooseOptions choosing;
   choosing.database = session.db();
-  Result<runtime::Choice> choice = runtime::choose_with(cell, *problem, session.machine.profile, wish, choosing);
+  Result<runtime::Choice> choice =
+      runtime::choose_with(cell, *problem, session.machine.profile, wish, choosing);
   if (!choice) return choice.error();
   Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, *choice);
   if (!plan) return plan.error();
@@ -56,10 +58,12 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
 }
 
 std::string verified_text(const VerifiedPass& pass) {
-  std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_name(pass.problem.pass),
-                                 kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
-                                 pass.choice.strategy, schedule::print(pass.choice.parameters));
-  for (const tuner::TensorCheck& check : pass.result.verification.checks) text += fmt::format("  {}\n", check.text());
+  std::string text =
+      fmt::format("{} {} {}: {} {}\n", schedule::pass_name(pass.problem.pass),
+                  kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
+                  pass.choice.strategy, schedule::print(pass.choice.parameters));
+  for (const tuner::TensorCheck& check : pass.result.verification.checks)
+    text += fmt::format("  {}\n", check.text());
   for (const std::string& fault : pass.result.faults) text += fmt::format("  fault: {}\n", fault);
   return text;
 }
@@ -90,12 +94,14 @@ Status verify(const Options& options) {
     results.push_back(std::move(result).value());
   }
   const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
-  if (options.json) print(verify_json(loaded->cell.name, where, results));
+  if (options.json)
+    print(verify_json(loaded->cell.name, where, results));
   else
     for (const VerifiedPass& result : results) print(fmt::format("{}, {}", where, verified_text(result)));
   if (passed) return success();
   if (options.json) return already_shown(ErrorKind::Wrong);
-  return Error{ErrorKind::Wrong, fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
+  return Error{ErrorKind::Wrong,
+               fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
                "please report it with the command line and the cell file"};
 }
 

@@ -1,0 +1,172 @@
+// The remaining commands without a GPU, and bad input to every command.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+
+namespace rondo::test {
+namespace {
+
+const char* const kCommands[] = {"check", "emit", "tune",      "run",   "verify",
+                                 "bench", "db",   "calibrate", "doctor"};
+
+TEST(Commands, EachHasHelpWithExitCodes) {
+  for (const char* command : kCommands) {
+    const Outcome outcome = rondo({command, "--help"});
+    EXPECT_EQ(outcome.status, 0) << command;
+    EXPECT_NE(outcome.out.find("exit status"), std::string::npos) << command;
+    EXPECT_EQ(outcome.err, "");
+  }
+  EXPECT_EQ(rondo({"--version"}).out.rfind("rondo ", 0), 0U);
+}
+
+TEST(Commands, TuneByModelRecordsAndExplains) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  const std::vector<std::string> tune = {"tune", "mingru",   "--shape", "B=2,T=16,D=64", "--db",
+                                         file,   "--budget", "60s",     "--workers",     "1"};
+  const Outcome outcome = rondo(tune);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("choice: stream "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("no GPU measured it"), std::string::npos) << outcome.out;
+  const Outcome listed = rondo({"db", "list", "--json", "--db", file});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  EXPECT_EQ(nlohmann::json::parse(listed.out)["problems"][0]["cell_name"], "mingru");
+  EXPECT_EQ(rondo({"db", "show", "mingru", "--db", file}).status, 0);
+  EXPECT_EQ(rondo({"db", "check", "--db", file}).status, 0);
+  EXPECT_EQ(rondo({"db", "prune", "--db", file, "--before", "0s"}).status, 0);
+  EXPECT_EQ(rondo({"db", "lock", "--db", file, "-o", folder.path("lock.json")}).status, 0);
+  EXPECT_EQ(rondo({"db", "export", "--db", file, "-o", folder.path("all.json")}).status, 0);
+  EXPECT_EQ(rondo({"db", "import", folder.path("all.json"), "--db", folder.path("other.db")}).status, 0);
+  EXPECT_EQ(rondo({"db", "merge", file, "--db", folder.path("other.db")}).status, 0);
+  EXPECT_EQ(rondo({"db", "show", "nosuch", "--db", file}).status, 4);
+}
+
+TEST(Commands, DoctorSaysWhatIsMissing) {
+  const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}});
+  EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const nlohmann::json findings = nlohmann::json::parse(outcome.out)["findings"];
+  for (const char* subject : {"CUDA driver", "NVRTC"}) {
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [&](const auto& f) { return f["subject"] == subject; });
+    ASSERT_NE(found, findings.end());
+    EXPECT_EQ((*found)["health"], "missing");
+    EXPECT_NE((*found)["advice"], "");
+  }
+}
+
+TEST(Commands, OutputThatCannotBeWritten) {
+  const Outcome full = rondo_into("/dev/full", {"emit", "mingru", "--no-db"});
+  EXPECT_EQ(full.status, 2);
+  EXPECT_NE(full.err.find("cannot write to standard output"), std::string::npos) << full.err;
+  // A reader that leaves early is no failure, and no signal ends the program.
+  const Outcome closed =
+      start("/bin/sh", {"-c", "(\"$0\" emit mingru --no-db; echo status $? >&2) | true", RONDO_PROGRAM});
+  EXPECT_EQ(closed.err, "status 0\n");
+}
+
+TEST(Commands, CtrlCEndsTuning) {
+  const std::string script =
+      "\"$0\" tune mingru --no-db --no-gpu --exhaustive --budget 60s --workers 1 & sleep 1; kill -TERM $!; "
+      "wait $!";
+  const Outcome outcome = start("/bin/sh", {"-c", script, RONDO_PROGRAM}, {{"RONDO_LIBCUDA", "none"}});
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+}
+
+struct BadCall {
+  std::vector<std::string> arguments;
+  int status;
+  std::string message;
+};
+
+void expect_refused(const BadCall& bad, const std::map<std::string, std::string>& environment = {}) {
+  const Outcome outcome = rondo(bad.arguments, environment);
+  std::string call;
+  for (const std::string& argument : bad.arguments) call += argument + " ";
+  EXPECT_EQ(outcome.status, bad.status) << call << outcome.err;
+  EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << call << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("rondo: error: ", 0), 0U) << call << outcome.err;
+  EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << call << outcome.err;
+  EXPECT_EQ(outcome.out, "") << call;
+}
+
+TEST(BadInput, CommandLine) {
+  const BadCall cases[] = {
+      {{}, 2, "no command given"},
+      {{"frobnicate"}, 2, "unknown command 'frobnicate'"},
+      {{"check"}, 2, "cell is required"},
+      {{"check", "mingru", "--nosuch"}, 2, "--nosuch"},
+      {{"check", "mingru", "--shape", "B=0"}, 2, "B must be a whole number"},
+      {{"check", "mingru", "--dtype", "fp8"}, 2, "unknown dtype 'fp8'"},
+      {{"check", "mingru", "--math", "sloppy"}, 2, "unknown math"},
+      {{"check", "mingru", "--pass", "fw,bw"}, 2, "takes one pass"},
+      {{"check", "mingru", "--const", "nosuch=1"}, 2, "has no constant"},
+      {{"emit", "mingru", "--stage", "llvm"}, 2, "unknown stage 'llvm'"},
+      {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
+      {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
+      {{"emit", "mingru", "--param", "bogus=1"}, 2, "bogus"},
+      {{"tune", "mingru", "--budget", "soon"}, 2, "no duration"},
+      {{"tune", "mingru", "--workers", "-1"}, 2, "--workers"},
+      {{"bench", "mingru", "--samples", "0"}, 2, "--samples"},
+      {{"db"}, 2, "subcommand"},
+      {{"db", "drop"}, 2, "unknown command 'db drop'"},
+      {{"db", "show"}, 2, "argument is required"},
+      {{"db", "prune", "--before", "yesterday"}, 2, "no duration"},
+  };
+  for (const BadCall& bad : cases) expect_refused(bad);
+}
+
+TEST(BadInput, MissingFilesAndUnknownArchitectures) {
+  for (const char* command : {"check", "emit", "tune", "run", "verify", "bench"}) {
+    expect_refused({{command, "nosuch.cell"}, 4, "nosuch.cell"});
+    expect_refused({{command, "nosuch"}, 4, "no shipped cell"});
+    expect_refused({{command, "/tmp"}, 2, "/tmp"});
+    expect_refused({{command, "mingru", "--arch", "sm_42"}, 2, "sm_42"});
+  }
+  for (const char* action : {"list", "export", "prune", "check", "lock"})
+    expect_refused({{"db", action, "--db", "/nowhere/t.db"}, 4, "/nowhere"});
+  expect_refused({{"db", "import", "/nowhere/all.json"}, 4, "all.json"});
+  expect_refused({{"db", "merge", "/nowhere/t.db"}, 4, "t.db"});
+}
+
+TEST(BadInput, NoGpu) {
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"verify", "mingru"}, {"bench", "mingru"}, {"calibrate"}})
+    expect_refused({call, 4, "this needs a GPU"});
+}
+
+TEST(BadInput, NoNvrtc) {
+  expect_refused({{"tune", "mingru", "--no-db", "--shape", "B=2,T=16,D=64"}, 4, "no NVRTC"},
+                 {{"RONDO_NVRTC", "none"}});
+  EXPECT_EQ(rondo({"emit", "mingru", "--shape", "D=64"}, {{"RONDO_NVRTC", "none"}}).status, 0);
+}
+
+TEST(BadInput, DenseCells) {
+  for (const char* command : {"emit", "tune"})
+    expect_refused({{command, "gru", "--no-db"}, 3, "no strategy computes cell gru"});
+  expect_refused({{"verify", "gru", "--simulate"}, 3, "no strategy computes cell gru"});
+}
+
+TEST(BadInput, ForeignFilesAreNoDatabase) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  write_file(file,
+             "this is a letter, not a database, and it is long enough to hold a header of one hundred bytes "
+             "or so.....");
+  const std::string before = read_file(file);
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"db", "list", "--db", file},
+                                             {"tune", "mingru", "--db", file},
+                                             {"emit", "mingru", "--db", file},
+                                             {"db", "prune", "--db", file}})
+    expect_refused({call, 5, file});
+  EXPECT_EQ(read_file(file), before);
+  // A mistake in the options leaves no database behind.
+  expect_refused({{"tune", "mingru", "--db", folder.path("new.db"), "--dtype", "fp8"}, 2, "fp8"});
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"t.db"});
+}
+
+}  // namespace
+}  // namespace rondo::test

@@ -1,0 +1,125 @@
+// `rondo check` and `rondo emit` on every shipped cell, without a GPU.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cell_library.h"
+#include "runtime/nvrtc.h"
+#include "tests/tools/program.h"
+
+namespace rondo::test {
+namespace {
+
+const std::vector<std::string> kSmall = {"--shape", "B=2,T=16,H=1,D=64"};
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+bool streams(const std::string& cell) {
+  const Outcome outcome = rondo(with({"check", cell, "--json"}, kSmall));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json parsed = nlohmann::json::parse(outcome.out, nullptr, false);
+  EXPECT_TRUE(parsed.is_object()) << outcome.out;
+  return parsed["strategies"][0]["legal"].get<bool>();
+}
+
+TEST(Check, SaysWhatMinGruIs) {
+  const Outcome outcome = rondo(with({"check", "mingru"}, kSmall));
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* text : {"mingru: an affine diagonal recurrence", "next h depends on h: channel by channel",
+                           "[B, T, H, 2, D]", "4096 elements", "by model"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << "\n" << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Check, ShowsDiagnosticsAsTheFrontendRendersThem) {
+  const std::string file = std::string(RONDO_SOURCE_DIR) + "/tests/errors/unknown_name.cell";
+  const Outcome outcome = rondo({"check", file, "--json"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find(file + ":4:17: error: unknown name 'hh'"), std::string::npos) << outcome.err;
+  const nlohmann::json parsed = nlohmann::json::parse(outcome.out, nullptr, false);
+  EXPECT_EQ(parsed["diagnostics"][0]["line"], 4);
+}
+
+TEST(Emit, EveryStageOfEveryShippedCell) {
+  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells()) {
+    const bool legal = streams(cell.name);
+    for (const std::string stage : {"ast", "step", "backward", "jacobian", "kernel", "cuda"}) {
+      const Outcome outcome =
+          rondo(with({"emit", cell.name, "--stage", stage, "--strategy", "stream"}, kSmall));
+      const bool kernels = stage == "kernel" || stage == "cuda";
+      if (kernels && !legal) {
+        EXPECT_EQ(outcome.status, 3) << cell.name << " " << stage;
+      } else if (outcome.status == 3) {
+        EXPECT_EQ(stage, "jacobian") << cell.name;
+        EXPECT_FALSE(legal) << cell.name;
+      } else {
+        EXPECT_EQ(outcome.status, 0) << cell.name << " " << stage << outcome.err;
+        EXPECT_EQ(outcome.out.back(), '\n');
+        EXPECT_EQ(outcome.err, "");
+      }
+    }
+  }
+}
+
+TEST(Emit, CudaCompilesWithNvrtc) {
+  const auto nvrtc = runtime::Nvrtc::get();
+  ASSERT_TRUE(nvrtc.ok()) << nvrtc.error().message << " (tools/setup installs it)";
+  for (const char* cell : {"mingru", "paralstm", "sru"})
+    for (const char* pass : {"fw", "fws", "bw"})
+      for (const char* arch : {"sm_80", "sm_120"}) {
+        const Outcome outcome = rondo(with({"emit", cell, "--pass", pass, "--arch", arch}, kSmall));
+        ASSERT_EQ(outcome.status, 0) << outcome.err;
+        const auto compiled = (*nvrtc)->compile(outcome.out, "emitted.cu", arch, {"--std=c++17"});
+        EXPECT_TRUE(compiled.ok()) << cell << pass << arch << compiled.error().message;
+      }
+}
+
+// Where there is no nvcc, NVRTC above has compiled the same text.
+TEST(Emit, CudaCompilesWithPlainNvccWhereThereIsOne) {
+  const std::string nvcc = "/usr/local/cuda/bin/nvcc";
+  if (::access(nvcc.c_str(), X_OK) != 0) return;
+  const Folder folder;
+  for (const char* pass : {"fw", "bw"}) {
+    ASSERT_EQ(rondo(with({"emit", "paralstm", "--pass", pass, "-o", folder.path("k.cu")}, kSmall)).status, 0);
+    const Outcome outcome =
+        start(nvcc, {"-arch=sm_90", "-cubin", "-o", folder.path("k.cubin"), folder.path("k.cu")});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+}
+
+TEST(Emit, TakesParametersAndWritesWholeFiles) {
+  const Folder folder;
+  const std::string file = folder.path("k.cu");
+  const auto arguments =
+      with({"emit", "mingru", "--param", "channels=32", "--param", "stages=4", "-o", file}, kSmall);
+  const Outcome outcome = rondo(arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(read_file(file).find("__global__"), std::string::npos);
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"k.cu"});
+  EXPECT_EQ(rondo({"emit", "mingru", "--param", "channels=97", "-o", folder.path("bad.cu")}).status, 2);
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"k.cu"});
+}
+
+TEST(Emit, ChoosesAmongSeveralCells) {
+  const Folder folder;
+  const std::string file = folder.path("two.cell");
+  std::string text;
+  for (const char* name : {"one", "two"})
+    text +=
+        std::string("cell ") + name + "(D) {\n  input x[D]\n  state h[D]\n  next h = h + x\n  output h\n}\n";
+  write_file(file, text);
+  const Outcome none = rondo({"emit", file, "--stage", "step"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("one, two"), std::string::npos) << none.err;
+  EXPECT_NE(rondo({"emit", file, "--stage", "step", "--cell", "two"}).out.find("step two"),
+            std::string::npos);
+  EXPECT_EQ(rondo({"emit", file, "--stage", "step", "--cell", "three"}).status, 2);
+}
+
+}  // namespace
+}  // namespace rondo::test

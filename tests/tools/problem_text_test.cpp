@@ -1,0 +1,76 @@
+#include "runtime/problem_text.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/load_cell.h"
+#include "runtime/staged_files.h"
+#include "tests/tools/program.h"
+
+namespace rondo::runtime {
+namespace {
+
+TEST(ProblemText, Shapes) {
+  const auto sizes = parse_shape("D=1536, B=8,T=4096", {1, 1, 3, 1});
+  ASSERT_TRUE(sizes.ok());
+  EXPECT_EQ(shape_text(*sizes), "B=8,T=4096,H=3,D=1536");
+  for (const char* bad : {"", "B", "B=", "B=0", "B=-1", "B=1.5", "B=1,B=2", "X=1", "B=99999999999", "B=8;T=1",
+                          "b=1", "B=1000000,T=1000000,H=1000000,D=1000000"})
+    EXPECT_FALSE(parse_shape(bad).ok()) << bad;
+}
+
+TEST(ProblemText, Durations) {
+  EXPECT_EQ(*parse_duration("60s"), 60);
+  EXPECT_EQ(*parse_duration("60"), 60);
+  EXPECT_EQ(*parse_duration("500ms"), 0.5);
+  EXPECT_EQ(*parse_duration("1.5m"), 90);
+  EXPECT_EQ(*parse_duration("30d"), 30 * 86400);
+  for (const char* bad : {"", "s", "-5s", "5x", "1e3s", "inf", "nan", "5 s", "1..5s", "99999999999999d"})
+    EXPECT_FALSE(parse_duration(bad).ok()) << bad;
+}
+
+TEST(ProblemText, ListsOfPasses) {
+  EXPECT_EQ(parse_passes("fw,bw")->size(), 2U);
+  for (const char* bad : {"", "fw,", "fw,fw", "forward"}) EXPECT_FALSE(parse_passes(bad).ok()) << bad;
+}
+
+TEST(ProblemText, Assignments) {
+  EXPECT_EQ(parse_assignment("x=a=b", "--input")->second, "a=b");
+  for (const char* bad : {"", "x", "=y", "x="}) EXPECT_FALSE(parse_assignment(bad, "--input").ok()) << bad;
+  EXPECT_FALSE(parse_parameters({"a=1", "a=2"}).ok());
+  EXPECT_FALSE(parse_parameters({"a=x"}).ok());
+  EXPECT_EQ(parse_parameters({"a=1", "b=-2"})->at("b"), -2);
+}
+
+TEST(ProblemText, ConstantsMustExist) {
+  const auto file = load_cell_file("mingru");
+  ASSERT_TRUE(file.ok());
+  const auto cell = select_cell(*file, "");
+  ASSERT_TRUE(cell.ok());
+  const auto constants = parse_constants(*cell, {"nosuch=1"});
+  ASSERT_FALSE(constants.ok());
+  EXPECT_NE(constants.error().message.find("nosuch"), std::string::npos);
+}
+
+TEST(StagedFiles, AppearTogetherOrNotAtAll) {
+  const test::Folder folder;
+  test::write_file(folder.path("old"), "before");
+  {
+    StagedFiles files;
+    ASSERT_TRUE(files.add(folder.path("old"), "after").ok());
+    ASSERT_TRUE(files.add(folder.path("new"), "fresh").ok());
+    EXPECT_FALSE(files.add(folder.path("new"), "again").ok());
+    EXPECT_FALSE(files.add(folder.path("nowhere/x"), "").ok());
+    EXPECT_EQ(test::read_file(folder.path("old")), "before");
+  }
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"old"});
+  StagedFiles files;
+  ASSERT_TRUE(files.add(folder.path("old"), "after").ok());
+  ASSERT_TRUE(files.add("/dev/null", "nothing").ok());  // must stay a device
+  ASSERT_TRUE(files.commit().ok());
+  EXPECT_EQ(test::read_file(folder.path("old")), "after");
+  EXPECT_TRUE(write_output("/dev/null", "x").ok());
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"old"});
+}
+
+}  // namespace
+}  // namespace rondo::runtime

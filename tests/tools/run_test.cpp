@@ -1,0 +1,132 @@
+// `rondo run` over files, and `rondo verify --simulate`.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "runtime/npy.h"
+#include "tests/tools/program.h"
+
+namespace rondo::test {
+namespace {
+
+using runtime::read_npy;
+
+// What the equations of mingru.cell say, written again.
+std::vector<double> mingru(const std::vector<double>& x, std::vector<double> h, int B, int T, int D) {
+  std::vector<double> out;
+  for (int b = 0; b < B; ++b)
+    for (int t = 0; t < T; ++t)
+      for (int d = 0; d < D; ++d) {
+        const int at = ((b * T + t) * 2) * D + d;
+        const double z = 1 / (1 + std::exp(-x[static_cast<std::size_t>(at)]));
+        double& state = h[static_cast<std::size_t>(b * D + d)];
+        state = (1 - z) * state + z * x[static_cast<std::size_t>(at + D)];
+        out.push_back(state);
+      }
+  return out;
+}
+
+TEST(Run, ComputesWhatTheEquationsSay) {
+  const Folder folder;
+  write_array(folder.path("x.npy"), {2, 5, 1, 2, 3});
+  write_array(folder.path("h0.npy"), {2, 1, 3});
+  const Outcome outcome =
+      rondo({"run", "mingru", "--input", "x=" + folder.path("x.npy"), "--state", "h=" + folder.path("h0.npy"),
+             "--out", "h=" + folder.path("h.npy"), "--last", "h=" + folder.path("last.npy")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("B=2,T=5,H=1,D=3 fp32 on CPU"), std::string::npos) << outcome.out;
+  const auto x = runtime::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
+  const auto h0 = runtime::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
+  const auto array = read_npy(folder.path("h.npy"));
+  ASSERT_TRUE(array.ok()) << array.error().message;
+  EXPECT_EQ(array->shape, (std::vector<std::int64_t>{2, 5, 1, 3}));
+  const auto h = runtime::npy_values(*array, kernel::Storage::F32, "h");
+  const std::vector<double> wanted = mingru(*x, *h0, 2, 5, 3);
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR((*h)[i], wanted[i], 1e-6);
+  EXPECT_EQ(read_npy(folder.path("last.npy"))->shape, (std::vector<std::int64_t>{2, 1, 3}));
+  EXPECT_EQ(folder.files(), (std::vector<std::string>{"h.npy", "h0.npy", "last.npy", "x.npy"}));
+}
+
+TEST(Run, DenseCellsRunOnTheReference) {
+  const Folder folder;
+  write_array(folder.path("x.npy"), {1, 4, 2, 3, 5});
+  write_array(folder.path("R.npy"), {2, 3, 5, 5});
+  write_array(folder.path("b.npy"), {2, 3, 5});
+  const Outcome outcome =
+      rondo({"run", "gru", "--json", "--input", "x=" + folder.path("x.npy"), "--param-file",
+             "R=" + folder.path("R.npy"), "--param-file", "b=" + folder.path("b.npy"), "--out",
+             "h=" + folder.path("h.npy"), "--dtype", "bf16"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["problem"]["shape"]["D"], 5);
+  EXPECT_EQ(read_npy(folder.path("h.npy"))->elements(), 40);
+}
+
+struct BadRun {
+  std::vector<std::string> arguments;
+  int status;
+  std::string message;
+};
+
+TEST(Run, RefusesBadArraysAndWritesNothing) {
+  const Folder folder;
+  auto at = [&](const char* option, const std::string& file) {
+    return std::vector<std::string>{option, file};
+  };
+  write_array(folder.path("x.npy"), {2, 5, 1, 2, 3});
+  write_array(folder.path("rank.npy"), {2, 5, 2, 3});
+  write_array(folder.path("rows.npy"), {2, 5, 1, 3, 3});
+  write_array(folder.path("empty.npy"), {2, 0, 1, 2, 3});
+  write_array(folder.path("h0.npy"), {4, 1, 3});
+  runtime::NpyArray integers{"<i4", {2, 5, 1, 2, 3}, std::string(240, '\0')};
+  write_file(folder.path("int.npy"), runtime::to_npy(integers));
+  write_file(folder.path("words.npy"), runtime::to_npy({"<u2", {2, 5, 1, 2, 3}, std::string(120, '\0')}));
+  write_file(folder.path("text.npy"), "not an array");
+  write_file(folder.path("nan.npy"), runtime::to_npy({"<f4", {2, 5, 1, 2, 3}, std::string(240, '\xff')}));
+  const std::string x = "x=" + folder.path("x.npy");
+  const std::vector<std::string> before = folder.files();
+  const BadRun cases[] = {
+      {{}, 2, "'x' [B, T, H, 2, D] of cell mingru is missing"},
+      {at("--input", "x=" + folder.path("nosuch.npy")), 4, "nosuch.npy"},
+      {at("--input", "y=" + folder.path("x.npy")), 2, "has no input 'y'"},
+      {at("--input", "x"), 2, "name=value"},
+      {at("--input", "x=" + folder.path("rank.npy")), 2, "4 axes instead of 5"},
+      {at("--input", "x=" + folder.path("rows.npy")), 2, "axis 3 is 3 instead of 2"},
+      {at("--input", "x=" + folder.path("empty.npy")), 2, "axis 1 is empty"},
+      {at("--input", "x=" + folder.path("int.npy")), 2, "'<i4'"},
+      {at("--input", "x=" + folder.path("words.npy")), 2, "dtype cannot be told"},
+      {at("--input", "x=" + folder.path("text.npy")), 2, "no .npy file"},
+      {at("--input", "x=" + folder.path("nan.npy")), 2, "not finite"},
+      {{"--input", x, "--input", x}, 2, "given twice"},
+      {{"--input", x, "--state", "h=" + folder.path("h0.npy")}, 2, "B is 4, but 'x' has B=2"},
+      {{"--input", x, "--shape", "B=2,T=6,H=1,D=3"}, 2, "--shape says"},
+      {{"--input", x, "--dtype", "int8"}, 2, "int8"},
+      {{"--input", x, "--last", "c=" + folder.path("c.npy")}, 2, "has no state 'c'"},
+  };
+  for (const BadRun& bad : cases) {
+    std::vector<std::string> arguments = {"run", "mingru", "--out", "h=" + folder.path("h.npy")};
+    arguments.insert(arguments.end(), bad.arguments.begin(), bad.arguments.end());
+    const Outcome outcome = rondo(arguments);
+    EXPECT_EQ(outcome.status, bad.status) << bad.message << outcome.err;
+    EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(folder.files(), before);
+  }
+  const Outcome nowhere = rondo({"run", "mingru", "--input", x, "--last", "h=" + folder.path("last.npy"),
+                                 "--out", "h=" + folder.path("nowhere/h.npy")});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_EQ(folder.files(), before);
+}
+
+TEST(Verify, SimulatesWithoutAGpu) {
+  const Outcome outcome = rondo({"verify", "paragru", "--simulate", "--json", "--shape", "B=2,T=5,H=2,D=33",
+                                 "--pass", "fw,fws,bw", "--dtype", "fp32", "--seed", "5"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const nlohmann::json parsed = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(parsed["passed"].get<bool>());
+  EXPECT_EQ(parsed["passes"].size(), 3U);
+  EXPECT_GT(parsed["passes"][2]["checks"].size(), 3U);
+}
+
+}  // namespace
+}  // namespace rondo::test
