@@ -1,5 +1,6 @@
 #include "tuner/bench.h"
 
+#include <chrono>
 #include <memory>
 
 #include "runtime/plan.h"
@@ -10,7 +11,7 @@ namespace {
 
 Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& problem,
                                  const runtime::Choice& choice, const Machine& machine,
-                                 db::Database* database) {
+                                 db::Database* database, bool& from_cache) {
   Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, choice);
   if (!built) return built.error();
   runtime::CompileOptions options;
@@ -19,6 +20,7 @@ Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem
   const auto compiled = runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem,
                                               std::move(built).value(), options);
   if (!compiled) return compiled.error();
+  from_cache = compiled->from_cache;
   return runtime::DevicePlan::load(*compiled, *machine.context);
 }
 
@@ -28,12 +30,15 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
                        const runtime::Wish& wish, db::Database* database, int samples,
                        double copy_bytes_per_s) {
   if (Status status = machine.need_gpu(); !status) return status.error();
+  const auto begin = std::chrono::steady_clock::now();
+  bool from_cache = false;
   runtime::ChooseOptions options;
   options.database = database;
   Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
   if (!choice) return choice.error();
-  const Result<runtime::DevicePlan> plan = load(cell, problem, *choice, machine, database);
+  const Result<runtime::DevicePlan> plan = load(cell, problem, *choice, machine, database, from_cache);
   if (!plan) return plan.error();
+  const std::chrono::duration<double> ready = std::chrono::steady_clock::now() - begin;
   Result<EventTimer> timer = EventTimer::make();
   if (!timer) return timer.error();
   if (copy_bytes_per_s <= 0) {
@@ -56,7 +61,9 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
                   std::move(choice).value(),
                   timing_of(*seconds),
                   schedule::least_bytes(cell, problem),
-                  copy_bytes_per_s};
+                  copy_bytes_per_s,
+                  ready.count(),
+                  from_cache};
 }
 
 }  // namespace rondo::tuner

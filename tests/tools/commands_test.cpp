@@ -138,14 +138,14 @@ TEST(BadInput, NoGpu) {
 }
 
 TEST(BadInput, NoNvrtc) {
-  expect_refused({{"tune", "mingru", "--no-db", "--shape", "B=2,T=16,D=64"}, 4, "no NVRTC"},
+  expect_refused({{"tune", "mingru", "--no-db", "--no-gpu", "--shape", "B=2,T=16,D=64"}, 4, "no NVRTC"},
                  {{"RONDO_NVRTC", "none"}});
   EXPECT_EQ(rondo({"emit", "mingru", "--shape", "D=64"}, {{"RONDO_NVRTC", "none"}}).status, 0);
 }
 
 TEST(BadInput, DenseCells) {
   for (const char* command : {"emit", "tune"})
-    expect_refused({{command, "gru", "--no-db"}, 3, "no strategy computes cell gru"});
+    expect_refused({{command, "gru", "--no-db", "--no-gpu"}, 3, "no strategy computes cell gru"});
   expect_refused({{"verify", "gru", "--simulate"}, 3, "no strategy computes cell gru"});
 }
 

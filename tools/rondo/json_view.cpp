@@ -224,6 +224,8 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
                     {"spread", row.timing.decile_spread},
                     {"bytes", row.bytes},
                     {"share_of_copy_bandwidth", row.share()},
+                    {"ready_ms", row.ready_s * 1e3},
+                    {"from_cache", row.from_cache},
                     {"target_ms", nullptr},
                     {"peer_ms", nullptr}});
   const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;

@@ -68,6 +68,7 @@ Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, sche
 }  // namespace
 
 Status tune(const Options& options) {
+  (void)stop_flag();  // from here on Ctrl-C is a request
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
   const auto passes = runtime::parse_passes(options.pass);
@@ -86,6 +87,8 @@ Status tune(const Options& options) {
     return problem.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
+  if (session->machine.gpu() == nullptr && !options.no_gpu)
+    note(fmt::format("tuning by model: {}", session->machine.why_no_gpu));
   std::vector<TunedPass> tuned;
   for (const schedule::Pass pass : *passes) {
     Result<TunedPass> result = tune_pass(options, loaded->cell, pass, *budget, *session);
