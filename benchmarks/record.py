@@ -91,10 +91,9 @@ def main():
 
 def summary(row, tuned):
     """How long tuning took and how much it tried, without the table of trials."""
-    runs = tuned if isinstance(tuned, list) else tuned.get("results", [tuned])
-    keep = ("pass", "tried", "total", "seconds", "stopped", "end")
-    return {"cell": row["cell"], "B": row["B"], "T": row["T"], "D": row["D"], "dtype": row["dtype"],
-            "passes": [{k: run[k] for k in keep if k in run} for run in runs]}
+    keep = ("tried", "total", "seconds", "end")
+    passes = [{"pass": run["problem"]["pass"]} | {k: run[k] for k in keep} for run in tuned["passes"]]
+    return {"cell": row["cell"], "B": row["B"], "T": row["T"], "D": row["D"], "dtype": row["dtype"], "passes": passes}
 
 
 if __name__ == "__main__":
