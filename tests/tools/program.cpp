@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -53,15 +54,16 @@ Outcome start(const std::string& program, const std::vector<std::string>& argume
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
   pid_t child = -1;
   Outcome outcome;
-  if (::posix_spawn(&child, program.c_str(), &actions, nullptr, pointers(all).data(),
-                    pointers(variables).data()) == 0) {
+  const int error = ::posix_spawn(&child, program.c_str(), &actions, nullptr, pointers(all).data(),
+                                  pointers(variables).data());
+  if (error == 0) {
     int status = 0;
     ::waitpid(child, &status, 0);
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   posix_spawn_file_actions_destroy(&actions);
   outcome.out = read_file(out);
-  outcome.err = read_file(err);
+  outcome.err = error == 0 ? read_file(err) : program + " does not start: " + std::strerror(error);
   return outcome;
 }
 
