@@ -98,6 +98,13 @@ void GraphLowering::hoist(int channel, const LeafValue& param) {
     if (invariant_[at(id)]) emit(id, hoisted_[channel], param);
 }
 
+Value GraphLowering::hoisted(int channel, NodeId root) const {
+  const auto values = hoisted_.find(channel);
+  if (values == hoisted_.end()) return {};
+  const auto value = values->second.find(root);
+  return value == values->second.end() ? Value{} : value->second;
+}
+
 std::vector<Value> GraphLowering::lower(int channel, const LeafValue& leaf) {
   std::map<NodeId, Value> values = hoisted_[channel];
   for (const NodeId id : needed_) emit(id, values, leaf);

@@ -29,6 +29,9 @@ class GraphLowering {
   // is emitted.
   std::vector<kernel::Value> lower(int channel, const LeafValue& leaf);
 
+  // A root that hoist() has computed already; invalid if it changes from step to step.
+  kernel::Value hoisted(int channel, step::NodeId root) const;
+
   // Does any root depend on this leaf?
   bool uses(step::TensorId tensor, int row) const;
 

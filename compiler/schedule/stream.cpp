@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/schedule/history.h"
+#include "compiler/schedule/linear_step.h"
 #include "compiler/schedule/stream_kernel.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -21,6 +22,20 @@ Legality Stream::legal(const step::Cell& cell, const Problem&) const {
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
                                  tensor.name)};
   return {};
+}
+
+bool may_segment(const step::Cell& cell, const Problem& problem) {
+  const step::Cell simple = step::simplify(cell);
+  StepGraph step{simple.graph, {}};
+  if (problem.pass == Pass::Backward) {
+    step::BackwardStep backward = step::backward_step(simple);
+    step.roots = roots_of(backward);
+    step.graph = std::move(backward.graph);
+  } else {
+    for (const auto* rows : {&simple.next, &simple.outputs})
+      for (const step::Row& row : *rows) step.roots.push_back(row.value);
+  }
+  return linear_step(simple, problem, step).has_value();
 }
 
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {

@@ -19,6 +19,10 @@ class Stream final : public Strategy {
                    const Parameters& parameters) const override;
 };
 
+// Is the pass affine in what it carries, so that time may be cut into segments? Affine cells forward, all
+// cells backward.
+bool may_segment(const step::Cell& cell, const Problem& problem);
+
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, H, P, D], P rows as counted by

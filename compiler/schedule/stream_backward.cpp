@@ -33,7 +33,9 @@ class BackwardBuilder : StreamBody {
         sums_.push_back(stream_.builder().variable(fmt::format("sum_{}", p), stream_.builder().real(0)));
     load_start(grad_last_);
     hoist();
-    stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) { step(staged, at_start); });
+    walk_steps([&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
+                   int channel) { return leaf(node, staged, at_start, channel); },
+               [&](const Results& results) { consume(results); });
     store_carries(grad_first_, "gradients of the initial states");
     store_sums();
     return stream_.finish();
@@ -64,10 +66,8 @@ class BackwardBuilder : StreamBody {
     throw std::logic_error("stream: a previous state that is not stored");
   }
 
-  void step(const StreamKernel::Staged& staged, bool at_start) {
+  void consume(const Results& results) {
     auto& b = stream_.builder();
-    const auto results = lower_channels(
-        [&](const step::Node& node, int channel) { return leaf(node, staged, at_start, channel); });
     std::size_t root = needs_.step.previous_states.size();
     for (const Row& row : needs_.step.inputs)
       stream_.store_row(grad_in_.at(row.tensor), row.row, column(results, root++));
@@ -76,10 +76,10 @@ class BackwardBuilder : StreamBody {
         const Value sum = sums_[index(p, channel)];
         b.assign(sum, sum + results[static_cast<std::size_t>(channel)][root]);
       }
-    assign_carries(results);
   }
 
-  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, bool at_start, int channel) {
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
+             int channel) {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
@@ -88,9 +88,14 @@ class BackwardBuilder : StreamBody {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::State: {
-        if (at_start) return first_state(node, channel);
+        if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
-        return staged(before_of(where.tensor), where.row, channel);
+        const Value saved = staged(before_of(where.tensor), where.row, channel);
+        if (!at_start.maybe.valid()) return saved;
+        auto& b = stream_.builder();
+        const Value value = b.variable("before", saved);
+        b.if_(at_start.maybe, [&] { b.assign(value, first_state(node, channel)); });
+        return value;
       }
       default: return param(node, channel);
     }
@@ -103,18 +108,22 @@ class BackwardBuilder : StreamBody {
   }
 
   void store_sums() {
-    if (needs_.step.params.empty()) return;
     auto& b = stream_.builder();
-    stream_.if_active([&] {
-      b.comment("parameter gradients of this batch row; a second kernel sums them over the batch");
-      for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
-        const Row& row = needs_.step.params[p];
-        const int at = first_param_row(cell_, row.tensor) + row.row;
+    for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
+      if (p == 0)
+        b.comment("parameter gradients of this batch row; a second kernel sums them over the batch");
+      std::vector<Value> own;
+      for (int channel = 0; channel < parameters_.per_thread; ++channel)
+        own.push_back(sums_[index(p, channel)]);
+      const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
+      const Row& row = needs_.step.params[p];
+      const int at = first_param_row(cell_, row.tensor) + row.row;
+      stream_.if_owner([&] {
         for (int channel = 0; channel < parameters_.per_thread; ++channel)
           b.store(workspace_.memory[stream_.state_index(param_rows(cell_), at, channel)],
-                  sums_[index(p, channel)]);
-      }
-    });
+                  totals[static_cast<std::size_t>(channel)]);
+      });
+    }
   }
 
   const BackwardNeeds& needs_;

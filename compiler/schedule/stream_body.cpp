@@ -1,5 +1,7 @@
 #include "compiler/schedule/stream_body.h"
 
+#include "compiler/schedule/stream_segment_body.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +20,18 @@ StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const Str
       problem_(problem),
       parameters_(parameters),
       stream_(name, comment, cell, problem, parameters, direction),
-      step_(parameters.shorten ? shorten_chain(cell, problem, step) : std::move(step)),
+      step_(prepare(parameters, std::move(step))),
       lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots) {}
+
+StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step) {
+  if (parameters.segments > 1) {
+    std::optional<LinearStep> linear = linear_step(cell_, problem_, step);
+    if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
+    forms_ = std::move(linear->roots);
+    return std::move(linear->early);
+  }
+  return parameters.shorten ? shorten_chain(cell_, problem_, step) : std::move(step);
+}
 
 void StreamBody::declare_params() {
   for (const TensorId id : cell_.of_kind(TensorKind::Param))
@@ -66,7 +78,7 @@ void StreamBody::hoist() {
 
 void StreamBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
   auto& b = stream_.builder();
-  stream_.if_active([&] {
+  stream_.if_owner([&] {
     b.comment(what);
     for (std::size_t k = 0; k < cell_.next.size(); ++k)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
@@ -88,7 +100,7 @@ Value StreamBody::settled(Value value, const std::string& name) {
   return read != nullptr && !is_carry ? value : stream_.builder().let(name, value);
 }
 
-void StreamBody::assign_carries(const std::vector<std::vector<Value>>& values) {
+void StreamBody::assign_carries(const Results& values) {
   std::vector<Value> next;
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
@@ -106,12 +118,40 @@ Value StreamBody::carry(TensorId id, int row, int channel) const {
   throw std::logic_error("stream: a state row that is never advanced");
 }
 
-std::vector<std::vector<Value>> StreamBody::lower_channels(
-    const std::function<Value(const step::Node&, int channel)>& leaf) {
-  std::vector<std::vector<Value>> results;
-  for (int channel = 0; channel < parameters_.per_thread; ++channel)
-    results.push_back(lowering_.lower(channel, [&](const step::Node& node) { return leaf(node, channel); }));
-  return results;
+void StreamBody::walk_steps(const LeafOf& leaf, const std::function<void(const Results&)>& consume) {
+  if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk();
+  stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
+    Results results;
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      results.push_back(lowering_.lower(channel, [&](const step::Node& node) {
+        return leaf(node, staged, {at_start, {}}, channel);
+      }));
+    consume(results);
+    assign_carries(results);
+  });
+}
+
+std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const std::vector<Value>& values) {
+  if (parameters_.segments == 1) return values;
+  auto& b = stream_.builder();
+  const kernel::Memory parts =
+      b.shared(name + "_parts", kernel::Storage::F32,
+               std::int64_t{parameters_.segments} * parameters_.channels, "[segments, channels]");
+  const Value own = stream_.segment() * parameters_.channels + stream_.lane_channel();
+  stream_.if_active([&] { b.store_vector(parts[own], values); });
+  b.barrier();
+  std::vector<Value> totals;
+  for (std::size_t c = 0; c < values.size(); ++c) totals.push_back(b.variable(name + "_total", b.real(0)));
+  stream_.if_owner([&] {
+    b.for_("part", 0, parameters_.segments, 4, [&](Value part) {
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        const Value place =
+            part * parameters_.channels + stream_.lane_channel() + static_cast<std::int64_t>(c);
+        b.assign(totals[c], totals[c] + b.load("share", parts[place]));
+      }
+    });
+  });
+  return totals;
 }
 
 std::string StreamBody::state_name(std::size_t k) const {
@@ -119,7 +159,7 @@ std::string StreamBody::state_name(std::size_t k) const {
   return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
 }
 
-std::vector<Value> StreamBody::column(const std::vector<std::vector<Value>>& results, std::size_t root) {
+std::vector<Value> StreamBody::column(const Results& results, std::size_t root) {
   std::vector<Value> values;
   for (const auto& result : results) values.push_back(result[root]);
   return values;

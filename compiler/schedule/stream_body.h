@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/linear_step.h"
 #include "compiler/schedule/shorten_chain.h"
 #include "compiler/schedule/stream_kernel.h"
 
@@ -28,32 +29,47 @@ class StreamBody {
   void hoist();
   // Carries into `last`, [B, H, rows, D] fp32.
   void store_carries(const std::map<step::TensorId, KernelTensor>& last, const std::string& what);
-  // All carries change at once: every new value is computed from the old ones first. `values` by
-  // [channel][state row].
-  void assign_carries(const std::vector<std::vector<kernel::Value>>& values);
+
+  // Whether a step stands at t = 0, where the initial state takes the place of a saved one.
+  struct AtStart {
+    bool always = false;
+    kernel::Value maybe;  // Pred, known at run time only; invalid if not
+  };
+  using LeafOf = std::function<kernel::Value(const step::Node&, const StreamKernel::Staged&, const AtStart&,
+                                             int channel)>;
+  // Results of a step by [channel][root]; the first roots are the carries' successors, in the order of
+  // Cell::next.
+  using Results = std::vector<std::vector<kernel::Value>>;
+  // Emits the walk over time: `consume` stores what a step gives besides its carries.
+  void walk_steps(const LeafOf& leaf, const std::function<void(const Results&)>& consume);
+  // The sum of `values` (by [channel]) over the segments, valid in the first segment's threads. All threads
+  // call it.
+  std::vector<kernel::Value> sum_over_segments(const std::string& name,
+                                               const std::vector<kernel::Value>& values);
 
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
-  std::vector<std::vector<kernel::Value>> lower_channels(
-      const std::function<kernel::Value(const step::Node&, int channel)>& leaf);
-
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   std::string state_name(std::size_t k) const;
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
   }
   // [channel][root] -> the channel values of one root.
-  static std::vector<kernel::Value> column(const std::vector<std::vector<kernel::Value>>& results,
-                                           std::size_t root);
+  static std::vector<kernel::Value> column(const Results& results, std::size_t root);
 
   const step::Cell& cell_;
   const Problem& problem_;
   StreamParameters parameters_;
   StreamKernel stream_;
+  std::vector<LinearForm>
+      forms_;  // of the roots, if the walk is in segments; step_ then computes their parts
   StepGraph step_;
   GraphLowering lowering_;
 
  private:
+  friend class SegmentedStep;
+  StepGraph prepare(const StreamParameters& parameters, StepGraph step);
+  void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);
 
   std::map<step::TensorId, KernelTensor> params_;

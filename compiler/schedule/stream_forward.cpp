@@ -35,7 +35,9 @@ class ForwardBuilder : StreamBody {
     // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
     // below see them.
     hoist();
-    stream_.walk([&](const StreamKernel::Staged& staged, bool) { step(staged); });
+    walk_steps([&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart&,
+                   int channel) { return leaf(node, staged, channel); },
+               [&](const Results& results) { consume(results); });
     store_carries(last_, "last states");
     return stream_.finish();
   }
@@ -55,21 +57,21 @@ class ForwardBuilder : StreamBody {
       last_[id] = stream_.signature().writes({Role::LastState, id});
   }
 
-  void step(const StreamKernel::Staged& staged) {
-    const auto results = lower_channels([&](const step::Node& node, int channel) {
-      switch (tensor(node.tensor).kind) {
-        case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
-        case TensorKind::State: return carry(node.tensor, node.row, channel);
-        default: return param(node, channel);
-      }
-    });
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) const {
+    switch (tensor(node.tensor).kind) {
+      case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+      case TensorKind::State: return carry(node.tensor, node.row, channel);
+      default: return param(node, channel);
+    }
+  }
+
+  void consume(const Results& results) {
     for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
       stream_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
                         column(results, cell_.next.size() + o));
     for (std::size_t k = 0; k < cell_.next.size(); ++k)
       if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
         stream_.store_row(kept->second, cell_.next[k].row, column(results, k));
-    assign_carries(results);
   }
 
   std::map<TensorId, int> staged_, outputs_, histories_;

@@ -23,8 +23,8 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"), get("per_thread"), get("steps"),   get("stages"),
-          get("unroll"),   get("vector"),     get("loaders"), get("shorten") != 0};
+  return {get("channels"), get("per_thread"), get("steps"),        get("stages"),  get("unroll"),
+          get("vector"),   get("loaders"),    get("shorten") != 0, get("segments")};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -70,7 +70,11 @@ void StreamKernel::place_threads() {
   head_ = b.let("head", b.block() / tiles % sizes.heads);
   batch_index_ = b.let("row", b.block() / (tiles * sizes.heads));
   tile_channel_ = b.let("first_channel", tile * channels);
-  channel_ = b.let("channel", tile_channel_ + b.thread() * parameters_.per_thread);
+  const bool parts = parameters_.segments > 1;
+  lane_ =
+      b.let("lane_channel", (parts ? b.thread() % parameters_.lanes() : b.thread()) * parameters_.per_thread);
+  segment_ = parts ? b.let("segment", b.thread() / parameters_.lanes()) : b.constant(0);
+  channel_ = b.let("channel", tile_channel_ + lane_);
   blocks_ = b.let("blocks", (time_ + (parameters_.steps - 1)) /
                                 b.named("kSteps", parameters_.steps, "time steps a stage"));
   auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
@@ -106,6 +110,11 @@ void StreamKernel::if_active(const std::function<void()>& body) {
   }
   if (active.valid()) return builder_.if_(active, body);
   body();
+}
+
+void StreamKernel::if_owner(const std::function<void()>& body) {
+  if (parameters_.segments == 1) return if_active(body);
+  if_active([&] { builder_.if_(segment_ == 0, body); });
 }
 
 bool StreamKernel::any_shifted() const {
@@ -276,7 +285,7 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
         const Value place = ((line + (forward ? u : -u)) * staged.tensor.rows + row) *
                                 b.named("kChannels", parameters_.channels) +
-                            b.thread() * parameters_.per_thread;
+                            lane_;
         rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
                                      parameters_.per_thread));
       }

@@ -24,9 +24,13 @@ struct StreamParameters {
   int vector = 8;        // elements one asynchronous copy moves
   int loaders = 0;       // warps that only stage inputs; 0: the computing threads do it themselves
   bool shorten = false;  // rewrite the step for a short chain (shorten_chain.h)
+  // Parts of a stage worked on at once, each by threads of its own; > 1 needs a step that is affine in what
+  // it carries (linear_step.h) and unroll * segments == steps.
+  int segments = 1;
 
   static StreamParameters from(const Parameters& parameters);
-  int computing() const { return channels / per_thread; }  // threads that own channels
+  int lanes() const { return channels / per_thread; }   // threads side by side along the channels
+  int computing() const { return lanes() * segments; }  // threads that compute
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
   int threads() const { return loaders == 0 ? computing() : first_loader() + 32 * loaders; }
@@ -57,8 +61,13 @@ class StreamKernel {
   kernel::Value batch_index() const { return batch_index_; }
   kernel::Value head_index() const { return head_; }
   kernel::Value channel_index(int channel);  // within the head
-  // Runs `body` for threads whose channels exist (all do if channels divides D).
+  kernel::Value segment() const {
+    return segment_;
+  }  // this thread's part of a stage, of StreamParameters::segments
+  kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
+  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
+  void if_owner(const std::function<void()>& body);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -66,6 +75,22 @@ class StreamKernel {
   using Staged = std::function<kernel::Value(int, int, int)>;
   using StepBody = std::function<void(const Staged&, bool at_start)>;
   void walk(const StepBody& each_step);
+
+  // The walk in segments. A stage has two halves with a barrier between: `early` computes, for each of the
+  // thread's `unroll` steps, what does not wait for the carries; `late` finishes the steps. In stages that
+  // are not whole, steps are guarded: a step that is not there must leave no trace.
+  struct Guard {
+    kernel::Value exists;    // Pred; invalid where every step exists
+    kernel::Value at_start;  // Pred: t = 0; invalid where it is not
+  };
+  struct SegmentBody {
+    std::function<void()> declare;  // registers both halves see
+    std::function<void(int step, const Staged&, const Guard&)> early;
+    std::function<void()> publish;  // after the last early step
+    std::function<void()> resume;   // before the first late step
+    std::function<void(int step, const Guard&)> late;
+  };
+  void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
@@ -95,6 +120,11 @@ class StreamKernel {
   void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,
                  const StepBody& each_step);
   bool any_shifted() const;
+  void each_segment_step(kernel::Value first, bool whole,
+                         const std::function<void(int, kernel::Value, const Guard&)>& body);
+  void early_half(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
+  void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
+  kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   bool channels_divide() const;
 
@@ -106,7 +136,7 @@ class StreamKernel {
   Signature signature_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
-  kernel::Value batch_, time_, blocks_, batch_index_, head_, tile_channel_, channel_, slot_;
+  kernel::Value batch_, time_, blocks_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_;
 };
 
 }  // namespace rondo::schedule

@@ -45,6 +45,13 @@ Traffic traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
+// Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
+// channel.
+std::int64_t exchange_bytes(const step::Cell& cell, const Problem& problem) {
+  const auto states = static_cast<std::int64_t>(cell.next.size());
+  return 4 * (states * (states + 1) + (problem.pass == Pass::Backward ? param_rows(cell) : 0));
+}
+
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
 // Blocks of one SM at once.
@@ -80,14 +87,20 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const Var channels =
       s.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
   const Var per_thread = s.var("per_thread", powers_of_two(1, 2), "channels a thread");
-  const Var steps = s.var("steps", powers_of_two(8, 64), "time steps a stage");
+  const Var steps = s.var("steps", powers_of_two(8, 256), "time steps a stage");
   const Var stages = s.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
   const Var unroll = s.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
   const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
   const Var loaders = s.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
-        "1: step rewritten for a short chain");
+  const Var shorten = s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
+                            "1: step rewritten for a short chain");
+
+  const Var segments = s.var("segments", powers_of_two(1, may_segment(simple, problem) ? 32 : 1),
+                             "parts of a stage worked on at once");
+  s.require(implies(segments == 1, steps <= 64), "long stages are for segments");
+  s.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
+  s.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s.require(vector * element <= 16, "a copy moves at most 16 bytes");
@@ -99,15 +112,16 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   s.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4), "narrow copies");
   s.require(per_thread <= vector, "alignment of stores");
   s.require(divides(per_thread, channels), "channels a thread");
-  const Expr computing = floor_div(channels, per_thread);
+  const Expr computing = floor_div(channels, per_thread) * segments;
   const Expr threads = s.define(
       "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
   s.require(unroll <= steps, "unrolling");
   s.require(channels <= round_up(dim, 8), "channels the head has");
+  const std::int64_t ring = traffic(simple, problem.pass).staged * element;
+  const Expr exchange = when(segments == 1, 0, segments * channels * exchange_bytes(simple, problem));
   const Expr shared =
-      s.define("shared_bytes", stages * steps * channels * (traffic(simple, problem.pass).staged * element),
-               "bytes of shared memory a block");
+      s.define("shared_bytes", stages * steps * channels * ring + exchange, "bytes of shared memory a block");
   s.require(shared <= profile.limits.shared_per_block, "shared memory");
   return s;
 }
@@ -123,11 +137,18 @@ struct Model {
   Traffic traffic;
   StepCost step;
   std::int64_t element = 2;
+  std::int64_t exchange = 0;  // bytes by segment and channel
+  int states = 1;             // carried rows
 
+  std::int64_t shared_bytes(const StreamParameters& p) const {
+    const std::int64_t ring = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+    return p.segments == 1 ? ring : ring + p.segments * p.channels * exchange;
+  }
   Estimate operator()(const Parameters& parameters) const;
   double memory(const StreamParameters& p, double waves, double busiest, double blocks,
                 std::int64_t shared) const;
   double issue(const StreamParameters& p, double waves, double busiest) const;
+  double chain(const StreamParameters& p) const;
   double block_bytes(const StreamParameters& p) const;
 };
 
@@ -155,17 +176,31 @@ double Model::issue(const StreamParameters& p, double waves, double busiest) con
   const double warps = std::ceil(p.threads() / 32.0) * busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double slots = p.per_thread * (step.alu + step.special + overhead);
+  const double maps =
+      p.segments == 1 ? 0 : 2.0 * states * (states + 1);  // composing and applying the steps' maps
+  const double slots = p.per_thread * (step.alu + step.special + overhead + maps);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
-  return waves * static_cast<double>(sizes.time) * std::ceil(warps / 4) * std::max(slots, special) /
-         speeds.clock_hz;
+  return waves * static_cast<double>(sizes.time) / p.segments * std::ceil(warps / 4) *
+         std::max(slots, special) / speeds.clock_hz;
+}
+
+// Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
+// the segments.
+double Model::chain(const StreamParameters& p) const {
+  if (p.segments == 1) {
+    const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
+    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
+  }
+  const double cycles =
+      8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
+  return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
   const StreamParameters p = StreamParameters::from(parameters);
   const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
   const double blocks = tiles * static_cast<double>(sizes.heads * sizes.batch);
-  const std::int64_t shared = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  const std::int64_t shared = shared_bytes(p);
   const int per_sm = resident(limits, shared, p.threads());
   const double waves = std::ceil(blocks / (static_cast<double>(per_sm) * limits.sm_count));
   const double busiest =
@@ -175,8 +210,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   Estimate e;
   e.memory = memory(p, waves, busiest, blocks, shared);
   e.issue = issue(p, waves, busiest);
-  const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
-  e.chain = waves * time * ((step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps);
+  e.chain = waves * time * chain(p);
   const double fill = speeds.memory_latency_s + block_bytes(p) / time * p.steps / speeds.sm_bytes_per_s;
   e.launch = speeds.launch_s + waves * fill;
   // The largest part hides the others only in part: a tenth of them shows.
@@ -196,7 +230,9 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                profile.speeds,
                traffic(simple, problem.pass),
                pass_cost(simple, problem),
-               kernel::storage_bytes(problem.storage)};
+               kernel::storage_bytes(problem.storage),
+               exchange_bytes(simple, problem),
+               static_cast<int>(simple.next.size())};
 }
 
 }  // namespace rondo::schedule

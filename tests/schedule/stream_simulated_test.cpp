@@ -44,13 +44,15 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
   return {{"channels", channels}, {"per_thread", per_thread},
           {"steps", steps},       {"stages", stages},
           {"unroll", 4},          {"vector", vector},
-          {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0}};
+          {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
+          {"segments", 1}};
 }
 
 struct Case {
   step::Cell cell;
   Problem problem;
   Parameters parameters;
+  Parameters backward;  // empty: the same
   std::string name() const {
     return cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -107,6 +109,7 @@ class Comparison {
     ASSERT_TRUE(truth) << truth.error().message;
     ASSERT_TRUE(plain) << plain.error().message;
     case_.problem.pass = Pass::Backward;
+    if (!case_.backward.empty()) case_.parameters = case_.backward;
     const SimulatedRun run = simulate();
     for (const TensorId id : case_.cell.of_kind(TensorKind::Input))
       compare(run, {Role::InputGradient, id}, truth->inputs, plain->inputs);
@@ -198,7 +201,7 @@ void run_all_sizes(Storage storage) {
   for (const step::Cell& cell : diagonal_cells())
     for (const std::int64_t time : {1, 7, 65})
       for (const std::int64_t dim : {1, 33, 130}) {
-        Case c{cell, {}, {}};
+        Case c{cell, {}, {}, {}};
         c.problem.sizes = {3, time, ++turn % 2 + 1, dim};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -214,12 +217,34 @@ TEST(StreamSimulated, EveryDiagonalCellBf16) { run_all_sizes(Storage::BF16); }
 TEST(StreamSimulated, EveryDiagonalCellFp16) { run_all_sizes(Storage::F16); }
 TEST(StreamSimulated, EveryDiagonalCellFp32) { run_all_sizes(Storage::F32); }
 
+TEST(StreamSimulated, SegmentsOfTime) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const Storage storage : {Storage::BF16, Storage::F32})
+      for (const std::int64_t time : {1, 16, 17, 65}) {
+        Case c{cell, {}, {}, {}};
+        c.problem.sizes = {2, time, 1, ++turn % 2 == 0 ? 40 : 33};
+        c.problem.storage = storage;
+        c.problem.math = default_math(storage);
+        c.parameters = parameters_for(c.problem, 40, 1, 16, 3, turn % 3);
+        c.backward = c.parameters;
+        for (Parameters* p : {&c.parameters, &c.backward}) {
+          c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
+          if (may_segment(cell, c.problem)) (*p)["segments"] = 4, (*p)["shorten"] = 0;
+        }
+        EXPECT_EQ(c.backward.at("segments"), 4)
+            << cell.name << ": every backward sweep is linear in its carries";
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure());
+      }
+}
+
 TEST(StreamSimulated, ManyShapesOfTile) {
   for (const int channels : {8, 24, 128})
     for (const int steps : {4, 32})
       for (const int stages : {2, 6})
         for (const int per_thread : {1, 2, 4}) {
-          Case c{cell_named("paralstm"), {}, {}};
+          Case c{cell_named("paralstm"), {}, {}, {}};
           c.problem.sizes = {2, 37, 1, 136};
           c.parameters = parameters_for(c.problem, channels, per_thread, steps, stages, stages / 3);
           Comparison(std::move(c)).run();

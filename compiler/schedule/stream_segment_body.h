@@ -1,0 +1,49 @@
+// One step's share of the walk in segments: each thread composes the affine maps of its steps, the segments'
+// compositions are exchanged through shared memory, and each thread then knows the carries its own steps
+// start from.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "compiler/schedule/stream_body.h"
+
+namespace rondo::schedule {
+
+class SegmentedStep {
+ public:
+  SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
+                const std::function<void(const StreamBody::Results&)>& consume);
+  void walk();
+
+ private:
+  void declare();
+  void early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard);
+  void compose(int step, int channel, const StreamKernel::Guard& guard);
+  void publish();
+  void resume();
+  void late(int step, const StreamKernel::Guard& guard);
+
+  kernel::Value part(int root, int step,
+                     int channel);  // an early value of one of the thread's steps; invalid if zero
+  kernel::Value apply(const LinearForm& form, int step, int channel,
+                      const std::vector<kernel::Value>& carried);
+  std::size_t states() const { return body_.cell_.next.size(); }
+  std::size_t at(std::size_t row, std::size_t column, int channel) const;
+  kernel::Value place(kernel::Value segment, std::size_t entry, int channel);
+  kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
+
+  StreamBody& body_;
+  const StreamBody::LeafOf& leaf_;
+  const std::function<void(const StreamBody::Results&)>& consume_;
+  kernel::Builder& b_;
+  int channels_;             // of a thread
+  kernel::Memory exchange_;  // [segments, states * (states + 1), channels]
+  std::vector<std::vector<kernel::Array>>
+      kept_;  // by [root][channel]: the thread's steps; no array for what is hoisted
+  std::vector<kernel::Value>
+      composed_;  // by at(): the composed map of the steps so far; column `states` is constant
+  std::vector<kernel::Value> carried_;  // by row * channels + channel: carries before the current late step
+};
+
+}  // namespace rondo::schedule

@@ -1,0 +1,123 @@
+// The walk in segments: a stage's steps are split among groups of threads, which meet once in the middle of
+// the stage.
+#include <fmt/format.h>
+
+#include "compiler/schedule/stream_kernel.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+void StreamKernel::walk_segments(const SegmentBody& body) {
+  auto& b = builder_;
+  const bool apart = parameters_.loaders > 0;
+  const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
+  const Value loader =
+      apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread")
+            : Value{};
+  const auto if_loader = [&](const std::function<void()>& action) {
+    apart ? b.if_(loader, action) : action();
+  };
+  b.comment("fill the ring");
+  if_loader([&] {
+    b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
+    b.wait_copies(parameters_.stages - 2);
+  });
+  b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+    b.barrier();
+    const Value slot = b.let("slot", block % stages);
+    const Value first = b.let("first_step", first_step_of(block));
+    Value whole = first + b.named("kSteps", parameters_.steps) <= time_;
+    if (any_shifted()) whole = whole && first >= 1;
+    whole = b.let("whole", whole);
+    body.declare();
+    if_loader([&] { stage_ahead(block + (stages - 1)); });
+    if_active([&] { early_half(first, slot, whole, body); });
+    b.barrier();
+    if_loader([&] { b.wait_copies(parameters_.stages - 2); });
+    if_active([&] { late_half(first, whole, body); });
+  });
+}
+
+// Steps of this thread in the order of the walk. `place` is the step within the stage; a stage that reaches
+// past T or, with shifted tensors, down to t = 0 is not whole, and its steps are guarded.
+void StreamKernel::each_segment_step(Value first, bool whole,
+                                     const std::function<void(int, Value, const Guard&)>& body) {
+  auto& b = builder_;
+  const bool forward = direction_ == Direction::Forward;
+  const Value begin = b.let("begin", segment_ * parameters_.unroll);
+  for (int u = 0; u < parameters_.unroll; ++u) {
+    const Value place = forward ? begin + u : b.constant(parameters_.steps - 1 - u) - begin;
+    Guard guard;
+    if (!whole) {
+      guard.exists = b.let("exists", first + place < time_);
+      if (any_shifted()) guard.at_start = b.let("at_start", first + place == 0);
+    }
+    body(u, place, guard);
+  }
+}
+
+Value StreamKernel::guarded(Value condition, const std::string& name, const kernel::Place& place) {
+  auto& b = builder_;
+  const Value value = b.variable(name, b.real(0));
+  b.if_(condition, [&] { b.assign(value, b.load(name, place)); });
+  return value;
+}
+
+void StreamKernel::early_half(Value first, Value slot, Value whole, const SegmentBody& body) {
+  auto& b = builder_;
+  const auto emit = [&](bool all) {
+    each_segment_step(first, all, [&](int u, Value place, const Guard& guard) {
+      std::vector<std::vector<std::vector<Value>>> values;  // [tensor][row][channel]
+      const Value line = b.let("line", slot * b.named("kSteps", parameters_.steps) + place);
+      for (const StagedTensor& staged : staged_) {
+        auto& rows = values.emplace_back();
+        for (int row = 0; row < staged.tensor.rows; ++row) {
+          const Value at =
+              (line * staged.tensor.rows + row) * b.named("kChannels", parameters_.channels) + lane_;
+          const std::string name = fmt::format("{}_{}", staged.tensor.name, row);
+          if (all) {
+            rows.push_back(b.load_vector(name, staged.shared[at], parameters_.per_thread));
+            continue;
+          }
+          const Value there = staged.shifted ? guard.exists && first + place >= 1 : guard.exists;
+          auto& channels = rows.emplace_back();
+          for (int channel = 0; channel < parameters_.per_thread; ++channel)
+            channels.push_back(guarded(there, name, staged.shared[at + channel]));
+        }
+      }
+      const auto get = [&](int id, int row, int channel) {
+        return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
+                     [static_cast<std::size_t>(channel)];
+      };
+      body.early(u, get, guard);
+    });
+  };
+  b.if_(
+      whole, [&] { emit(true); }, [&] { emit(false); });
+  body.publish();
+}
+
+void StreamKernel::late_half(Value first, Value whole, const SegmentBody& body) {
+  auto& b = builder_;
+  const bool forward = direction_ == Direction::Forward;
+  body.resume();
+  const Value start = segment_ * parameters_.unroll;
+  const Value place = forward ? start : b.constant(parameters_.steps - 1) - start;
+  for (Written& written : written_)
+    written.cursor = b.variable(written.tensor.name + "_at",
+                                written.base + b.wide(first + place) * written.tensor.stride_t);
+  const auto emit = [&](bool all) {
+    each_segment_step(first, all, [&](int u, Value, const Guard& guard) {
+      body.late(u, guard);
+      for (const Written& written : written_) {
+        const Value stride = written.tensor.stride_t;
+        b.assign(written.cursor, forward ? written.cursor + stride : written.cursor - stride);
+      }
+    });
+  };
+  b.if_(
+      whole, [&] { emit(true); }, [&] { emit(false); });
+}
+
+}  // namespace rondo::schedule
