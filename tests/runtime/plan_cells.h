@@ -38,7 +38,7 @@ inline schedule::Problem problem_of(schedule::Pass pass, std::int64_t dim = 64,
 inline schedule::Parameters stream_parameters(const step::Cell& cell, const schedule::Problem& problem,
                                               std::int64_t vector = 8) {
   const schedule::Parameters wanted = {{"channels", 64}, {"per_thread", 1}, {"steps", 8},
-                                       {"stages", 3},    {"unroll", 2},     {"vector", vector}};
+                                       {"stages", 3},    {"unroll", 4},     {"vector", vector}};
   const constraint::System space =
       schedule::find_strategy("stream")->space(cell, problem, target::find_profile("h200").value());
   schedule::Parameters result;
