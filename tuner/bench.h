@@ -18,8 +18,9 @@ struct BenchRow {
   Timing timing;                // seconds
   std::int64_t bytes = 0;       // that a run must move (schedule::least_bytes)
   double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
-  double ready_s = 0;           // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
-  bool from_cache = false;      // the cubin came from the database
+  double ready_s =
+      0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
+  bool from_cache = false;  // the cubin came from the database
 
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };

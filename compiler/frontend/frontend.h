@@ -21,7 +21,8 @@ struct Parsed {
   bool ok() const { return diagnostics.empty(); }
 };
 
-// Never throws on bad text, whatever its bytes; never recurses deeper than a fixed limit (deep nesting is a diagnostic).
+// Never throws on bad text, whatever its bytes; never recurses deeper than a fixed limit (deep nesting is a
+// diagnostic).
 Parsed parse(std::string_view text, std::string path);
 
 // "path:line:column: error: message", the source line, a caret line, and the help line.

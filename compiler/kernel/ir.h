@@ -1,7 +1,7 @@
-// KernelIR: a small SIMT language. One Kernel is what one __global__ function does, written per thread: typed registers,
-// register arrays with compile-time indices, structured control flow, global and shared memory, asynchronous copies,
-// barriers, shuffles. Schedules build it (builder.h), verify.h checks it, simulate.h runs it on the CPU, and a backend
-// turns each node into a line of text.
+// KernelIR: a small SIMT language. One Kernel is what one __global__ function does, written per thread: typed
+// registers, register arrays with compile-time indices, structured control flow, global and shared memory,
+// asynchronous copies, barriers, shuffles. Schedules build it (builder.h), verify.h checks it, simulate.h
+// runs it on the CPU, and a backend turns each node into a line of text.
 #pragma once
 
 #include <cstdint>
@@ -13,44 +13,86 @@
 
 namespace rondo::kernel {
 
-// Types of registers and expressions. 16-bit values exist only in memory; loads widen them to F32, stores round them
-// (to nearest even).
+// Types of registers and expressions. 16-bit values exist only in memory; loads widen them to F32, stores
+// round them (to nearest even).
 enum class Type { Pred, I32, I64, F32 };
 enum class Storage { F32, BF16, F16, I32 };
 int storage_bytes(Storage storage);
 const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32"
 
-// Accuracy of scalar functions: `Fast` uses hardware approximations (tanh.approx, ex2.approx), `Accurate` is within a few ulp.
+// Accuracy of scalar functions: `Fast` uses hardware approximations (tanh.approx, ex2.approx), `Accurate` is
+// within a few ulp.
 enum class Math { Fast, Accurate };
 
 // ---- expressions: pure, stored once in Kernel::expressions, operands before users ----
 using ExprId = std::int32_t;
-using RegId = std::int32_t;    // index into Kernel::registers
-using ArrayId = std::int32_t;  // index into Kernel::arrays
-using ParamId = std::int32_t;  // index into Kernel::params
-using SharedId = std::int32_t; // index into Kernel::shared
+using RegId = std::int32_t;     // index into Kernel::registers
+using ArrayId = std::int32_t;   // index into Kernel::arrays
+using ParamId = std::int32_t;   // index into Kernel::params
+using SharedId = std::int32_t;  // index into Kernel::shared
 
 enum class Builtin { ThreadX, BlockX, GridX };
-enum class IntOp { Add, Sub, Mul, Div, Mod, Min, Max, Shl, Shr, And, Or, Xor };  // Div and Mod of non-negative values only
+// Div and Mod of non-negative values only.
+enum class IntOp { Add, Sub, Mul, Div, Mod, Min, Max, Shl, Shr, And, Or, Xor };
 enum class Compare { Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual };
 enum class Logic { And, Or, Not };
 
-struct IntConst { std::int64_t value; };                       // type of the node: I32 or I64
-struct FloatConst { double value; };                           // F32
-struct RegRead { RegId reg; };
-struct ArrayRead { ArrayId array; ExprId index; };             // index: constants and variables of unrolled loops only
-struct ParamRead { ParamId param; };                           // a scalar kernel argument
-struct BuiltinRead { Builtin builtin; };                       // I32
-struct IntExpr { IntOp op; ExprId a, b; };                     // both of the node's type
-struct CompareExpr { Compare op; ExprId a, b; };               // Pred; a and b of one type
-struct LogicExpr { Logic op; ExprId a; ExprId b; };            // Pred; b unused (-1) for Not
-struct MathExpr { scalar::Op op; std::vector<ExprId> args; };  // F32; comparisons and logic yield 1.0f or 0.0f
-struct CastExpr { ExprId a; };                                 // I32 <-> I64, I32 -> F32, Pred -> F32
-struct SelectExpr { ExprId condition, a, b; };                 // condition Pred
+// Types of the nodes: IntConst, IntExpr I32 or I64; FloatConst, MathExpr F32; BuiltinRead I32; CompareExpr,
+// LogicExpr Pred.
+struct IntConst {
+  std::int64_t value;
+};
+struct FloatConst {
+  double value;
+};
+struct RegRead {
+  RegId reg;
+};
+// The index is made of constants and variables of unrolled loops only.
+struct ArrayRead {
+  ArrayId array;
+  ExprId index;
+};
+// A scalar kernel argument.
+struct ParamRead {
+  ParamId param;
+};
+struct BuiltinRead {
+  Builtin builtin;
+};
+// Both operands are of the node's type.
+struct IntExpr {
+  IntOp op;
+  ExprId a, b;
+};
+// a and b of one type.
+struct CompareExpr {
+  Compare op;
+  ExprId a, b;
+};
+// b is unused (-1) for Not.
+struct LogicExpr {
+  Logic op;
+  ExprId a;
+  ExprId b;
+};
+// Comparisons and logic yield 1.0f or 0.0f.
+struct MathExpr {
+  scalar::Op op;
+  std::vector<ExprId> args;
+};
+// I32 <-> I64, I32 -> F32, Pred -> F32.
+struct CastExpr {
+  ExprId a;
+};
+// The condition is a Pred.
+struct SelectExpr {
+  ExprId condition, a, b;
+};
 struct Expr {
   Type type;
-  std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr, LogicExpr, MathExpr,
-               CastExpr, SelectExpr>
+  std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr,
+               LogicExpr, MathExpr, CastExpr, SelectExpr>
       node;
 };
 
@@ -68,49 +110,101 @@ enum class CacheHint { Default, Streaming };  // Streaming: ld/st.global.cs, rea
 struct Stmt;
 using Body = std::vector<Stmt>;
 
-struct Let { RegId reg; ExprId value; };        // declares reg with its value; never assigned again
-struct Variable { RegId reg; ExprId initial; }; // declares reg; Assign may change it
-struct Assign { RegId reg; ExprId value; };
-struct DeclareArray { ArrayId array; };         // uninitialised register array
-struct ArrayWrite { ArrayId array; ExprId index; ExprId value; };
-// Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; F32 (or I32) registers, declared here.
-struct Load { std::vector<RegId> into; MemRef from; CacheHint hint = CacheHint::Default; };
-struct Store { std::vector<ExprId> values; MemRef to; CacheHint hint = CacheHint::Default; };
-// Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX cp.async).
-// Visible to the issuing thread after WaitCopies, to others after a barrier on top.
-struct CopyAsync { MemRef to; MemRef from; int elements; };
-struct CommitCopies {};              // closes this thread's group of copies (cp.async.commit_group)
-struct WaitCopies { int pending; };  // until at most `pending` newest groups of this thread are unfinished
-struct Barrier {};                   // all threads of the block
-struct WarpSync {};                  // all threads of the warp
+// Declares reg with its value; never assigned again.
+struct Let {
+  RegId reg;
+  ExprId value;
+};
+// Declares reg; Assign may change it.
+struct Variable {
+  RegId reg;
+  ExprId initial;
+};
+struct Assign {
+  RegId reg;
+  ExprId value;
+};
+// Uninitialised register array.
+struct DeclareArray {
+  ArrayId array;
+};
+struct ArrayWrite {
+  ArrayId array;
+  ExprId index;
+  ExprId value;
+};
+// Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; F32 (or I32)
+// registers, declared here.
+struct Load {
+  std::vector<RegId> into;
+  MemRef from;
+  CacheHint hint = CacheHint::Default;
+};
+struct Store {
+  std::vector<ExprId> values;
+  MemRef to;
+  CacheHint hint = CacheHint::Default;
+};
+// Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
+// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
+struct CopyAsync {
+  MemRef to;
+  MemRef from;
+  int elements;
+};
+struct CommitCopies {};  // closes this thread's group of copies (cp.async.commit_group)
+// Waits until at most `pending` newest groups of this thread are unfinished.
+struct WaitCopies {
+  int pending;
+};
+struct Barrier {};   // all threads of the block
+struct WarpSync {};  // all threads of the warp
 // into = value of `from` in another lane of the warp; all 32 lanes take part.
 enum class ShuffleMode { Up, Down, Xor, Index };
-struct Shuffle { RegId into; ExprId from; ShuffleMode mode; ExprId lane; };
+struct Shuffle {
+  RegId into;
+  ExprId from;
+  ShuffleMode mode;
+  ExprId lane;
+};
 struct For {
-  RegId variable;  // I32, declared here
+  RegId variable;           // I32, declared here
   ExprId begin, end, step;  // runs while variable < end (step > 0)
-  int unroll = 1;           // 1: leave rolled; n: unroll n times; kFullUnroll: completely, bounds are constants
+  int unroll = 1;  // 1: leave rolled; n: unroll n times; kFullUnroll: completely, bounds are constants
   Body body;
 };
 inline constexpr int kFullUnroll = 0;
-struct If { ExprId condition; Body then_body; Body else_body; };
-struct Comment { std::string text; };
+struct If {
+  ExprId condition;
+  Body then_body;
+  Body else_body;
+};
+struct Comment {
+  std::string text;
+};
 
 struct Stmt {
-  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies, WaitCopies, Barrier,
-               WarpSync, Shuffle, For, If, Comment>
+  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
+               WaitCopies, Barrier, WarpSync, Shuffle, For, If, Comment>
       node;
 };
 
-struct Register { std::string name; Type type; };
-struct RegisterArray { std::string name; Type type; int size; };
+struct Register {
+  std::string name;
+  Type type;
+};
+struct RegisterArray {
+  std::string name;
+  Type type;
+  int size;
+};
 struct Param {
   std::string name;
-  bool buffer = false;               // a pointer to `storage` elements, or a scalar of `type`
-  Storage storage = Storage::F32;    // buffers
-  bool written = false;              // buffers: may be stored to; otherwise const and read-only during the launch
-  Type type = Type::I32;             // scalars: I32, I64 or F32
-  std::string comment;               // shape and meaning
+  bool buffer = false;             // a pointer to `storage` elements, or a scalar of `type`
+  Storage storage = Storage::F32;  // buffers
+  bool written = false;   // buffers: may be stored to; otherwise const and read-only during the launch
+  Type type = Type::I32;  // scalars: I32, I64 or F32
+  std::string comment;    // shape and meaning
 };
 struct SharedArray {
   std::string name;
@@ -119,8 +213,13 @@ struct SharedArray {
   std::string comment;
 };
 
-// A constexpr of the emitted text: gives a number of the body a name. IntConst nodes refer to it by `constant_names`.
-struct NamedInt { std::string name; std::int64_t value; std::string comment; };
+// A constexpr of the emitted text: gives a number of the body a name. IntConst nodes refer to it by
+// `constant_names`.
+struct NamedInt {
+  std::string name;
+  std::int64_t value;
+  std::string comment;
+};
 
 struct Kernel {
   std::string name;

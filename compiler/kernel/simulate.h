@@ -1,11 +1,13 @@
-// Runs a Kernel on the CPU, block by block, warp by warp in lockstep, and reports what a GPU would forgive or hide.
+// Runs a Kernel on the CPU, block by block, warp by warp in lockstep, and reports what a GPU would forgive or
+// hide.
 //
-// Asynchronous copies land as late as the rules allow (when their group is waited for). Reported as faults: out-of-range or
-// misaligned access; reads of shared or global memory that nobody wrote (including a pending asynchronous copy's target);
-// two threads touching a shared word, one of them writing, without a barrier between (races, by vector clocks; threads of
-// one warp need a WarpSync or a barrier too); two blocks of a launch touching the same global element, one of them writing;
-// a barrier that not all threads of the block reach (deadlock); registers read before they are set; a write to a read-only
-// buffer; a run past `step_limit`.
+// Asynchronous copies land as late as the rules allow (when their group is waited for). Reported as faults:
+// out-of-range or misaligned access; reads of shared or global memory that nobody wrote (including a pending
+// asynchronous copy's target); two threads touching a shared word, one of them writing, without a barrier
+// between (races, by vector clocks; threads of one warp need a WarpSync or a barrier too); two blocks of a
+// launch touching the same global element, one of them writing; a barrier that not all threads of the block
+// reach (deadlock); registers read before they are set; a write to a read-only buffer; a run past
+// `step_limit`.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +19,16 @@
 
 namespace rondo::kernel {
 
-// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32 in `values`;
-// `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
+// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32 in
+// `values`; `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
 struct GlobalBuffer {
   Storage storage = Storage::F32;
-  std::vector<float> values;          // F32, BF16, F16
-  std::vector<std::int32_t> integers; // I32
+  std::vector<float> values;           // F32, BF16, F16
+  std::vector<std::int32_t> integers;  // I32
   std::vector<bool> written;
 };
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
-GlobalBuffer output_buffer(Storage storage, std::int64_t elements);             // poisoned: NaN, nothing written
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements);  // poisoned: NaN, nothing written
 
 // One launch argument, in the order of Kernel::params: a buffer (index into the buffers given) or a scalar.
 struct Argument {
@@ -49,7 +51,8 @@ struct SimulationResult {
   std::int64_t steps = 0;
 };
 
-// Runs a grid of `blocks` blocks of kernel.threads. Buffers are changed in place. The kernel must pass verify().
+// Runs a grid of `blocks` blocks of kernel.threads. Buffers are changed in place. The kernel must pass
+// verify().
 SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
                           std::vector<GlobalBuffer>& buffers, const SimulationOptions& options = {});
 

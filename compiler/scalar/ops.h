@@ -1,5 +1,5 @@
-// The scalar operations every level of Rondo shares: one table, keyed by op, gives name, arity, evaluation and cost.
-// StepIR adds the derivative rules (compiler/step/derivative_table.h), the backends their text.
+// The scalar operations every level of Rondo shares: one table, keyed by op, gives name, arity, evaluation
+// and cost. StepIR adds the derivative rules (compiler/step/derivative_table.h), the backends their text.
 #pragma once
 
 #include <span>
@@ -9,18 +9,52 @@ namespace rondo::scalar {
 
 // Comparisons and logic yield 1 or 0 as a number; select(c, a, b) takes a where c != 0.
 enum class Op {
-  Add, Sub, Mul, Div, Neg, Fma,  // Fma(a, b, c) = a * b + c
-  Min, Max, Abs, Sign,           // Sign(0) = 0
-  Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Square, Recip,
-  Sigmoid, Tanh, Relu, Silu, Gelu, Softplus, Erf, Sin, Cos,  // Gelu(x) = x/2 * (1 + erf(x / sqrt 2)), Hendrycks & Gimpel 2016
-  Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Neg,
+  Fma,  // Fma(a, b, c) = a * b + c
+  Min,
+  Max,
+  Abs,
+  Sign,  // Sign(0) = 0
+  Exp,
+  Expm1,
+  Log,
+  Log1p,
+  Sqrt,
+  Rsqrt,
+  Square,
+  Recip,
+  Sigmoid,
+  Tanh,
+  Relu,
+  Silu,
+  Gelu,
+  Softplus,
+  Erf,
+  Sin,
+  Cos,  // Gelu(x) = x/2 * (1 + erf(x / sqrt 2)), Hendrycks & Gimpel 2016
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Equal,
+  NotEqual,
+  And,
+  Or,
+  Not,
+  Select,
 };
 inline constexpr int kOpCount = static_cast<int>(Op::Select) + 1;
 
-// What an op costs a warp, in issue slots of the unit it runs on (the cost model multiplies by the device profile).
+// What an op costs a warp, in issue slots of the unit it runs on (the cost model multiplies by the device
+// profile).
 struct Cost {
-  int alu = 1;      // fp32 pipe instructions
-  int special = 0;  // special-function-unit instructions with `fast` math (tanh.approx, ex2.approx, rcp.approx, ...)
+  int alu = 1;  // fp32 pipe instructions
+  int special =
+      0;  // special-function-unit instructions with `fast` math (tanh.approx, ex2.approx, rcp.approx, ...)
   int latency = 4;  // cycles of the dependent chain on a recent GPU, `fast` math
 };
 
@@ -38,7 +72,8 @@ const OpInfo& info(Op op);
 // The op of a name as written in cell files, or nullptr.
 const OpInfo* find(std::string_view name);
 
-// Value of the op; args.size() == info(op).arity. Stable forms are used (softplus, sigmoid and log1p do not overflow).
+// Value of the op; args.size() == info(op).arity. Stable forms are used (softplus, sigmoid and log1p do not
+// overflow).
 double evaluate(Op op, std::span<const double> args);
 float evaluate(Op op, std::span<const float> args);
 

@@ -17,24 +17,26 @@ struct MatrixGradient {
   NodeId right = kNoNode;
 };
 
-// The backward step. Its graph begins with a copy of the forward graph (same NodeIds), followed by gradient nodes, so a
-// schedule may recompute any forward value or load it instead. Incoming: Gradient nodes for every output row and every
-// state row after the step. Gradients are per (batch, head) and step; parameter gradients are sums over batch and time
-// of the nodes named here (scalar parameters: of Scalar nodes).
+// The backward step. Its graph begins with a copy of the forward graph (same NodeIds), followed by gradient
+// nodes, so a schedule may recompute any forward value or load it instead. Incoming: Gradient nodes for every
+// output row and every state row after the step. Gradients are per (batch, head) and step; parameter
+// gradients are sums over batch and time of the nodes named here (scalar parameters: of Scalar nodes).
 struct BackwardStep {
   Graph graph;
-  NodeId forward_nodes = 0;                   // nodes [0, forward_nodes) are the forward step
-  std::vector<Row> previous_states;           // gradient of every state row before the step
-  std::vector<Row> inputs;                    // gradient of every input row (a zero constant if it has none)
-  std::vector<Row> params;                    // contribution of this step to vector and scalar parameter rows
-  std::vector<MatrixGradient> matrices;       // several entries of one row add up; none: zero
+  NodeId forward_nodes = 0;              // nodes [0, forward_nodes) are the forward step
+  std::vector<Row> previous_states;      // gradient of every state row before the step
+  std::vector<Row> inputs;               // gradient of every input row (a zero constant if it has none)
+  std::vector<Row> params;               // contribution of this step to vector and scalar parameter rows
+  std::vector<MatrixGradient> matrices;  // several entries of one row add up; none: zero
 };
-// Precondition: verify(cell) is empty; simplify the cell first, the forward prefix is kept as it is. Conventions at points
-// without a derivative: derivative_table.h; channels that tie for a ReduceMax share its gradient evenly (torch.amax).
-// Where a Scalar was broadcast (scalar parameters and inputs), its gradient contains a ReduceSum over the head.
+// Precondition: verify(cell) is empty; simplify the cell first, the forward prefix is kept as it is.
+// Conventions at points without a derivative: derivative_table.h; channels that tie for a ReduceMax share its
+// gradient evenly (torch.amax). Where a Scalar was broadcast (scalar parameters and inputs), its gradient
+// contains a ReduceSum over the head.
 BackwardStep backward_step(const Cell& cell);
 
-// For all-diagonal cells (others: std::logic_error, look at analyze() first): d next[i] / d previous[j] per channel as nodes, i and j in the order of Cell::next.
+// For all-diagonal cells (others: std::logic_error, look at analyze() first): d next[i] / d previous[j] per
+// channel as nodes, i and j in the order of Cell::next.
 struct JacobianStep {
   Graph graph;  // begins with the forward graph
   NodeId forward_nodes = 0;

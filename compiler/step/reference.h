@@ -1,5 +1,5 @@
-// The reference executor: runs any cell over a sequence, forward and backward, on the CPU. The oracle of every kernel
-// and the fallback where there is no GPU.
+// The reference executor: runs any cell over a sequence, forward and backward, on the CPU. The oracle of
+// every kernel and the fallback where there is no GPU.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +32,20 @@ template <class Real>
 struct ForwardResult {
   TensorMap<Real> outputs;      // by output name, [B, T, H, rows, D]
   TensorMap<Real> last_states;  // by state name, [B, H, rows, D]
-  TensorMap<Real> history;      // by state name, the state AFTER each step, [B, T, H, rows, D]; filled if asked
+  TensorMap<Real> history;  // by state name, the state AFTER each step, [B, T, H, rows, D]; filled if asked
 };
 
 template <class Real>
 struct ForwardArguments {
   TensorMap<Real> inputs;
   TensorMap<Real> params;
-  TensorMap<Real> initial_states;  // missing: zero
+  TensorMap<Real> initial_states;           // missing: zero
   std::map<std::string, double> constants;  // overrides of `const`s
 };
 
 template <class Real>
 struct BackwardResult {
-  TensorMap<Real> inputs;          // same shapes as the inputs
+  TensorMap<Real> inputs;  // same shapes as the inputs
   TensorMap<Real> params;
   TensorMap<Real> initial_states;
 };
@@ -56,9 +56,9 @@ struct LossGradients {
   TensorMap<Real> last_states;  // dLoss/d last state; missing: zero
 };
 
-// After each step, `round_state` (if set) is applied to every state value, and the inputs are used as given: this is how
-// a plain loop in a 16-bit storage type is imitated. Threads: 0 = all cores. Errors (Input): a tensor missing, unknown,
-// or of the wrong number of elements, naming both.
+// After each step, `round_state` (if set) is applied to every state value, and the inputs are used as given:
+// this is how a plain loop in a 16-bit storage type is imitated. Threads: 0 = all cores. Errors (Input): a
+// tensor missing, unknown, or of the wrong number of elements, naming both.
 template <class Real>
 struct RunOptions {
   int threads = 0;
@@ -67,12 +67,15 @@ struct RunOptions {
 };
 
 template <class Real>
-Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
+                                        const ForwardArguments<Real>& arguments,
                                         const RunOptions<Real>& options = {});
 // Reruns the forward pass inside, then sweeps back through time with the backward step.
 template <class Real>
-Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
-                                          const LossGradients<Real>& loss, const RunOptions<Real>& options = {});
+Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
+                                          const ForwardArguments<Real>& arguments,
+                                          const LossGradients<Real>& loss,
+                                          const RunOptions<Real>& options = {});
 // Both are instantiated for float and double.
 
 }  // namespace rondo::step

@@ -1,8 +1,9 @@
 // StepIR: one step of a recurrence as a pure dataflow graph over hidden vectors.
 //
-// The frontend unrolls leading constant extents, so every value of the graph is either one number a head (Scalar) or one
-// number a channel of the head (Vector, extent D). A tensor `x[4, D]` is four rows; the node Leaf{x, 2} is its third.
-// Nodes are numbered in creation order, operands always before their users: the node list is a topological order.
+// The frontend unrolls leading constant extents, so every value of the graph is either one number a head
+// (Scalar) or one number a channel of the head (Vector, extent D). A tensor `x[4, D]` is four rows; the node
+// Leaf{x, 2} is its third. Nodes are numbered in creation order, operands always before their users: the node
+// list is a topological order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ inline constexpr NodeId kNoNode = -1;
 
 enum class Extent { Scalar, Vector };
 
-// What a declared tensor is for. Memory layouts, row-major, innermost last (H heads are implicit in the text):
+// What a declared tensor is for. Memory layouts, row-major, innermost last (H heads are implicit in the
+// text):
 //   Input  [B, T, H, rows, D]   Param vector [H, rows, D], matrix [H, rows, D(out), D(in)], scalar [H, rows]
 //   State  [B, H, rows, D] as initial and last state, [B, T, H, rows, D] as saved history
 //   Output [B, T, H, rows, D]
@@ -45,21 +47,25 @@ struct Tensor {
 using TensorId = int;  // index into Cell::tensors
 
 enum class NodeKind {
-  Constant,      // value
-  NamedConst,    // a `const` of the cell that a caller may override: const_index
-  Leaf,          // one row of an input, of a vector or scalar parameter, or of a state before the step: tensor, row
-  Scalar,        // op over operands; a Scalar operand broadcasts along the head
-  MatVec,        // operands[0] contracted with row `row` of matrix parameter `tensor`: y_i = sum_j R_ij v_j
-  MatTVec,       // the same with the transpose: y_j = sum_i R_ij v_i (made by the backward pass)
-  ReduceSum,     // sum over the channels of the head; Vector -> Scalar
-  ReduceMax,     // maximum over the channels of the head; Vector -> Scalar. (mean is ReduceSum / D, see HeadSize)
-  HeadSize,      // D as a number
-  Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
+  Constant,    // value
+  NamedConst,  // a `const` of the cell that a caller may override: const_index
+  Leaf,    // one row of an input, of a vector or scalar parameter, or of a state before the step: tensor, row
+  Scalar,  // op over operands; a Scalar operand broadcasts along the head
+  MatVec,  // operands[0] contracted with row `row` of matrix parameter `tensor`: y_i = sum_j R_ij v_j
+  MatTVec,    // the same with the transpose: y_j = sum_i R_ij v_i (made by the backward pass)
+  ReduceSum,  // sum over the channels of the head; Vector -> Scalar
+  ReduceMax,  // maximum over the channels of the head; Vector -> Scalar. (mean is ReduceSum / D, see
+              // HeadSize)
+  HeadSize,   // D as a number
+  Gradient,   // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
 };
 
 // An incoming gradient of the backward step.
 struct GradientRef {
-  enum class Of { Output, NextState } of = Of::Output;  // of an output row at this step, or of a state row after the step
+  enum class Of {
+    Output,
+    NextState
+  } of = Of::Output;  // of an output row at this step, or of a state row after the step
   TensorId tensor = -1;
   int row = 0;
 };
@@ -69,23 +75,25 @@ struct Node {
   scalar::Op op = scalar::Op::Add;  // NodeKind::Scalar
   Extent extent = Extent::Vector;
   std::vector<NodeId> operands;
-  double value = 0;          // Constant
-  int const_index = -1;      // NamedConst
-  TensorId tensor = -1;      // Leaf, MatVec, MatTVec
-  int row = 0;               // Leaf, MatVec, MatTVec
-  GradientRef gradient;      // Gradient
-  std::string label;         // the name it has in the cell file, "" if none; used in emitted code
+  double value = 0;      // Constant
+  int const_index = -1;  // NamedConst
+  TensorId tensor = -1;  // Leaf, MatVec, MatTVec
+  int row = 0;           // Leaf, MatVec, MatTVec
+  GradientRef gradient;  // Gradient
+  std::string label;     // the name it has in the cell file, "" if none; used in emitted code
   Span span;
 };
 
-// Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in operands as in
-// the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a vector folds to a constant.
+// Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
+// operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
+// vector folds to a constant.
 
 // A pure graph. Append only; makers deduplicate nothing (the simplifier does).
 struct Graph {
   std::vector<Node> nodes;
 
-  // Appends `node`. Its extent is set here where the kind and the operands determine it (all but Leaf and Gradient).
+  // Appends `node`. Its extent is set here where the kind and the operands determine it (all but Leaf and
+  // Gradient).
   NodeId add(Node node);
   NodeId constant(double value);
   NodeId named_constant(int const_index);
@@ -128,17 +136,18 @@ struct Cell {
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
   NodeId next_of(TensorId state, int row) const;
-  // If output row `output` is the same node as a next-state row, that state (its history need not be stored twice).
+  // If output row `output` is the same node as a next-state row, that state (its history need not be stored
+  // twice).
   std::optional<Row> state_behind(const Row& output) const;
 };
 
-// Canonical text of the cell's meaning (names of values, comments and layout of the file do not matter; tensor names,
-// defaults of constants and structure do), and its SHA-256: the key of the database.
+// Canonical text of the cell's meaning (names of values, comments and layout of the file do not matter;
+// tensor names, defaults of constants and structure do), and its SHA-256: the key of the database.
 std::string canonical_text(const Cell& cell);
 std::string canonical_hash(const Cell& cell);
 
-// Every defect found, in plain words; empty if the cell is well formed (operands before users, extents, every state
-// advanced, tensors in range ...). Passes are checked with it on entry and exit in tests.
+// Every defect found, in plain words; empty if the cell is well formed (operands before users, extents, every
+// state advanced, tensors in range ...). Passes are checked with it on entry and exit in tests.
 std::vector<std::string> verify(const Cell& cell);
 
 // One line a node, for `rondo emit --stage step` and golden files.

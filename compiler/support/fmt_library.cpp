@@ -1,5 +1,6 @@
-// fmt, compiled once. Debian ships it as headers and as a shared library; header-only use costs every file seconds of
-// compile time, and the shared library would have to travel with the binary. These are the templates fmt declares extern.
+// fmt, compiled once. Debian ships it as headers and as a shared library; header-only use costs every file
+// seconds of compile time, and the shared library would have to travel with the binary. These are the
+// templates fmt declares extern.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
@@ -11,6 +12,7 @@ template FMT_API std::locale locale_ref::get<std::locale>() const;
 template FMT_API thousands_sep_result<char> thousands_sep_impl(locale_ref);
 template FMT_API char decimal_point_impl(locale_ref);
 template FMT_API void buffer<char>::append(const char*, const char*);
-template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
+                                 locale_ref);
 }  // namespace detail
 FMT_END_NAMESPACE

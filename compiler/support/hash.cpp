@@ -45,7 +45,8 @@ void compress(Block& state, const unsigned char* chunk) {
 }  // namespace
 
 std::string sha256_hex(std::string_view bytes) {
-  Block state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Block state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string padded(bytes);
   padded.push_back('\x80');
   while (padded.size() % 64 != 56) padded.push_back('\0');

@@ -15,7 +15,8 @@ TEST(Sha256, KnownVectors) {
 
 TEST(Sha256, LengthsAroundABlock) {
   for (int n : {55, 56, 63, 64, 65, 119, 120}) EXPECT_EQ(sha256_hex(std::string(n, 'a')).size(), 64u);
-  EXPECT_EQ(sha256_hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256_hex(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 }  // namespace

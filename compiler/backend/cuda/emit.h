@@ -1,4 +1,5 @@
-// KernelIR -> CUDA C++ text. Node to text one to one; header-free, so that NVRTC compiles it quickly and plain nvcc too.
+// KernelIR -> CUDA C++ text. Node to text one to one; header-free, so that NVRTC compiles it quickly and
+// plain nvcc too.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace rondo::backend::cuda {
 
-// One translation unit with every kernel as `extern "C" __global__`. Helpers (16-bit conversion, cp.async, fast math)
-// are emitted only if used. The kernels must pass kernel::verify.
+// One translation unit with every kernel as `extern "C" __global__`. Helpers (16-bit conversion, cp.async,
+// fast math) are emitted only if used. The kernels must pass kernel::verify.
 std::string emit(const std::vector<const kernel::Kernel*>& kernels);
 
 }  // namespace rondo::backend::cuda
