@@ -72,6 +72,11 @@ class Memory {
   int id_ = -1;
 };
 
+// An array of mbarriers of the kernel.
+struct Mbarrier {
+  MbarrierId id = -1;
+};
+
 // A register array; index with constants or variables of unrolled loops.
 struct Array {
   ArrayId id = -1;
@@ -100,6 +105,9 @@ class Builder {
   Value to_real(Value a);  // I32 or Pred to F32
   Value math(scalar::Op op, std::vector<Value> args);
   Value select(Value condition, Value a, Value b);
+  Value pack(Storage storage, Value low, Value high);
+  Value unpack(Storage storage, Value pair, bool high);
+  Value cluster_rank() { return builtin(Builtin::ClusterRank); }
   Value read(Array array, Value index);
 
   // statements
@@ -116,8 +124,23 @@ class Builder {
   void copy_async(Place to, Place from, int elements);
   void commit_copies();
   void wait_copies(int pending);
+  // Packed pairs: `count` of them, i.e. twice as many 16-bit elements.
+  std::vector<Value> load_packed(const std::string& name, Place from, int count,
+                                 CacheHint hint = CacheHint::Default);
+  void store_packed(Place to, const std::vector<Value>& pairs, CacheHint hint = CacheHint::Default);
   void barrier();
+  void named_barrier(int id, int threads);
   void warp_sync();
+  void cluster_barrier();
+  void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first);
+  void load_matrix(Array into, Value first, int count, bool transposed, Place row);
+  Mbarrier mbarrier(const std::string& name, int count, int arrivals, const std::string& comment = "");
+  void arrive(Mbarrier barrier, Value index, Value rank = {});  // rank: of the cluster; none: own block
+  void expect(Mbarrier barrier, Value index, Value bytes);
+  void wait(Mbarrier barrier, Value index, Value parity);
+  void store_async(Place to, const std::vector<Value>& words, Value rank, Mbarrier barrier, Value index);
+  void grid_arrive(Place counter);
+  void grid_wait(Place counter, Value target);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);
@@ -128,6 +151,8 @@ class Builder {
   void comment(const std::string& text);
 
   void set_min_blocks(int blocks) { kernel_.min_blocks = blocks; }
+  void set_cluster(int blocks) { kernel_.cluster = blocks; }
+  void set_cooperative() { kernel_.cooperative = true; }
   Kernel finish();  // simplified; throws std::logic_error with verify()'s findings if it is not well formed
 
   ExprId add(Expr expr);

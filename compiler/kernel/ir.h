@@ -30,8 +30,10 @@ using RegId = std::int32_t;     // index into Kernel::registers
 using ArrayId = std::int32_t;   // index into Kernel::arrays
 using ParamId = std::int32_t;   // index into Kernel::params
 using SharedId = std::int32_t;  // index into Kernel::shared
+using MbarrierId = std::int32_t;  // index into Kernel::mbarriers
 
-enum class Builtin { ThreadX, BlockX, GridX };
+// ClusterRank: the block's place in its cluster, BlockX % Kernel::cluster.
+enum class Builtin { ThreadX, BlockX, GridX, ClusterRank };
 // Div and Mod of non-negative values only.
 enum class IntOp { Add, Sub, Mul, Div, Mod, Min, Max, Shl, Shr, And, Or, Xor };
 enum class Compare { Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual };
@@ -89,10 +91,22 @@ struct CastExpr {
 struct SelectExpr {
   ExprId condition, a, b;
 };
+// A packed pair: an I32 register that holds two 16-bit values of `storage` (BF16 or F16), `low` in its low
+// half. Two F32 -> I32, each rounded to nearest even.
+struct PackExpr {
+  Storage storage;
+  ExprId low, high;
+};
+// One half of a packed pair, I32 -> F32.
+struct UnpackExpr {
+  Storage storage;
+  ExprId pair;
+  bool high;
+};
 struct Expr {
   Type type;
   std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr,
-               LogicExpr, MathExpr, CastExpr, SelectExpr>
+               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr>
       node;
 };
 
@@ -134,16 +148,20 @@ struct ArrayWrite {
   ExprId value;
 };
 // Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; F32 (or I32)
-// registers, declared here.
+// registers, declared here. With `packed` (16-bit memory only) each register is an I32 packed pair: 1, 2 or 4
+// pairs.
 struct Load {
   std::vector<RegId> into;
   MemRef from;
   CacheHint hint = CacheHint::Default;
+  bool packed = false;
 };
+// Values as Load's registers.
 struct Store {
   std::vector<ExprId> values;
   MemRef to;
   CacheHint hint = CacheHint::Default;
+  bool packed = false;
 };
 // Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
 // cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
@@ -157,8 +175,14 @@ struct CommitCopies {};  // closes this thread's group of copies (cp.async.commi
 struct WaitCopies {
   int pending;
 };
-struct Barrier {};   // all threads of the block
-struct WarpSync {};  // all threads of the warp
+// All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
+// to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps share.
+struct Barrier {
+  int id = 0;
+  int threads = 0;
+};
+struct WarpSync {};        // all threads of the warp
+struct ClusterBarrier {};  // all threads of the cluster (barrier.cluster, release and acquire)
 // into = value of `from` in another lane of the warp; all 32 lanes take part.
 enum class ShuffleMode { Up, Down, Xor, Index };
 struct Shuffle {
@@ -167,6 +191,70 @@ struct Shuffle {
   ShuffleMode mode;
   ExprId lane;
 };
+// ---- tensor cores (PTX ISA, mma.sync.m16n8k16 and ldmatrix; all 32 lanes take part) ----
+// Consecutive elements of a register array from `first` on (constants and variables of unrolled loops only).
+struct ArraySlice {
+  ArrayId array = -1;
+  ExprId first = -1;
+};
+// acc += A * B: acc 4 F32 (m16n8), a 4 packed pairs (m16k16, row-major), b 2 packed pairs (k16n8), in the
+// fragment layouts of the PTX ISA. Storage BF16 or F16.
+struct Mma {
+  Storage storage;
+  ArraySlice acc, a, b;
+};
+// Loads `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements from shared memory into as many packed pairs:
+// lane 8m + i gives the place of row i of matrix m (16-byte aligned); lane 4g + q receives elements 2q and
+// 2q + 1 of row g, or with `transposed` rows 2q and 2q + 1 of column g.
+struct LoadMatrix {
+  ArraySlice into;
+  int count;
+  bool transposed;
+  MemRef row;
+};
+
+// ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
+struct MbarrierRef {
+  MbarrierId id = -1;
+  ExprId index = -1;  // I32, below MbarrierArray::count
+};
+// Each executing thread arrives once (release). rank: -1 own block, else the block of that rank in the cluster.
+struct MbarrierArrive {
+  MbarrierRef barrier;
+  ExprId rank = -1;
+};
+// Each executing thread arrives once and adds `bytes` (I32) to what the current phase waits for (sm_90).
+struct MbarrierExpect {
+  MbarrierRef barrier;
+  ExprId bytes;
+};
+// Waits until the phase of parity `parity` (I32, 0 or 1) of the own block's mbarrier has completed (acquire).
+// Traps after some seconds: a GPU never hangs.
+struct MbarrierWait {
+  MbarrierRef barrier;
+  ExprId parity;
+};
+// st.async (sm_90): stores 1, 2 or 4 words (packed pairs or, to F32 memory, F32 values) to the same place of
+// the shared memory of the block of `rank` in the cluster, and counts their bytes on that block's mbarrier.
+// Visible there to who waits for the phase.
+struct StoreAsync {
+  std::vector<ExprId> values;
+  MemRef to;
+  ExprId rank;
+  MbarrierRef barrier;
+};
+
+// ---- grid-wide flags: kernels with `cooperative` only, counters are I32 elements of a written buffer ----
+// Adds 1 (red.release.gpu): what this thread has seen happens before the GridWaits that see the sum.
+struct GridArrive {
+  MemRef counter;
+};
+// Waits until the counter is at least `target` (I32; ld.acquire.gpu). Traps after some seconds.
+struct GridWait {
+  MemRef counter;
+  ExprId target;
+};
+
 struct For {
   RegId variable;           // I32, declared here
   ExprId begin, end, step;  // runs while variable < end (step > 0)
@@ -185,7 +273,8 @@ struct Comment {
 
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
-               WaitCopies, Barrier, WarpSync, Shuffle, For, If, Comment>
+               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, MbarrierArrive,
+               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, For, If, Comment>
       node;
 };
 
@@ -213,6 +302,15 @@ struct SharedArray {
   std::string comment;
 };
 
+// `count` mbarriers side by side, each completing a phase with every `arrivals` arrivals (and the bytes
+// expected).
+struct MbarrierArray {
+  std::string name;
+  int count = 1;
+  int arrivals = 1;
+  std::string comment;
+};
+
 // A constexpr of the emitted text: gives a number of the body a name. IntConst nodes refer to it by
 // `constant_names`.
 struct NamedInt {
@@ -226,9 +324,14 @@ struct Kernel {
   std::string comment;  // what it computes; heads the emitted text
   int threads = 32;     // block size (one-dimensional)
   int min_blocks = 1;   // resident blocks per SM asked of the compiler (__launch_bounds__'s second argument)
+  // Blocks a cluster (sm_90, up to 8, or 16 where the device allows it); the grid is a multiple of it.
+  int cluster = 1;
+  // All blocks of the launch must be resident at once: they wait for each other by GridWait.
+  bool cooperative = false;
   Math math = Math::Fast;
   std::vector<Param> params;
   std::vector<SharedArray> shared;  // laid out in this order in dynamic shared memory, each 16-byte aligned
+  std::vector<MbarrierArray> mbarriers;  // in shared memory, after the arrays
   std::vector<NamedInt> named;      // constants to name in the text
   std::vector<Register> registers;
   std::vector<RegisterArray> arrays;
@@ -239,8 +342,10 @@ struct Kernel {
   const Expr& expr(ExprId id) const { return expressions[static_cast<std::size_t>(id)]; }
 };
 
-// Byte offset of each shared array, and the total (the dynamic shared memory of a launch).
+// Byte offset of each shared array; then of each mbarrier array; and the total with both (the dynamic shared
+// memory of a launch).
 std::vector<std::int64_t> shared_offsets(const Kernel& kernel);
+std::vector<std::int64_t> mbarrier_offsets(const Kernel& kernel);
 std::int64_t shared_bytes(const Kernel& kernel);
 
 }  // namespace rondo::kernel
