@@ -29,7 +29,7 @@ class Bindings {
       }
     entries_.push_back({tensor, pointer, strides});
   }
-  // Scratch of at least workspace_bytes(B), 256-byte aligned as every CUDA allocation is.
+  // Scratch of at least workspace_bytes(B, T), 256-byte aligned as every CUDA allocation is.
   void set_workspace(DeviceAddress pointer) { set({schedule::Role::Workspace, -1}, pointer); }
 
   const Binding* find(schedule::TensorRef tensor) const {

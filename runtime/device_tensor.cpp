@@ -19,7 +19,7 @@ Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step:
   DeviceTensor result;
   result.ref_ = ref;
   result.name_ = schedule::name_of(ref, cell);
-  result.storage_ = schedule::storage_of(ref.role, problem);
+  result.storage_ = schedule::storage_of(ref, cell, problem);
   result.timed_ = schedule::has_time_axis(ref.role);
   if (result.timed_) {
     result.batch_ = sizes.batch;

@@ -54,7 +54,7 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes) {
 std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
                                const step::Sizes& sizes, std::uint64_t seed) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
-  return random_values(schedule::storage_of(ref.role, problem), total_elements(ref, cell, sizes),
+  return random_values(schedule::storage_of(ref, cell, problem), total_elements(ref, cell, sizes),
                        scale_of(tensor, sizes), seed_for(schedule::name_of(ref, cell), seed));
 }
 

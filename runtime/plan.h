@@ -78,8 +78,10 @@ class DevicePlan {
   // `context` is the current context. Errors: Unsupported (made for another architecture), Device.
   static Result<DevicePlan> load(const CompiledPlan& compiled, const Context& context);
 
-  // Bytes the caller must bind as workspace for batch size B (0: none); any T.
-  std::int64_t workspace_bytes(std::int64_t batch) const { return arguments_.workspace_bytes(batch); }
+  // Bytes the caller must bind as workspace for B batch rows of T steps (0: none).
+  std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const {
+    return arguments_.workspace_bytes(batch, time);
+  }
   const std::vector<PlanTensor>& tensors() const { return arguments_.tensors(); }
 
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in

@@ -41,7 +41,11 @@ Result<PlanArguments> PlanArguments::make(const step::Cell& cell, const schedule
   PlanArguments result;
   result.plan_name_ = fmt::format("{} {}", plan.strategy, schedule::print(plan.parameters));
   result.alignment_ = std::max(plan.alignment, kernel::storage_bytes(problem.storage));
+  result.own_bytes_fixed_ = plan.workspace_elements_fixed * 4;
   result.own_bytes_per_batch_ = plan.workspace_elements_per_batch * 4;
+  for (const int rows : plan.scratch_rows)
+    result.scratch_units_.push_back(rows * problem.sizes.heads * problem.sizes.dim *
+                                    kernel::storage_bytes(problem.storage));
   for (const schedule::Launch& launch : plan.launches)
     if (Status status = result.add_launch(launch, cell, problem); !status) return status.error();
   return result;
@@ -56,8 +60,7 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
                              params.size(), launch.arguments.size(), kMaxArguments),
                  ""};
   LaunchTable table;
-  table.blocks_fixed = launch.blocks_fixed;
-  table.blocks_per_batch = launch.blocks_per_batch;
+  table.grid = {launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile};
   for (std::size_t i = 0; i < params.size(); ++i) {
     Slot slot{SlotKind::Batch, 0};
     if (std::holds_alternative<schedule::Time>(launch.arguments[i])) slot.kind = SlotKind::Time;
@@ -102,10 +105,13 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
   tensor.ref = ref;
   tensor.name = schedule::name_of(ref, cell);
   tensor.written = written;
-  if (ref.role != Role::Workspace) {
+  if (ref.role == Role::Scratch) {
+    tensor.element_bytes = kernel::storage_bytes(problem.storage);
+    tensor.unit = scratch_units_.at(static_cast<std::size_t>(ref.tensor)) / tensor.element_bytes;
+  } else if (ref.role != Role::Workspace) {
     tensor.timed = schedule::has_time_axis(ref.role);
     tensor.need = need_of(ref.role);
-    tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref.role, problem));
+    tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref, cell, problem));
     tensor.unit = unit_elements(ref, cell, problem.sizes);
     if (tensor.unit > kMaxUnit)
       return Error{ErrorKind::Unsupported,
@@ -117,7 +123,19 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
   return static_cast<std::uint8_t>(tensors_.size() - 1);
 }
 
-PlanArguments::Regions PlanArguments::regions(std::int64_t batch) const {
+std::int64_t PlanArguments::Grid::blocks(std::int64_t batch, std::int64_t time) const {
+  const std::int64_t rows = (batch + batch_tile - 1) / batch_tile;
+  return fixed + per_batch * rows * (time_tile > 0 ? (time + time_tile - 1) / time_tile : 1);
+}
+
+// Where a Scratch tensor begins, relative to the first; with `scratch` past the last: where they end.
+std::int64_t PlanArguments::scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const {
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < scratch; ++i) offset += align_up(scratch_units_[i] * batch * time);
+  return offset;
+}
+
+PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t time) const {
   std::int64_t zero = 0;
   std::int64_t discard = 0;
   for (const PlanTensor& tensor : tensors_) {
@@ -129,14 +147,17 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch) const {
     region = std::max(region, bytes);
   }
   Regions result;
-  result.zero = align_up(own_bytes_per_batch_ * batch);
+  result.scratch = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
+  result.zero = result.scratch + scratch_offset(scratch_units_.size(), batch, time);
   result.zero_bytes = zero;
   result.discard = result.zero + align_up(zero);
   result.total = result.discard + align_up(discard);
   return result;
 }
 
-std::int64_t PlanArguments::workspace_bytes(std::int64_t batch) const { return regions(batch).total; }
+std::int64_t PlanArguments::workspace_bytes(std::int64_t batch, std::int64_t time) const {
+  return regions(batch, time).total;
+}
 
 Status PlanArguments::check_sizes(std::int64_t batch, std::int64_t time) const {
   if (batch < 1 || batch > kMaxGrid)
@@ -145,21 +166,21 @@ Status PlanArguments::check_sizes(std::int64_t batch, std::int64_t time) const {
     return input_error(fmt::format("number of steps T = {} is outside 1 ... {}", time, kMaxTime),
                        time < 1 ? "" : "cut the sequence and carry the states from one call to the next");
   for (const LaunchTable& launch : launches_) {
-    // In this order nothing overflows: both factors are below 2^31 once the first holds.
-    const bool fits = launch.blocks_per_batch <= kMaxGrid &&
-                      launch.blocks_per_batch * batch <= kMaxGrid - std::min(kMaxGrid, launch.blocks_fixed);
+    // The first product cannot overflow with T and B below 2^31 and blocks of one batch row below 2^31 / T.
+    const bool fits = launch.grid.blocks(1, time) <= kMaxGrid && launch.grid.blocks(batch, time) <= kMaxGrid;
     if (!fits)
-      return input_error(fmt::format("B = {} needs {} * B + {} blocks; a grid has at most {}", batch,
-                                     launch.blocks_per_batch, launch.blocks_fixed, kMaxGrid),
-                         fmt::format("split the batch into calls of at most B = {}",
-                                     std::max<std::int64_t>(
-                                         1, kMaxGrid / std::max<std::int64_t>(1, launch.blocks_per_batch))));
+      return input_error(
+          fmt::format("B = {}, T = {} needs {} blocks; a grid has at most {}", batch, time,
+                      launch.grid.blocks(batch, time), kMaxGrid),
+          fmt::format("split the batch into calls of at most B = {}",
+                      std::max<std::int64_t>(1, kMaxGrid / std::max<std::int64_t>(
+                                                               1, launch.grid.blocks(1, time)))));
   }
   return success();
 }
 
 Status PlanArguments::find_workspace(const Bindings& bindings, Call& call) const {
-  call.regions = regions(call.batch);
+  call.regions = regions(call.batch, call.time);
   const Binding* bound = bindings.find({Role::Workspace, -1});
   if (bound != nullptr) call.workspace = bound->pointer;
   if (call.regions.total == 0) return success();
@@ -176,12 +197,20 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
     if (call.workspace == 0 && bytes > 0)
       return input_error(
           fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
-          fmt::format("allocate workspace_bytes(B = {}) = {} bytes and pass it with set_workspace()",
-                      call.batch, call.regions.total));
+          fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes and pass it with set_workspace()",
+                      call.batch, call.time, call.regions.total));
     place = {call.workspace + static_cast<DeviceAddress>(offset), {0, 0}};
     return success();
   };
-  if (tensor.ref.role == Role::Workspace) return in_workspace(0, own_bytes_per_batch_ * call.batch);
+  if (tensor.ref.role == Role::Workspace)
+    return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
+  if (tensor.ref.role == Role::Scratch) {
+    const auto index = static_cast<std::size_t>(tensor.ref.tensor);
+    const Status status = in_workspace(
+        call.regions.scratch + scratch_offset(index, call.batch, call.time), scratch_units_[index]);
+    place.strides = {tensor.unit * call.time, tensor.unit};
+    return status;
+  }
   const Binding* bound = bindings.find(tensor.ref);
   if (bound == nullptr) {
     if (tensor.need == Need::Required)
@@ -261,7 +290,7 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
         case SlotKind::Time: values[i] = time; break;
       }
     }
-    const std::int64_t blocks = launch.blocks_fixed + launch.blocks_per_batch * batch;
+    const std::int64_t blocks = launch.grid.blocks(batch, time);
     if (Status status = sink.launch(k, blocks, std::span<void* const>{pointers.data(), launch.slots.size()});
         !status)
       return status;

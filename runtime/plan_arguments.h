@@ -41,9 +41,9 @@ class PlanArguments {
   static Result<PlanArguments> make(const step::Cell& cell, const schedule::Problem& problem,
                                     const schedule::KernelPlan& plan);
 
-  // Bytes of workspace at batch size B (T does not matter): the kernels' own, a zeroed region that stands for
-  // tensors read but not bound, and a region where unwanted results go.
-  std::int64_t workspace_bytes(std::int64_t batch) const;
+  // Bytes of workspace for B batch rows of T steps: the kernels' own, what launches leave for each other, a
+  // zeroed region that stands for tensors read but not bound, and a region where unwanted results go.
+  std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
   const std::vector<PlanTensor>& tensors() const { return tensors_; }
 
   // Checks the bindings and passes every launch to `sink`, in order. Errors (Input) name tensor, value and
@@ -51,6 +51,11 @@ class PlanArguments {
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:
+  // What grid_blocks() needs of a launch.
+  struct Grid {
+    std::int64_t fixed = 1, per_batch = 0, batch_tile = 1, time_tile = 0;
+    std::int64_t blocks(std::int64_t batch, std::int64_t time) const;
+  };
   enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time };
   struct Slot {
     SlotKind kind;
@@ -58,15 +63,14 @@ class PlanArguments {
   };
   struct LaunchTable {
     std::vector<Slot> slots;
-    std::int64_t blocks_fixed = 1;
-    std::int64_t blocks_per_batch = 0;
+    Grid grid;
   };
   struct Place {
     DeviceAddress pointer = 0;
     Strides strides;
   };
-  struct Regions {  // byte offsets into the workspace, and its size
-    std::int64_t zero = 0, zero_bytes = 0, discard = 0, total = 0;
+  struct Regions {  // byte offsets into the workspace, and its size; the kernels' own fp32 values come first
+    std::int64_t scratch = 0, zero = 0, zero_bytes = 0, discard = 0, total = 0;
   };
   struct Call {
     DeviceAddress workspace = 0;
@@ -78,7 +82,8 @@ class PlanArguments {
   Status add_launch(const schedule::Launch& launch, const step::Cell& cell, const schedule::Problem& problem);
   Result<std::uint8_t> index_of(schedule::TensorRef ref, bool written, const step::Cell& cell,
                                 const schedule::Problem& problem);
-  Regions regions(std::int64_t batch) const;
+  Regions regions(std::int64_t batch, std::int64_t time) const;
+  std::int64_t scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(const PlanTensor& tensor, const Bindings& bindings, Call& call, Place& place) const;
@@ -88,7 +93,9 @@ class PlanArguments {
   std::string plan_name_;  // "stream channels=64 ...", for messages
   std::vector<PlanTensor> tensors_;
   std::vector<LaunchTable> launches_;
+  std::int64_t own_bytes_fixed_ = 0;
   std::int64_t own_bytes_per_batch_ = 0;
+  std::vector<std::int64_t> scratch_units_;  // bytes a batch row and step of each Scratch tensor
   int alignment_ = 4;
 };
 

@@ -38,7 +38,7 @@ Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& pr
                              const step::ForwardArguments<double>& arguments, StreamHandle stream) {
   DeviceTensors tensors;
   for (const PlanTensor& tensor : plan.tensors()) {
-    if (tensor.ref.role == Role::Workspace) continue;
+    if (schedule::is_internal(tensor.ref.role)) continue;
     const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
     const std::vector<double>* values = given(tensor.ref, name, arguments);
     if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
@@ -50,7 +50,7 @@ Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& pr
     tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
     tensors.all.push_back(std::move(made).value());
   }
-  const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch);
+  const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
   Result<DeviceBuffer> workspace = DeviceBuffer::allocate(static_cast<std::size_t>(bytes));
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();

@@ -57,7 +57,8 @@ Need need_of(Role role) {
     case Role::Param:
     case Role::Output:
     case Role::History:
-    case Role::Workspace: return Need::Required;
+    case Role::Workspace:
+    case Role::Scratch: return Need::Required;
   }
   return Need::Required;
 }

@@ -104,7 +104,7 @@ Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& p
 }
 
 Status RunData::reserve(const runtime::DevicePlan& plan) {
-  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(sizes_.batch));
+  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(sizes_.batch, sizes_.time));
   if (bytes <= workspace_.bytes()) return success();
   Result<runtime::DeviceBuffer> grown = runtime::DeviceBuffer::allocate(bytes);
   if (!grown) return grown.error();

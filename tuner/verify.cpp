@@ -116,7 +116,7 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
                                             StreamHandle stream) const {
   Tensors tensors;
   for (const runtime::PlanTensor& tensor : plan.tensors()) {
-    if (tensor.ref.role == Role::Workspace) continue;
+    if (schedule::is_internal(tensor.ref.role)) continue;
     const std::vector<double>* values =
         runtime::given_values(tensor.ref, *cell_, problem_.pass, run.data, run.exact.forward);
     // What the case does not give stays unbound: the plan's zeros are part of the check.
@@ -130,7 +130,7 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
     tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
     tensors.all.push_back(std::move(made).value());
   }
-  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch));
+  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch, run.shape.sizes.time));
   Result<runtime::DeviceBuffer> workspace = runtime::DeviceBuffer::allocate(bytes);
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();

@@ -12,11 +12,15 @@ using step::TensorKind;
 
 bool has_time_axis(Role role) {
   return role == Role::Input || role == Role::Output || role == Role::History ||
-         role == Role::OutputGradient || role == Role::InputGradient;
+         role == Role::OutputGradient || role == Role::InputGradient || role == Role::Scratch;
 }
 
-std::int64_t grid_blocks(const Launch& launch, std::int64_t batch) {
-  return launch.blocks_fixed + launch.blocks_per_batch * batch;
+bool is_internal(Role role) { return role == Role::Workspace || role == Role::Scratch; }
+
+std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time) {
+  const std::int64_t rows = (batch + launch.batch_tile - 1) / launch.batch_tile;
+  const std::int64_t spans = launch.time_tile > 0 ? (time + launch.time_tile - 1) / launch.time_tile : 1;
+  return launch.blocks_fixed + launch.blocks_per_batch * rows * spans;
 }
 
 namespace {

@@ -1,7 +1,8 @@
 // What a schedule delivers: kernels, how each is launched, and which tensor every argument is.
 //
-// Element types: inputs, outputs, histories and their gradients have the problem's storage type; vector and
-// scalar parameters, initial and last states and the gradients of these are fp32. Layouts: step_ir.h
+// Element types: inputs, outputs, histories and their gradients, matrix parameters and scratch have the
+// problem's storage type; vector and scalar parameters, initial and last states and the gradients of these
+// and of matrices are fp32. Layouts: step_ir.h
 // (TensorKind). Tensors with a time axis take a stride in B and in T (elements); everything inside a step is
 // contiguous.
 #pragma once
@@ -29,12 +30,15 @@ enum class Role {
   ParamGradient,
   InitialStateGradient,  // backward results
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
+  Scratch,  // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
 };
 bool has_time_axis(Role role);
+bool is_internal(Role role);  // Workspace or Scratch: no caller binds it by itself
 
 struct TensorRef {
   Role role = Role::Input;
-  step::TensorId tensor = -1;  // index into Cell::tensors; -1 for Workspace
+  // Index into Cell::tensors; -1 for Workspace; for Scratch into KernelPlan::scratch_rows.
+  step::TensorId tensor = -1;
   friend bool operator==(const TensorRef&, const TensorRef&) = default;
 };
 
@@ -54,20 +58,26 @@ using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time>;
 struct Launch {
   kernel::Kernel kernel;
   std::vector<LaunchArgument> arguments;  // one for each Kernel::params entry
-  std::int64_t blocks_fixed = 1;          // grid = blocks_fixed + blocks_per_batch * B
+  // Grid = blocks_fixed + blocks_per_batch * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) : 1).
+  std::int64_t blocks_fixed = 1;
   std::int64_t blocks_per_batch = 0;
+  std::int64_t batch_tile = 1;
+  std::int64_t time_tile = 0;
 };
 
 struct KernelPlan {
   std::string strategy;
   Parameters parameters;
   std::vector<Launch> launches;                   // in order, on one stream
-  std::int64_t workspace_elements_per_batch = 0;  // fp32 elements = this * B
+  // Workspace: fp32 elements = fixed + per batch * B.
+  std::int64_t workspace_elements_fixed = 0;
+  std::int64_t workspace_elements_per_batch = 0;
+  std::vector<int> scratch_rows;  // rows of each Scratch tensor
   // Alignment in bytes that every tensor with a time axis must have: base pointer and both strides.
   int alignment = 2;
 };
 
-std::int64_t grid_blocks(const Launch& launch, std::int64_t batch);
+std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time);
 
 // Which states' histories the forward pass must store for Backward: those no output row already carries.
 std::vector<step::TensorId> stored_histories(const step::Cell& cell);

@@ -6,12 +6,15 @@ namespace rondo::schedule {
 
 using kernel::Type;
 
-kernel::Storage storage_of(Role role, const Problem& problem) {
-  return has_time_axis(role) ? problem.storage : kernel::Storage::F32;
+kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
+  const bool matrix = ref.role == Role::Param &&
+                      cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+  return has_time_axis(ref.role) || matrix ? problem.storage : kernel::Storage::F32;
 }
 
 std::string name_of(TensorRef ref, const step::Cell& cell) {
   if (ref.role == Role::Workspace) return "workspace";
+  if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
   const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
   switch (ref.role) {
     case Role::Input:
@@ -25,7 +28,8 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
     case Role::InputGradient:
     case Role::ParamGradient: return "grad_" + name;
     case Role::InitialStateGradient: return "grad_" + name + "_first";
-    case Role::Workspace: break;
+    case Role::Workspace:
+    case Role::Scratch: break;
   }
   return name;
 }
@@ -33,7 +37,9 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
 namespace {
 
 std::string shape_of(TensorRef ref, const step::Tensor& tensor) {
-  const char* tail = tensor.tail == step::Tail::Scalar ? "" : ", D";
+  const char* tail = tensor.tail == step::Tail::Scalar   ? ""
+                     : tensor.tail == step::Tail::Matrix ? ", D, D"
+                                                         : ", D";
   const char* head = has_time_axis(ref.role)                                      ? "B, T, H"
                      : ref.role == Role::Param || ref.role == Role::ParamGradient ? "H"
                                                                                   : "B, H";
@@ -47,12 +53,15 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   result.ref = ref;
   result.name = name_of(ref, cell_);
   std::string shape = "scratch";
-  if (ref.role != Role::Workspace) {
+  if (ref.role == Role::Scratch) {
+    result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
+    shape = fmt::format("[B, T, H, {}, D]", result.rows);
+  } else if (ref.role != Role::Workspace) {
     const step::Tensor& tensor = cell_.tensors[static_cast<std::size_t>(ref.tensor)];
     result.rows = tensor.rows;
     shape = shape_of(ref, tensor);
   }
-  const kernel::Storage storage = storage_of(ref.role, problem_);
+  const kernel::Storage storage = storage_of(ref, cell_, problem_);
   result.memory =
       written ? builder_.output(result.name, storage, shape) : builder_.input(result.name, storage, shape);
   arguments_.push_back(Pointer{ref});

@@ -24,6 +24,8 @@ class Signature {
  public:
   Signature(kernel::Builder& builder, const step::Cell& cell, const Problem& problem)
       : builder_(builder), cell_(cell), problem_(problem) {}
+  // Rows of the plan's Scratch tensors, if the kernel uses any.
+  void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
 
   // Declares a tensor the kernel only reads, or one it writes.
   KernelTensor reads(TensorRef ref) { return declare(ref, false); }
@@ -40,10 +42,11 @@ class Signature {
   const step::Cell& cell_;
   const Problem& problem_;
   std::vector<LaunchArgument> arguments_;
+  std::vector<int> scratch_rows_;
 };
 
-// Storage of a tensor's elements (artifact.h), e.g. fp32 for parameters and state boundaries.
-kernel::Storage storage_of(Role role, const Problem& problem);
+// Storage of a tensor's elements (artifact.h), e.g. fp32 for vector parameters and state boundaries.
+kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);
 

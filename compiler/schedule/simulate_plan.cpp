@@ -39,12 +39,13 @@ class PlanSimulator {
       for (std::size_t i = 0; i < launch.arguments.size(); ++i)
         arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written));
       const auto result =
-          kernel::simulate(launch.kernel, grid_blocks(launch, problem_.sizes.batch), arguments, buffers_);
+          kernel::simulate(launch.kernel, grid_blocks(launch, problem_.sizes.batch, problem_.sizes.time),
+                           arguments, buffers_);
       for (const kernel::Fault& fault : result.faults)
         result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
     }
     for (const auto& [ref, written] : written_)
-      if (written && ref.role != Role::Workspace) collect(ref);
+      if (written && !is_internal(ref.role)) collect(ref);
     return std::move(result_);
   }
 
@@ -53,14 +54,17 @@ class PlanSimulator {
     const step::Sizes& sizes = problem_.sizes;
     Layout l;
     if (!has_time_axis(ref.role)) {
-      l.step = ref.role == Role::Workspace ? plan_.workspace_elements_per_batch * sizes.batch
-                                           : element_count(cell_, ref, sizes);
+      l.step = ref.role == Role::Workspace
+                   ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
+                   : element_count(cell_, ref, sizes);
       l.stride_b = l.stride_t = l.step;
       return l;
     }
     l.batch = sizes.batch;
     l.time = sizes.time;
-    l.step = element_count(cell_, ref, sizes) / (sizes.batch * sizes.time);
+    l.step = ref.role == Role::Scratch
+                 ? plan_.scratch_rows.at(static_cast<std::size_t>(ref.tensor)) * sizes.heads * sizes.dim
+                 : element_count(cell_, ref, sizes) / (sizes.batch * sizes.time);
     l.stride_t = l.step + pad_;
     l.stride_b = l.stride_t * l.time + pad_;
     return l;
@@ -70,7 +74,7 @@ class PlanSimulator {
     written_[ref] = written_[ref] || written;
     if (const auto known = index_.find(ref); known != index_.end()) return known->second;
     const Layout l = layout(ref);
-    kernel::GlobalBuffer buffer = kernel::output_buffer(storage_of(ref.role, problem_), l.buffer_elements());
+    kernel::GlobalBuffer buffer = kernel::output_buffer(storage_of(ref, cell_, problem_), l.buffer_elements());
     fill(ref, l, buffer);
     buffers_.push_back(std::move(buffer));
     return index_[ref] = static_cast<int>(buffers_.size()) - 1;

@@ -43,13 +43,13 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   const schedule::Problem p = problem(Pass::Forward, {2, 32, 1, 64}, Storage::F32);
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
-  const auto workspace = runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(2)));
+  const auto workspace = runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(2, 64)));
   ASSERT_TRUE(workspace.ok());
   runtime::Bindings bindings;
   bindings.set_workspace(workspace->address());
   std::vector<runtime::DeviceTensor> tensors;
   for (const runtime::PlanTensor& tensor : plan->tensors()) {
-    if (tensor.need != runtime::Need::Required || tensor.ref.role == schedule::Role::Workspace) continue;
+    if (tensor.need != runtime::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
     auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
     ASSERT_TRUE(made.ok());
     ASSERT_TRUE(

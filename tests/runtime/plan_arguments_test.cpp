@@ -109,7 +109,7 @@ TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
     const schedule::Launch& launch = f.plan.launches[k];
     const Recorder::Call& call = recorder.calls[k];
     EXPECT_EQ(call.index, k);
-    EXPECT_EQ(call.blocks, schedule::grid_blocks(launch, 5));
+    EXPECT_EQ(call.blocks, schedule::grid_blocks(launch, 5, 17));
     ASSERT_EQ(call.values.size(), launch.arguments.size());
     for (std::size_t i = 0; i < call.values.size(); ++i) {
       const auto& argument = launch.arguments[i];
@@ -141,7 +141,7 @@ TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
   const Fixture f(Pass::Backward);
   const std::int64_t batch = 3;
   const DeviceAddress workspace = f.all().find({Role::Workspace, -1})->pointer;
-  const auto end = workspace + static_cast<DeviceAddress>(f.arguments.workspace_bytes(batch));
+  const auto end = workspace + static_cast<DeviceAddress>(f.arguments.workspace_bytes(batch, 16));
   const Bindings bindings =
       f.without({Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient, Role::ParamGradient,
                  Role::InputGradient, Role::OutputGradient});
@@ -174,11 +174,12 @@ TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
   }
 }
 
-TEST(PlanArguments, WorkspaceGrowsWithTheBatchOnly) {
+TEST(PlanArguments, WorkspaceOfStreamGrowsWithTheBatchOnly) {
   const Fixture f(Pass::Backward);
-  EXPECT_GE(f.arguments.workspace_bytes(8), f.plan.workspace_elements_per_batch * 8 * 4);
-  EXPECT_EQ(f.arguments.workspace_bytes(8) % 256, 0);
-  EXPECT_LT(f.arguments.workspace_bytes(1), f.arguments.workspace_bytes(64));
+  EXPECT_GE(f.arguments.workspace_bytes(8, 16), f.plan.workspace_elements_per_batch * 8 * 4);
+  EXPECT_EQ(f.arguments.workspace_bytes(8, 16) % 256, 0);
+  EXPECT_LT(f.arguments.workspace_bytes(1, 16), f.arguments.workspace_bytes(64, 16));
+  EXPECT_EQ(f.arguments.workspace_bytes(8, 16), f.arguments.workspace_bytes(8, 1024));
 }
 
 TEST(PlanArguments, MissingTensorsAreNamed) {
@@ -188,7 +189,7 @@ TEST(PlanArguments, MissingTensorsAreNamed) {
   EXPECT_EQ(error.message, "tensor 'x' is not bound");
   const Error workspace = f.error(f.without({Role::Workspace, Role::InitialState}));
   EXPECT_TRUE(contains(workspace.message, "no workspace is bound; 'h_first' needs")) << workspace.message;
-  EXPECT_TRUE(contains(workspace.hint, "workspace_bytes(B = 4) = ")) << workspace.hint;
+  EXPECT_TRUE(contains(workspace.hint, "workspace_bytes(B = 4, T = ")) << workspace.hint;
 }
 
 TEST(PlanArguments, NullAndMisalignedPointers) {

@@ -22,11 +22,12 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
                                                 {"state", Role::InitialState},
                                                 {"output", Role::Output}};
   std::vector<CheckedTensor> result;
-  for (const step::Tensor& tensor : cell.tensors) {
+  for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
+    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, problem.sizes);
     result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(runtime::axes_of(tensor), ", ")),
-                      elements, elements * kernel::storage_bytes(schedule::storage_of(role, problem))});
+                      elements, elements * kernel::storage_bytes(schedule::storage_of({role, id}, cell, problem))});
   }
   return result;
 }
