@@ -57,6 +57,10 @@ Value logic(Logic op, Value a, Value b) {
   return {builder, builder->add({Type::Pred, LogicExpr{op, a.id(), b.id()}})};
 }
 
+void want_i32(Value a) {
+  if (!a.valid() || a.type() != Type::I32) misuse("an index, rank, count or parity is I32");
+}
+
 Value like(Value a, std::int64_t b) { return a.builder()->constant(b, a.type()); }
 
 }  // namespace
@@ -169,6 +173,18 @@ Value Builder::select(Value condition, Value a, Value b) {
   return {this, add({a.type(), SelectExpr{condition.id(), a.id(), b.id()}})};
 }
 
+Value Builder::pack(Storage storage, Value low, Value high) {
+  if (storage != Storage::BF16 && storage != Storage::F16) misuse("packed pairs are bf16 or fp16");
+  if (low.type() != Type::F32 || high.type() != Type::F32) misuse("a pair packed of other than F32");
+  return {this, add({Type::I32, PackExpr{storage, low.id(), high.id()}})};
+}
+
+Value Builder::unpack(Storage storage, Value pair, bool high) {
+  if (storage != Storage::BF16 && storage != Storage::F16) misuse("packed pairs are bf16 or fp16");
+  if (pair.type() != Type::I32) misuse("a packed pair is I32");
+  return {this, add({Type::F32, UnpackExpr{storage, pair.id(), high}})};
+}
+
 Value Builder::read(Array array, Value index) {
   return {this,
           add({kernel_.arrays[static_cast<std::size_t>(array.id)].type, ArrayRead{array.id, index.id()}})};
@@ -211,8 +227,14 @@ std::vector<Value> Builder::load_vector(const std::string& name, Place from, int
   const auto at = static_cast<std::size_t>(from.ref.id);
   const Storage storage =
       from.ref.space == Space::Global ? kernel_.params[at].storage : kernel_.shared[at].storage;
-  const Type type = storage == Storage::I32 ? Type::I32 : Type::F32;
-  Load load{{}, from.ref, hint};
+  return load_registers(name, {{}, from.ref, hint}, count, storage == Storage::I32 ? Type::I32 : Type::F32);
+}
+
+std::vector<Value> Builder::load_packed(const std::string& name, Place from, int count, CacheHint hint) {
+  return load_registers(name, {{}, from.ref, hint, true}, count, Type::I32);
+}
+
+std::vector<Value> Builder::load_registers(const std::string& name, Load load, int count, Type type) {
   std::vector<Value> values;
   for (int i = 0; i < count; ++i) {
     load.into.push_back(make_register(count == 1 ? name : name + "_" + std::to_string(i), type));
@@ -230,11 +252,73 @@ void Builder::store_vector(Place to, const std::vector<Value>& values, CacheHint
   put({std::move(store)});
 }
 
+void Builder::store_packed(Place to, const std::vector<Value>& pairs, CacheHint hint) {
+  Store store{{}, to.ref, hint, true};
+  for (const Value& pair : pairs) {
+    if (pair.type() != Type::I32) misuse("a packed pair is I32");
+    store.values.push_back(pair.id());
+  }
+  put({std::move(store)});
+}
+
 void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to.ref, from.ref, elements}}); }
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }
 void Builder::barrier() { put({Barrier{}}); }
+void Builder::named_barrier(int id, int threads) { put({Barrier{id, threads}}); }
 void Builder::warp_sync() { put({WarpSync{}}); }
+void Builder::cluster_barrier() { put({ClusterBarrier{}}); }
+
+void Builder::mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b,
+                  Value b_first) {
+  if (storage != Storage::BF16 && storage != Storage::F16) misuse("a product of other than bf16 or fp16");
+  const auto type = [&](Array array) { return kernel_.arrays[static_cast<std::size_t>(array.id)].type; };
+  if (type(acc) != Type::F32) misuse("a product is added to F32");
+  if (type(a) != Type::I32 || type(b) != Type::I32) misuse("a product of other than packed pairs (I32)");
+  put({Mma{storage, {acc.id, acc_first.id()}, {a.id, a_first.id()}, {b.id, b_first.id()}}});
+}
+
+void Builder::load_matrix(Array into, Value first, int count, bool transposed, Place row) {
+  if (kernel_.arrays[static_cast<std::size_t>(into.id)].type != Type::I32)
+    misuse("a matrix is loaded into packed pairs (I32)");
+  put({LoadMatrix{{into.id, first.id()}, count, transposed, row.ref}});
+}
+
+Mbarrier Builder::mbarrier(const std::string& name, int count, int arrivals, const std::string& comment) {
+  kernel_.mbarriers.push_back({unique(name), count, arrivals, comment});
+  return {static_cast<MbarrierId>(kernel_.mbarriers.size()) - 1};
+}
+
+void Builder::arrive(Mbarrier barrier, Value index, Value rank) {
+  want_i32(index);
+  if (rank.valid()) want_i32(rank);
+  put({MbarrierArrive{{barrier.id, index.id()}, rank.id()}});
+}
+
+void Builder::expect(Mbarrier barrier, Value index, Value bytes) {
+  want_i32(index), want_i32(bytes);
+  put({MbarrierExpect{{barrier.id, index.id()}, bytes.id()}});
+}
+
+void Builder::wait(Mbarrier barrier, Value index, Value parity) {
+  want_i32(index), want_i32(parity);
+  put({MbarrierWait{{barrier.id, index.id()}, parity.id()}});
+}
+
+void Builder::store_async(Place to, const std::vector<Value>& words, Value rank, Mbarrier barrier,
+                          Value index) {
+  want_i32(index), want_i32(rank);
+  StoreAsync store{{}, to.ref, rank.id(), {barrier.id, index.id()}};
+  for (const Value& word : words) store.values.push_back(word.id());
+  put({std::move(store)});
+}
+
+void Builder::grid_arrive(Place counter) { put({GridArrive{counter.ref}}); }
+
+void Builder::grid_wait(Place counter, Value target) {
+  want_i32(target);
+  put({GridWait{counter.ref, target.id()}});
+}
 
 Value Builder::shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane) {
   const RegId reg = make_register(name, from.type());

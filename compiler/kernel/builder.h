@@ -160,6 +160,7 @@ class Builder {
 
  private:
   RegId make_register(const std::string& name, Type type);
+  std::vector<Value> load_registers(const std::string& name, Load load, int count, Type type);
   std::string unique(const std::string& name);
   void put(Stmt stmt);
 

@@ -91,6 +91,8 @@ struct Evaluator {
   Value visit(const ParamRead&, Type) const { return std::nullopt; }
   Value visit(const BuiltinRead&, Type) const { return std::nullopt; }
   Value visit(const MathExpr&, Type) const { return std::nullopt; }
+  Value visit(const PackExpr&, Type) const { return std::nullopt; }
+  Value visit(const UnpackExpr&, Type) const { return std::nullopt; }
 };
 
 }  // namespace

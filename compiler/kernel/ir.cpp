@@ -6,9 +6,18 @@ namespace {
 
 // Widest access of the language (16 bytes), so that any array can be read with any vector width.
 constexpr std::int64_t kSharedAlignment = 16;
+// PTX ISA, mbarrier: "size 8 bytes, alignment 8 bytes".
+constexpr std::int64_t kMbarrierBytes = 8;
 
 std::int64_t align_up(std::int64_t bytes) {
   return (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+}
+
+std::int64_t array_bytes(const Kernel& kernel) {
+  std::int64_t total = 0;
+  for (const SharedArray& array : kernel.shared)
+    total = align_up(total + array.elements * storage_bytes(array.storage));
+  return total;
 }
 
 }  // namespace
@@ -43,11 +52,20 @@ std::vector<std::int64_t> shared_offsets(const Kernel& kernel) {
   return offsets;
 }
 
+std::vector<std::int64_t> mbarrier_offsets(const Kernel& kernel) {
+  std::vector<std::int64_t> offsets;
+  std::int64_t next = array_bytes(kernel);
+  for (const MbarrierArray& array : kernel.mbarriers) {
+    offsets.push_back(next);
+    next += array.count * kMbarrierBytes;
+  }
+  return offsets;
+}
+
 std::int64_t shared_bytes(const Kernel& kernel) {
-  std::int64_t total = 0;
-  for (const SharedArray& array : kernel.shared)
-    total = align_up(total + array.elements * storage_bytes(array.storage));
-  return total;
+  std::int64_t total = array_bytes(kernel);
+  for (const MbarrierArray& array : kernel.mbarriers) total += array.count * kMbarrierBytes;
+  return align_up(total);
 }
 
 }  // namespace rondo::kernel

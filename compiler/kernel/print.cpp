@@ -31,7 +31,14 @@ struct StatementHead {
   std::string place(const MemRef& ref) const {
     return fmt::format("{}[{}]", memory_name(kernel, ref.space, ref.id), text(ref.index));
   }
+  std::string slice(const ArraySlice& slice) const {
+    return fmt::format("{}[{}..]", array_name(kernel, slice.array), text(slice.first));
+  }
+  std::string barrier(const MbarrierRef& ref) const {
+    return fmt::format("{}[{}]", mbarrier_name(kernel, ref.id), text(ref.index));
+  }
   static const char* hint(CacheHint hint) { return hint == CacheHint::Streaming ? ".streaming" : ""; }
+  static const char* packed(bool packed) { return packed ? ".packed" : ""; }
   template <class Items, class F>
   static std::string list(const Items& items, F&& f) {
     std::string out;
@@ -56,11 +63,11 @@ struct StatementHead {
     return fmt::format("{}[{}] = {}", array_name(kernel, s.array), text(s.index), text(s.value));
   }
   std::string operator()(const Load& s) const {
-    return fmt::format("{} = load{} {}", list(s.into, [&](RegId r) { return typed(r); }), hint(s.hint),
-                       place(s.from));
+    return fmt::format("{} = load{}{} {}", list(s.into, [&](RegId r) { return typed(r); }), packed(s.packed),
+                       hint(s.hint), place(s.from));
   }
   std::string operator()(const Store& s) const {
-    return fmt::format("store{} {} = {}", hint(s.hint), place(s.to),
+    return fmt::format("store{}{} {} = {}", packed(s.packed), hint(s.hint), place(s.to),
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const CopyAsync& s) const {
@@ -70,10 +77,39 @@ struct StatementHead {
   std::string operator()(const WaitCopies& s) const {
     return fmt::format("wait_copies pending {}", s.pending);
   }
-  std::string operator()(const Barrier&) const { return "barrier"; }
+  std::string operator()(const Barrier& s) const {
+    return s.id == 0 && s.threads == 0 ? "barrier" : fmt::format("barrier {} of {} threads", s.id, s.threads);
+  }
   std::string operator()(const WarpSync&) const { return "warp_sync"; }
+  std::string operator()(const ClusterBarrier&) const { return "cluster_barrier"; }
   std::string operator()(const Shuffle& s) const {
     return fmt::format("{} = shuffle.{} {}, {}", typed(s.into), describe(s.mode), text(s.from), text(s.lane));
+  }
+  std::string operator()(const Mma& s) const {
+    return fmt::format("mma.{} {} += {} * {}", storage_name(s.storage), slice(s.acc), slice(s.a), slice(s.b));
+  }
+  std::string operator()(const LoadMatrix& s) const {
+    return fmt::format("load_matrix.x{}{} {} <- {}", s.count, s.transposed ? ".transposed" : "",
+                       slice(s.into), place(s.row));
+  }
+  std::string operator()(const MbarrierArrive& s) const {
+    return fmt::format("arrive {}{}", barrier(s.barrier), s.rank >= 0 ? " of block " + text(s.rank) : "");
+  }
+  std::string operator()(const MbarrierExpect& s) const {
+    return fmt::format("arrive {} expecting {} bytes", barrier(s.barrier), text(s.bytes));
+  }
+  std::string operator()(const MbarrierWait& s) const {
+    return fmt::format("wait {} parity {}", barrier(s.barrier), text(s.parity));
+  }
+  std::string operator()(const StoreAsync& s) const {
+    return fmt::format("store_async {} of block {} = {}, counted on {}", place(s.to), text(s.rank),
+                       list(s.values, [&](ExprId v) { return text(v); }), barrier(s.barrier));
+  }
+  std::string operator()(const GridArrive& s) const {
+    return fmt::format("grid_arrive {}", place(s.counter));
+  }
+  std::string operator()(const GridWait& s) const {
+    return fmt::format("grid_wait {} >= {}", place(s.counter), text(s.target));
   }
   std::string operator()(const For& s) const {
     std::string out =
@@ -91,8 +127,10 @@ class KernelPrinter {
 
   std::string print() {
     if (!kernel_.comment.empty()) line(comment(kernel_.comment));
-    line(fmt::format("kernel {} threads {} min_blocks {} math {} {{", kernel_.name, kernel_.threads,
-                     kernel_.min_blocks, kernel_.math == Math::Fast ? "fast" : "accurate"));
+    const std::string cluster = kernel_.cluster == 1 ? "" : fmt::format(" cluster {}", kernel_.cluster);
+    line(fmt::format("kernel {} threads {} min_blocks {}{}{} math {} {{", kernel_.name, kernel_.threads,
+                     kernel_.min_blocks, cluster, kernel_.cooperative ? " cooperative" : "",
+                     kernel_.math == Math::Fast ? "fast" : "accurate"));
     ++depth_;
     for (const Param& p : kernel_.params) {
       const std::string type = p.buffer ? storage_name(p.storage) + std::string("*") : type_name(p.type);
@@ -101,6 +139,8 @@ class KernelPrinter {
     }
     for (const SharedArray& s : kernel_.shared)
       annotated(fmt::format("shared {}: {}[{}]", s.name, storage_name(s.storage), s.elements), s.comment);
+    for (const MbarrierArray& m : kernel_.mbarriers)
+      annotated(fmt::format("mbarrier {}: {} x {} arrivals", m.name, m.count, m.arrivals), m.comment);
     for (const NamedInt& n : kernel_.named)
       annotated(fmt::format("constant {} = {}", n.name, n.value), n.comment);
     body(kernel_.body);

@@ -60,6 +60,7 @@ const char* describe(Builtin builtin) {
     case Builtin::ThreadX: return "thread";
     case Builtin::BlockX: return "block";
     case Builtin::GridX: return "blocks";
+    case Builtin::ClusterRank: return "cluster_rank";
   }
   return "?";
 }
@@ -149,6 +150,16 @@ class ExpressionPrinter {
                         operand(n.b, id, kOr)),
             kSelect};
   }
+  Text visit(const PackExpr& n, const Expr&, ExprId id) {
+    return {fmt::format("pack_{}({}, {})", storage_name(n.storage), operand(n.low, id, kSelect),
+                        operand(n.high, id, kSelect)),
+            kAtom};
+  }
+  Text visit(const UnpackExpr& n, const Expr&, ExprId id) {
+    return {fmt::format("{}_{}({})", n.high ? "high" : "low", storage_name(n.storage),
+                        operand(n.pair, id, kSelect)),
+            kAtom};
+  }
 
   const Kernel& kernel_;
 };
@@ -175,6 +186,10 @@ std::string array_name(const Kernel& kernel, ArrayId array) {
 std::string memory_name(const Kernel& kernel, Space space, int id) {
   return space == Space::Global ? entry_name(kernel.params, id, "param")
                                 : entry_name(kernel.shared, id, "shared");
+}
+
+std::string mbarrier_name(const Kernel& kernel, MbarrierId id) {
+  return entry_name(kernel.mbarriers, id, "mbarrier");
 }
 
 std::string print(const Kernel& kernel, ExprId expression) {

@@ -16,6 +16,9 @@ namespace {
 // here (the simulator still reports every index out of range).
 constexpr std::int64_t kVisitBudget = 1'000'000;
 
+// Registers a lane holds of each operand (PTX ISA, matrix fragments for mma.m16n8k16 of 16-bit types).
+constexpr int kMmaAcc = 4, kMmaA = 4, kMmaB = 2;
+
 class ArrayCheck {
  public:
   ArrayCheck(const Kernel& kernel, Findings& findings)
@@ -38,6 +41,12 @@ class ArrayCheck {
       std::visit(
           Overloaded{[&](const Let& s) { known_[static_cast<std::size_t>(s.reg)] = value(s.value); },
                      [&](const ArrayWrite& s) { index(s.array, s.index, stmt); },
+                     [&](const Mma& s) {
+                       slice(s.acc, kMmaAcc, stmt);
+                       slice(s.a, kMmaA, stmt);
+                       slice(s.b, kMmaB, stmt);
+                     },
+                     [&](const LoadMatrix& s) { slice(s.into, s.count, stmt); },
                      [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); }, [](const auto&) {}},
           stmt.node);
     }
@@ -64,6 +73,16 @@ class ArrayCheck {
     else if (*at < 0 || *at >= size)
       findings_.add(fmt::format("statement `{}`: index `{}` = {} is outside {}[{}]", print(kernel_, stmt),
                                 print(kernel_, id), *at, array_name(kernel_, array), size));
+  }
+
+  void slice(const ArraySlice& slice, int count, const Stmt& stmt) {
+    const auto first = value(slice.first);
+    const int size = kernel_.arrays[static_cast<std::size_t>(slice.array)].size;
+    if (!first || *first < 0 || *first >= size) return index(slice.array, slice.first, stmt);
+    if (*first + count > size)
+      findings_.add(fmt::format("statement `{}`: elements {} to {} reach outside {}[{}]",
+                                print(kernel_, stmt), *first, *first + count - 1,
+                                array_name(kernel_, slice.array), size));
   }
 
   // A loop is unrolled if the compiler is told to, completely or at least as often as it runs.

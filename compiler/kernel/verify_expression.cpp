@@ -76,6 +76,16 @@ struct ExpressionCheck {
     if (const std::string defect = same(n.a, n.b); !defect.empty()) return defect;
     return wants(of(n.a), "the select");
   }
+  std::string operator()(const PackExpr& n) const {
+    if (!is_half(n.storage)) return fmt::format("a pair of {}", storage_name(n.storage));
+    if (of(n.low) != Type::F32 || of(n.high) != Type::F32) return "a pair packed of other than f32";
+    return wants(Type::I32, "a packed pair");
+  }
+  std::string operator()(const UnpackExpr& n) const {
+    if (!is_half(n.storage)) return fmt::format("a pair of {}", storage_name(n.storage));
+    if (of(n.pair) != Type::I32) return "a packed pair is i32";
+    return wants(Type::F32, "half of a packed pair");
+  }
 };
 
 }  // namespace

@@ -28,9 +28,14 @@ class Findings {
 void verify_tables(const Kernel& kernel, Findings& findings);
 // Types and operands of every expression and statement, widths, spaces, scopes of registers and arrays.
 void verify_statements(const Kernel& kernel, Findings& findings);
+// What the statements for tensor cores, mbarriers, clusters, grid flags and packed pairs ask of their
+// operands beyond types: counts, alignment where constants show it, ids, and of the kernel (cluster,
+// cooperative).
+void verify_units(const Kernel& kernel, Findings& findings);
 // Register arrays: indices known at compile time and in range. Walks unrolled loops value by value.
 void verify_arrays(const Kernel& kernel, Findings& findings);
-// Barriers: not under control flow that may differ between threads of the block.
+// Barriers: not under control flow that may differ between threads of the block (of the cluster, if it is
+// the cluster's).
 void verify_barriers(const Kernel& kernel, Findings& findings);
 
 }  // namespace rondo::kernel

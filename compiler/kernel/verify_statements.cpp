@@ -118,9 +118,18 @@ class StatementCheck {
     return param.storage;
   }
 
-  static Type loaded(Storage storage) { return storage == Storage::I32 ? Type::I32 : Type::F32; }
+  static Type value_type(Storage storage, bool packed) {
+    return packed || storage == Storage::I32 ? Type::I32 : Type::F32;
+  }
 
-  void width(std::size_t count, Storage storage) {
+  void width(std::size_t count, Storage storage, bool packed) {
+    if (packed && !is_half(storage))
+      return defect(fmt::format("packed pairs of {}; bf16 and fp16 have them", storage_name(storage)));
+    if (packed) {
+      if (count != 1 && count != 2 && count != 4)
+        defect(fmt::format("an access of {} packed pairs; 1, 2 or 4 are legal", count));
+      return;
+    }
     if (count != 1 && count != 2 && count != 4 && count != 8)
       return defect(fmt::format("an access of {} elements; 1, 2, 4 or 8 are legal", count));
     const int bytes = static_cast<int>(count) * storage_bytes(storage);
@@ -160,20 +169,21 @@ class StatementCheck {
   void visit(const Load& s) {
     const auto storage = memory(s.from);
     if (!storage) return;
-    width(s.into.size(), *storage);
+    width(s.into.size(), *storage, s.packed);
     hint(s.hint, s.from);
-    for (const RegId reg : s.into) declare(reg, loaded(*storage), Declared::Fixed);
+    for (const RegId reg : s.into) declare(reg, value_type(*storage, s.packed), Declared::Fixed);
   }
   void visit(const Store& s) {
     const auto storage = memory(s.to);
     if (!storage) return;
-    width(s.values.size(), *storage);
+    width(s.values.size(), *storage, s.packed);
     hint(s.hint, s.to);
     if (s.to.space == Space::Global && !kernel_.params[static_cast<std::size_t>(s.to.id)].written)
       defect(memory_name(kernel_, s.to.space, s.to.id) + " is read-only");
     for (const ExprId value : s.values)
-      if (of(value) != loaded(*storage))
-        defect(fmt::format("a {} element stored from {}", storage_name(*storage), type_name(of(value))));
+      if (of(value) != value_type(*storage, s.packed))
+        defect(fmt::format("a {} {} stored from {}", storage_name(*storage), s.packed ? "pair" : "element",
+                           type_name(of(value))));
   }
   void visit(const CopyAsync& s) {
     if (s.to.space != Space::Shared || s.from.space != Space::Global)
@@ -192,10 +202,64 @@ class StatementCheck {
   }
   void visit(const Barrier&) {}
   void visit(const WarpSync&) {}
+  void visit(const ClusterBarrier&) {}
   void visit(const Shuffle& s) {
     if (of(s.lane) != Type::I32) defect("a lane is i32");
     if (of(s.from) == Type::Pred) defect("a predicate cannot be shuffled");
     declare(s.into, of(s.from), Declared::Fixed);
+  }
+  // Of the arrays only scope and type: counts and ranges are verify_units' and verify_arrays'.
+  void slice(const ArraySlice& slice, Type type) {
+    want_integer(slice.first, "the first element");
+    if (!use_array(slice.array)) return;
+    const Type declared = kernel_.arrays[static_cast<std::size_t>(slice.array)].type;
+    if (declared != type)
+      defect(fmt::format("{} is {}, not {}", array_name(kernel_, slice.array), type_name(declared),
+                         type_name(type)));
+  }
+  void visit(const Mma& s) {
+    slice(s.acc, Type::F32);
+    slice(s.a, Type::I32);
+    slice(s.b, Type::I32);
+  }
+  void visit(const LoadMatrix& s) {
+    slice(s.into, Type::I32);
+    (void)memory(s.row);
+  }
+  void want_i32(ExprId id, const char* what) {
+    if (of(id) != Type::I32) defect(fmt::format("{} is of type {}, not i32", what, type_name(of(id))));
+  }
+  void mbarrier(const MbarrierRef& ref) {
+    want_i32(ref.index, "the mbarrier's index");
+    if (!has_entry(kernel_.mbarriers, ref.id)) defect(fmt::format("no mbarrier {}", ref.id));
+  }
+  void visit(const MbarrierArrive& s) {
+    mbarrier(s.barrier);
+    if (s.rank >= 0) want_i32(s.rank, "the rank");
+  }
+  void visit(const MbarrierExpect& s) {
+    mbarrier(s.barrier);
+    want_i32(s.bytes, "the number of bytes");
+  }
+  void visit(const MbarrierWait& s) {
+    mbarrier(s.barrier);
+    want_i32(s.parity, "the parity");
+  }
+  void visit(const StoreAsync& s) {
+    mbarrier(s.barrier);
+    want_i32(s.rank, "the rank");
+    const auto storage = memory(s.to);
+    if (!storage) return;
+    const Type word = *storage == Storage::F32 ? Type::F32 : Type::I32;
+    for (const ExprId value : s.values)
+      if (of(value) != word)
+        defect(
+            fmt::format("a word of {} memory stored from {}", storage_name(*storage), type_name(of(value))));
+  }
+  void visit(const GridArrive& s) { (void)memory(s.counter); }
+  void visit(const GridWait& s) {
+    (void)memory(s.counter);
+    want_i32(s.target, "the target");
   }
   void visit(const For& s) {
     bounds(s);

@@ -10,6 +10,8 @@ namespace rondo::kernel {
 namespace {
 
 constexpr int kMaxThreads = 1024;  // of a block, on every GPU since Fermi
+// PTX ISA, mbarrier: the range of the count of pending arrivals is 1 to 2^20 - 1.
+constexpr int kMaxArrivals = (1 << 20) - 1;
 
 void verify_sizes(const Kernel& kernel, Findings& findings) {
   if (kernel.name.empty()) findings.add("the kernel has no name");
@@ -18,6 +20,17 @@ void verify_sizes(const Kernel& kernel, Findings& findings) {
                              kMaxThreads));
   if (kernel.min_blocks < 1)
     findings.add(fmt::format("kernel {}: min_blocks {} is below 1", kernel.name, kernel.min_blocks));
+  // Powers of two so that a cluster fits the GPU's processor groups; up to 8 are portable, 16 is the most.
+  if (kernel.cluster < 1 || kernel.cluster > 16 || (kernel.cluster & (kernel.cluster - 1)) != 0)
+    findings.add(
+        fmt::format("kernel {}: clusters of {}; 1, 2, 4, 8 and 16 are legal", kernel.name, kernel.cluster));
+  for (const MbarrierArray& array : kernel.mbarriers) {
+    if (array.count < 1)
+      findings.add(fmt::format("mbarrier {}: {} of them; at least 1 needed", array.name, array.count));
+    if (array.arrivals < 1 || array.arrivals > kMaxArrivals)
+      findings.add(fmt::format("mbarrier {}: {} arrivals; 1 to {} are legal", array.name, array.arrivals,
+                               kMaxArrivals));
+  }
   for (const SharedArray& array : kernel.shared)
     if (array.elements < 1)
       findings.add(

@@ -43,6 +43,8 @@ struct Operands {
   }
   void operator()(Node<CastExpr> auto& n) { f(n.a); }
   void operator()(Node<SelectExpr> auto& n) { f(n.condition), f(n.a), f(n.b); }
+  void operator()(Node<PackExpr> auto& n) { f(n.low), f(n.high); }
+  void operator()(Node<UnpackExpr> auto& n) { f(n.pair); }
 };
 
 template <class F>
@@ -63,7 +65,22 @@ struct Roots {
   void operator()(Node<WaitCopies> auto&) {}
   void operator()(Node<Barrier> auto&) {}
   void operator()(Node<WarpSync> auto&) {}
+  void operator()(Node<ClusterBarrier> auto&) {}
   void operator()(Node<Shuffle> auto& s) { f(s.from), f(s.lane); }
+  void operator()(Node<Mma> auto& s) { f(s.acc.first), f(s.a.first), f(s.b.first); }
+  void operator()(Node<LoadMatrix> auto& s) { f(s.into.first), f(s.row.index); }
+  void operator()(Node<MbarrierArrive> auto& s) {
+    f(s.barrier.index);
+    if (s.rank >= 0) f(s.rank);  // -1: the own block
+  }
+  void operator()(Node<MbarrierExpect> auto& s) { f(s.barrier.index), f(s.bytes); }
+  void operator()(Node<MbarrierWait> auto& s) { f(s.barrier.index), f(s.parity); }
+  void operator()(Node<StoreAsync> auto& s) {
+    f(s.to.index), f(s.rank), f(s.barrier.index);
+    for (auto& value : s.values) f(value);
+  }
+  void operator()(Node<GridArrive> auto& s) { f(s.counter.index); }
+  void operator()(Node<GridWait> auto& s) { f(s.counter.index), f(s.target); }
   void operator()(Node<For> auto& s) { f(s.begin), f(s.end), f(s.step); }
   void operator()(Node<If> auto& s) { f(s.condition); }
   void operator()(Node<Comment> auto&) {}

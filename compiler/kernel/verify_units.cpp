@@ -1,0 +1,142 @@
+// Statements for the units beside the plain SIMT core. Types and scopes were checked before, so tables may be
+// indexed without looking.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "compiler/kernel/integer.h"
+#include "compiler/kernel/print.h"
+#include "compiler/kernel/print_expression.h"
+#include "compiler/kernel/verify_expression.h"
+#include "compiler/kernel/verify_parts.h"
+#include "compiler/kernel/visit.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kNamedBarriers = 15;  // PTX ISA, barrier: 16 a block, of which 0 is __syncthreads
+constexpr int kWordBytes = 4;
+constexpr int kMatrixRowBytes = 16;  // PTX ISA, ldmatrix: eight 16-bit elements, "aligned to 16 bytes"
+// PTX ISA, mbarrier: the range of the tx-count.
+constexpr std::int64_t kMaxExpected = (1 << 20) - 1;
+
+class UnitCheck {
+ public:
+  UnitCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+
+  void body(const Body& statements) {
+    for (const Stmt& stmt : statements) {
+      current_ = &stmt;
+      std::visit([&](const auto& s) { visit(s); }, stmt.node);
+    }
+  }
+
+ private:
+  void defect(const std::string& what) {
+    findings_.add(fmt::format("statement `{}`: {}", print(kernel_, *current_), what));
+  }
+
+  Storage storage(const MemRef& ref) const {
+    const auto at = static_cast<std::size_t>(ref.id);
+    return ref.space == Space::Global ? kernel_.params[at].storage : kernel_.shared[at].storage;
+  }
+
+  // A constant index shows the alignment of the access; others are the simulator's to check.
+  void aligned(const MemRef& ref, std::int64_t bytes) {
+    const auto index = constant_value(kernel_, ref.index);
+    if (index && *index * storage_bytes(storage(ref)) % bytes != 0)
+      defect(fmt::format("{}[{}] is not aligned to the access's {} bytes",
+                         memory_name(kernel_, ref.space, ref.id), *index, bytes));
+  }
+
+  // A value that constants give must be in first .. last.
+  void range(ExprId id, std::int64_t first, std::int64_t last, const char* what) {
+    const auto value = constant_value(kernel_, id);
+    if (value && (*value < first || *value > last))
+      defect(fmt::format("{} {}; {} to {} are legal", what, *value, first, last));
+  }
+
+  void mbarrier(const MbarrierRef& ref) {
+    range(ref.index, 0, kernel_.mbarriers[static_cast<std::size_t>(ref.id)].count - 1, "mbarrier");
+  }
+  void rank(ExprId id) {
+    if (kernel_.cluster == 1) return defect("names another block, but the kernel has no clusters");
+    range(id, 0, kernel_.cluster - 1, "rank");
+  }
+  void counter(const MemRef& ref) {
+    if (!kernel_.cooperative) return defect("a grid flag in a kernel that is not cooperative");
+    if (ref.space != Space::Global || storage(ref) != Storage::I32 ||
+        !kernel_.params[static_cast<std::size_t>(ref.id)].written)
+      defect("a counter is an int32 element of a written buffer");
+  }
+
+  void visit(const Load& s) {
+    if (s.packed) aligned(s.from, static_cast<std::int64_t>(s.into.size()) * kWordBytes);
+  }
+  void visit(const Store& s) {
+    if (s.packed) aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
+  }
+  void visit(const Barrier& s) {
+    if (s.id == 0 && s.threads == 0) return;
+    if (s.id < 1 || s.id > kNamedBarriers)
+      defect(fmt::format("barrier {}; named ones are 1 to {}", s.id, kNamedBarriers));
+    if (s.threads < kWarp || s.threads % kWarp != 0 || s.threads > kernel_.threads)
+      defect(fmt::format("{} threads; whole warps, up to the block's {}, are legal", s.threads,
+                         kernel_.threads));
+  }
+  void visit(const ClusterBarrier&) {
+    if (kernel_.cluster == 1) defect("the kernel has no clusters");
+  }
+  void visit(const Mma& s) {
+    if (!is_half(s.storage))
+      defect(fmt::format("a product of {}; bf16 and fp16 are legal", storage_name(s.storage)));
+  }
+  void visit(const LoadMatrix& s) {
+    if (s.count != 1 && s.count != 2 && s.count != 4)
+      defect(fmt::format("{} matrices; 1, 2 or 4 are legal", s.count));
+    if (s.row.space != Space::Shared || !is_half(storage(s.row)))
+      return defect("matrices are loaded from shared arrays of bf16 or fp16");
+    aligned(s.row, kMatrixRowBytes);
+  }
+  void visit(const MbarrierArrive& s) {
+    mbarrier(s.barrier);
+    if (s.rank >= 0) rank(s.rank);
+  }
+  void visit(const MbarrierExpect& s) {
+    mbarrier(s.barrier);
+    range(s.bytes, 0, kMaxExpected, "bytes");
+  }
+  void visit(const MbarrierWait& s) {
+    mbarrier(s.barrier);
+    range(s.parity, 0, 1, "parity");
+  }
+  void visit(const StoreAsync& s) {
+    mbarrier(s.barrier);
+    rank(s.rank);
+    if (s.values.size() != 1 && s.values.size() != 2 && s.values.size() != 4)
+      return defect(fmt::format("{} words; 1, 2 or 4 are legal", s.values.size()));
+    if (s.to.space != Space::Shared) return defect("an asynchronous store goes to shared memory");
+    aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
+  }
+  void visit(const GridArrive& s) { counter(s.counter); }
+  void visit(const GridWait& s) { counter(s.counter); }
+  void visit(const For& s) { body(s.body); }
+  void visit(const If& s) {
+    body(s.then_body);
+    body(s.else_body);
+  }
+  // What verify_statements checked completely.
+  void visit(const auto&) {}
+
+  const Kernel& kernel_;
+  Findings& findings_;
+  const Stmt* current_ = nullptr;
+};
+
+}  // namespace
+
+void verify_units(const Kernel& kernel, Findings& findings) { UnitCheck(kernel, findings).body(kernel.body); }
+
+}  // namespace rondo::kernel
