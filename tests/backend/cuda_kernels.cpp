@@ -236,6 +236,12 @@ std::vector<Sample> samples() {
           {"block_total", block_total()},
           {"every_access", every_access()},
           {"every_expression", every_expression()},
+          {"packed_pairs", packed_pairs()},
+          {"matrix_product_bf16", matrix_product(Storage::BF16)},
+          {"matrix_product_fp16", matrix_product(Storage::F16)},
+          {"warp_roles", warp_roles()},
+          {"cluster_sum", cluster_sum(), 90},
+          {"grid_ring", grid_ring()},
           {"math_fast", every_op(Math::Fast)},
           {"math_accurate", every_op(Math::Accurate)}};
 }

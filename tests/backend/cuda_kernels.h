@@ -17,9 +17,17 @@ kernel::Kernel every_expression();           // integer, comparison, logic, cast
 kernel::Kernel every_op(kernel::Math math);  // each scalar op once
 kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 
+// cuda_unit_kernels.cpp
+kernel::Kernel packed_pairs();                           // each width, packing and unpacking
+kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kind, mma
+kernel::Kernel warp_roles();                             // mbarriers of a block, named barriers
+kernel::Kernel cluster_sum();                            // stores to other blocks, mbarriers of a cluster
+kernel::Kernel grid_ring();                              // grid flags
+
 struct Sample {
   std::string name;  // of its golden file
   kernel::Kernel kernel;
+  int from = 80;  // least architecture, ten times the compute capability
 };
 std::vector<Sample> samples();
 

@@ -37,25 +37,33 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string parameter(const Param& param, const std::string& name, Prelude& prelude) {
+// A buffer that other blocks write while this one waits for them is not `restrict`: the compiler could keep
+// what it loaded, or load early, across the wait.
+bool exclusive(const Kernel& kernel, const Param& param) {
+  return !param.written || (!kernel.cooperative && kernel.cluster == 1);
+}
+
+std::string parameter(const Kernel& kernel, const Param& param, const std::string& name, Prelude& prelude) {
   if (!param.buffer) {
     prelude.require(type_name(param.type));
     return fmt::format("{} {}", type_name(param.type), name);
   }
   prelude.require(element_type(param.storage));
-  return fmt::format("{}{}* __restrict__ {}", param.written ? "" : "const ", element_type(param.storage),
-                     name);
+  return fmt::format("{}{}* {}{}", param.written ? "" : "const ", element_type(param.storage),
+                     exclusive(kernel, param) ? "__restrict__ " : "", name);
 }
 
 std::string signature(const Kernel& kernel, const Names& names, Prelude& prelude) {
-  std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(", kernel.threads,
-                                 kernel.min_blocks, kernel.name);
+  const std::string cluster =
+      kernel.cluster == 1 ? "" : fmt::format("__cluster_dims__({}, 1, 1) ", kernel.cluster);
+  std::string text = fmt::format("extern \"C\" __global__ void {}__launch_bounds__({}, {}) {}(", cluster,
+                                 kernel.threads, kernel.min_blocks, kernel.name);
   std::vector<Annotated> lines;
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const bool last = i + 1 == kernel.params.size();
-    lines.push_back(
-        {parameter(kernel.params[i], names.param(static_cast<ParamId>(i)), prelude) + (last ? ")" : ","),
-         one_line(kernel.params[i].comment)});
+    lines.push_back({parameter(kernel, kernel.params[i], names.param(static_cast<ParamId>(i)), prelude) +
+                         (last ? ")" : ","),
+                     one_line(kernel.params[i].comment)});
   }
   if (lines.empty()) return text + ") {\n";
   return text + "\n" + aligned(lines, "    ") + "{\n";
@@ -74,28 +82,63 @@ std::string constants(const Kernel& kernel, const Names& names, const Uses& uses
   return aligned(lines, "  ");
 }
 
-std::string builtins(const Uses& uses) {
+std::string builtins(const Kernel& kernel, const Uses& uses) {
   std::string text;
   for (Builtin builtin : uses.builtins) switch (builtin) {
       case Builtin::ThreadX: text += "  const int thread_x = threadIdx.x;\n"; break;
       case Builtin::BlockX: text += "  const int block_x = blockIdx.x;\n"; break;
       case Builtin::GridX: text += "  const int grid_x = gridDim.x;\n"; break;
+      case Builtin::ClusterRank:
+        text += fmt::format("  const int cluster_rank = blockIdx.x % {};\n", kernel.cluster);
+        break;
     }
   return text;
 }
 
+std::string shared_pointer(std::string_view type, const std::string& name, std::int64_t offset) {
+  const std::string place = offset == 0 ? "shared_memory" : fmt::format("shared_memory + {}", offset);
+  return fmt::format("{0}* const {1} = reinterpret_cast<{0}*>({2});", type, name, place);
+}
+
+// PTX ISA, mbarrier.init and fence.mbarrier_init: one thread initialises; nobody may use an mbarrier before
+// it knows of that, in the own block by a block barrier, in others of the cluster by the fence and a cluster
+// barrier.
+std::string mbarrier_setup(const Kernel& kernel, const Names& names, Prelude& prelude) {
+  if (kernel.mbarriers.empty()) return "";
+  prelude.require("mbarrier_init");
+  std::string text = "\n  if (threadIdx.x == 0) {\n";
+  for (std::size_t i = 0; i < kernel.mbarriers.size(); ++i) {
+    const MbarrierArray& array = kernel.mbarriers[i];
+    const std::string& name = names.mbarrier(static_cast<MbarrierId>(i));
+    text += array.count == 1 ? fmt::format("    mbarrier_init(&{}[0], {});\n", name, array.arrivals)
+                             : fmt::format("    for (int i = 0; i < {}; ++i) mbarrier_init(&{}[i], {});\n",
+                                           array.count, name, array.arrivals);
+  }
+  if (kernel.cluster > 1) {
+    prelude.require("publish_mbarriers");
+    prelude.require("cluster_barrier");
+    text += "    publish_mbarriers();\n";
+  }
+  return text + (kernel.cluster > 1 ? "  }\n  cluster_barrier();\n" : "  }\n  __syncthreads();\n");
+}
+
 std::string shared_arrays(const Kernel& kernel, const Names& names, Prelude& prelude) {
-  if (kernel.shared.empty()) return "";
+  if (kernel.shared.empty() && kernel.mbarriers.empty()) return "";
   const std::vector<std::int64_t> offsets = shared_offsets(kernel);
   std::vector<Annotated> lines;
   for (std::size_t i = 0; i < kernel.shared.size(); ++i) {
     const SharedArray& array = kernel.shared[i];
     prelude.require(element_type(array.storage));
-    const std::string place =
-        offsets[i] == 0 ? "shared_memory" : fmt::format("shared_memory + {}", offsets[i]);
-    lines.push_back({fmt::format("{0}* const {1} = reinterpret_cast<{0}*>({2});", element_type(array.storage),
-                                 names.shared(static_cast<SharedId>(i)), place),
-                     one_line(array.comment)});
+    lines.push_back(
+        {shared_pointer(element_type(array.storage), names.shared(static_cast<SharedId>(i)), offsets[i]),
+         one_line(array.comment)});
+  }
+  const std::vector<std::int64_t> barrier_offsets = mbarrier_offsets(kernel);
+  for (std::size_t i = 0; i < kernel.mbarriers.size(); ++i) {
+    prelude.require("mbarrier");
+    lines.push_back(
+        {shared_pointer("mbarrier", names.mbarrier(static_cast<MbarrierId>(i)), barrier_offsets[i]),
+         one_line(kernel.mbarriers[i].comment)});
   }
   return "  extern __shared__ __align__(16) unsigned char shared_memory[];\n" + aligned(lines, "  ");
 }
@@ -107,8 +150,8 @@ std::string kernel_text(const Kernel& kernel, Prelude& prelude) {
   const std::string body = StatementWriter(kernel, names, prelude, uses).write(kernel.body, 1);
   std::string text = kernel.comment.empty() ? "" : comment_lines(kernel.comment, "");
   text += signature(kernel, names, prelude);
-  const std::string top =
-      constants(kernel, names, uses, prelude) + shared_arrays(kernel, names, prelude) + builtins(uses);
+  const std::string top = constants(kernel, names, uses, prelude) + shared_arrays(kernel, names, prelude) +
+                          builtins(kernel, uses) + mbarrier_setup(kernel, names, prelude);
   text += top;
   if (!top.empty() && !body.empty()) text += '\n';
   return text + body + "}\n";

@@ -57,6 +57,7 @@ std::string_view name_of(Builtin builtin) {
     case Builtin::ThreadX: return "thread_x";
     case Builtin::BlockX: return "block_x";
     case Builtin::GridX: return "grid_x";
+    case Builtin::ClusterRank: return "cluster_rank";
   }
   return "?";
 }
@@ -99,6 +100,14 @@ void ExpressionWriter::require_type(Type type) { prelude_.require(type_name(type
 std::string ExpressionWriter::element(const MemRef& place) {
   const std::string& name = place.space == Space::Global ? names_.param(place.id) : names_.shared(place.id);
   return fmt::format("{}[{}]", name, whole(place.index));
+}
+
+std::string ExpressionWriter::address(const ArraySlice& slice) {
+  return fmt::format("&{}[{}]", names_.array(slice.array), whole(slice.first));
+}
+
+std::string ExpressionWriter::address(const MbarrierRef& barrier) {
+  return fmt::format("&{}[{}]", names_.mbarrier(barrier.id), whole(barrier.index));
 }
 
 Text ExpressionWriter::infix(Text a, std::string_view sign, Text b, Precedence precedence) {
@@ -203,6 +212,18 @@ struct ExpressionWriter::Visit {
     std::string a = w.at(e.a, Precedence::LogicalOr);
     return {fmt::format("{} ? {} : {}", condition, a, w.at(e.b, Precedence::Conditional)),
             Precedence::Conditional};
+  }
+  // The helpers' pairs are unsigned; they are kept in an int, with the same bits.
+  Text operator()(const PackExpr& e) const {
+    const std::string_view pack = e.storage == Storage::BF16 ? "pack_bf16" : "pack_fp16";
+    w.prelude_.require(pack);
+    std::string low = w.whole(e.low);
+    return {fmt::format("int({}({}, {}))", pack, low, w.whole(e.high)), kPrimary};
+  }
+  Text operator()(const UnpackExpr& e) const {
+    const std::string half = fmt::format("{}_{}", e.high ? "high" : "low", storage_name(e.storage));
+    w.prelude_.require(half);
+    return {fmt::format("{}({})", half, w.whole(e.pair)), kPrimary};
   }
 };
 

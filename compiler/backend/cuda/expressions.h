@@ -33,6 +33,9 @@ class ExpressionWriter {
   std::string whole(kernel::ExprId id) { return write(id).text; }
   // A memory element: name[index].
   std::string element(const kernel::MemRef& place);
+  // Where a part of a register array begins; an mbarrier.
+  std::string address(const kernel::ArraySlice& slice);
+  std::string address(const kernel::MbarrierRef& barrier);
 
  private:
   struct Visit;

@@ -112,6 +112,7 @@ constexpr std::string_view kReserved[] = {
     "thread_x",
     "block_x",
     "grid_x",
+    "cluster_rank",
     "shared_memory",
     "min",
     "max",
@@ -185,6 +186,7 @@ Names::Names(const kernel::Kernel& kernel) {
   for (const auto& constant : kernel.named) named_.push_back(claim(constant.name));
   for (const auto& param : kernel.params) params_.push_back(claim(param.name));
   for (const auto& array : kernel.shared) shared_.push_back(claim(array.name));
+  for (const auto& array : kernel.mbarriers) mbarriers_.push_back(claim(array.name));
   for (const auto& reg : kernel.registers) registers_.push_back(claim(reg.name));
   for (const auto& array : kernel.arrays) arrays_.push_back(claim(array.name));
 }

@@ -20,13 +20,16 @@ class Names {
   const std::string& array(kernel::ArrayId id) const { return arrays_[static_cast<std::size_t>(id)]; }
   const std::string& param(kernel::ParamId id) const { return params_[static_cast<std::size_t>(id)]; }
   const std::string& shared(kernel::SharedId id) const { return shared_[static_cast<std::size_t>(id)]; }
+  const std::string& mbarrier(kernel::MbarrierId id) const {
+    return mbarriers_[static_cast<std::size_t>(id)];
+  }
   const std::string& named(int index) const { return named_[static_cast<std::size_t>(index)]; }
 
  private:
   std::string claim(std::string_view wanted);
 
   std::set<std::string> taken_;
-  std::vector<std::string> registers_, arrays_, params_, shared_, named_;
+  std::vector<std::string> registers_, arrays_, params_, shared_, mbarriers_, named_;
 };
 
 }  // namespace rondo::backend::cuda

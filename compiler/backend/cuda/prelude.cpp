@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace rondo::backend::cuda {
 
@@ -12,11 +13,21 @@ namespace {
 
 constexpr std::string_view kInline = "__device__ __forceinline__";
 
+// In the order their text stands in.
+std::array<const std::vector<Helper>*, 4> tables() {
+  return {&memory_helpers(), &tensor_helpers(), &sync_helpers(), &math_helpers()};
+}
+
 const Helper* find(std::string_view name) {
-  for (const auto* table : {&memory_helpers(), &math_helpers()})
+  for (const auto* table : tables())
     for (const Helper& helper : *table)
       if (helper.name == name) return &helper;
   return nullptr;
+}
+
+// Pairs are taken from, and put to, elements of 16 bits.
+std::string_view pointed_at(const VectorAccess& access) {
+  return access.pairs ? "void" : element_type(access.storage);
 }
 
 bool is_packed(Storage storage) { return storage == Storage::BF16 || storage == Storage::F16; }
@@ -51,7 +62,7 @@ std::string define_load(const VectorAccess& access) {
   for (int i = 0; i < access.count; ++i) parameters += fmt::format(", {}& v{}", value, i);
   const std::string address = fmt::format("reinterpret_cast<const {}*>(from)", whole.type);
   std::string text = fmt::format("{} void {}(const {}* from{}) {{\n  const {} packed = {};\n", kInline,
-                                 name(access), element_type(access.storage), parameters, whole.type,
+                                 name(access), pointed_at(access), parameters, whole.type,
                                  access.streaming ? "__ldcs(" + address + ")" : "*" + address);
   for (int word = 0; word < whole.words; ++word) {
     if (is_packed(access.storage))
@@ -76,8 +87,8 @@ std::string define_store(const VectorAccess& access) {
   }
   const std::string packed = whole.words == 1 ? words : fmt::format("make_{}({})", whole.type, words);
   const std::string address = fmt::format("reinterpret_cast<{}*>(to)", whole.type);
-  return fmt::format("{} void {}({}* to{}) {{\n  {}\n}}\n", kInline, name(access),
-                     element_type(access.storage), parameters,
+  return fmt::format("{} void {}({}* to{}) {{\n  {}\n}}\n", kInline, name(access), pointed_at(access),
+                     parameters,
                      access.streaming ? fmt::format("__stcs({}, {});", address, packed)
                                       : fmt::format("*{} = {};", address, packed));
 }
@@ -85,8 +96,9 @@ std::string define_store(const VectorAccess& access) {
 }  // namespace
 
 std::string name(const VectorAccess& access) {
-  return fmt::format("{}_{}x{}{}", access.store ? "store" : "load", storage_name(access.storage),
-                     access.count, access.streaming ? "_streaming" : "");
+  return fmt::format("{}_{}x{}{}", access.store ? "store" : "load",
+                     access.pairs ? "pairs_" : storage_name(access.storage), access.count,
+                     access.streaming ? "_streaming" : "");
 }
 
 std::string_view element_type(Storage storage) {
@@ -107,7 +119,7 @@ void Prelude::require(std::string_view name) {
 
 std::string Prelude::require(const VectorAccess& access) {
   accesses_.insert(access);
-  require(element_type(access.storage));
+  if (!access.pairs) require(element_type(access.storage));
   if (is_packed(access.storage)) require(packing(access));
   return name(access);
 }
@@ -120,7 +132,7 @@ std::string Prelude::text() const {
     text += declaration;
     after_function = function;
   };
-  for (const auto* table : {&memory_helpers(), &math_helpers()})
+  for (const auto* table : tables())
     for (const Helper& helper : *table)
       if (required_.contains(helper.name)) put(helper.text, !helper.text.starts_with("typedef"));
   for (const VectorAccess& access : accesses_)
@@ -130,12 +142,14 @@ std::string Prelude::text() const {
 
 std::vector<std::string> helper_names() {
   std::vector<std::string> names;
-  for (const auto* table : {&memory_helpers(), &math_helpers()})
+  for (const auto* table : tables())
     for (const Helper& helper : *table) names.emplace_back(helper.name);
-  for (Storage storage : {Storage::F32, Storage::BF16, Storage::F16, Storage::I32})
-    for (int count : {2, 4, 8})
-      for (bool store : {false, true})
-        for (bool streaming : {false, true}) names.push_back(name({storage, count, store, streaming}));
+  for (bool store : {false, true})
+    for (bool streaming : {false, true}) {
+      for (Storage storage : {Storage::F32, Storage::BF16, Storage::F16, Storage::I32})
+        for (int count : {2, 4, 8}) names.push_back(name({storage, count, store, streaming}));
+      for (int count : {1, 2, 4}) names.push_back(name({Storage::I32, count, store, streaming, true}));
+    }
   return names;
 }
 

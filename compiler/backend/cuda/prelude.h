@@ -21,18 +21,22 @@ struct Helper {
 
 const std::vector<Helper>&
 memory_helpers();  // aliases, 16-bit conversion, asynchronous copies (memory_helpers.cpp)
-const std::vector<Helper>& math_helpers();  // scalar functions (math_helpers.cpp)
+const std::vector<Helper>& tensor_helpers();  // packed pairs, ldmatrix, mma (tensor_helpers.cpp)
+const std::vector<Helper>& sync_helpers();    // barriers, mbarriers, clusters, grid flags (sync_helpers.cpp)
+const std::vector<Helper>& math_helpers();    // scalar functions (math_helpers.cpp)
 
-// Loads or stores of 2, 4 or 8 elements as one access.
+// Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32
+// whatever they hold.
 struct VectorAccess {
   kernel::Storage storage;
   int count;
   bool store;
   bool streaming;
-  auto key() const { return std::tuple(storage, count, store, streaming); }
+  bool pairs = false;
+  auto key() const { return std::tuple(storage, count, store, streaming, pairs); }
   bool operator<(const VectorAccess& other) const { return key() < other.key(); }
 };
-std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming
+std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming, load_pairs_x2
 
 // How an element of the storage type is spelled: float, int, bf16, fp16 (the last two are aliases to
 // require()).

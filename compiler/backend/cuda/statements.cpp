@@ -110,16 +110,17 @@ struct StatementWriter::Visit {
     const Storage storage = w.storage_of(s.from);
     const bool streaming = w.streaming(s.from, s.hint, true);
     const std::string element = w.expressions_.element(s.from);
-    if (s.into.size() == 1) {
+    if (s.into.size() == 1 && !s.packed) {
       w.prelude_.require(widening(storage));
       const std::string loaded = streaming ? fmt::format("__ldcs(&{})", element) : element;
       return declare("const ", s.into[0], converted(widening(storage), loaded));
     }
     std::string registers;
     for (RegId reg : s.into) registers += ", " + w.names_.reg(reg);
-    w.line(fmt::format("{} {};", storage == Storage::I32 ? "int" : "float", registers.substr(2)));
-    const std::string helper =
-        w.prelude_.require({storage, static_cast<int>(s.into.size()), false, streaming});
+    const bool integers = s.packed || storage == Storage::I32;
+    w.line(fmt::format("{} {};", integers ? "int" : "float", registers.substr(2)));
+    const std::string helper = w.prelude_.require(
+        {s.packed ? Storage::I32 : storage, static_cast<int>(s.into.size()), false, streaming, s.packed});
     w.line(fmt::format("{}(&{}{});", helper, element, registers));
   }
 
@@ -127,7 +128,7 @@ struct StatementWriter::Visit {
     const Storage storage = w.storage_of(s.to);
     const bool streaming = w.streaming(s.to, s.hint, false);
     const std::string element = w.expressions_.element(s.to);
-    if (s.values.size() == 1) {
+    if (s.values.size() == 1 && !s.packed) {
       w.prelude_.require(rounding(storage));
       const std::string value = converted(rounding(storage), text(s.values[0]));
       return w.line(streaming ? fmt::format("__stcs(&{}, {});", element, value)
@@ -135,8 +136,8 @@ struct StatementWriter::Visit {
     }
     std::string values;
     for (ExprId value : s.values) values += ", " + text(value);
-    const std::string helper =
-        w.prelude_.require({storage, static_cast<int>(s.values.size()), true, streaming});
+    const std::string helper = w.prelude_.require(
+        {s.packed ? Storage::I32 : storage, static_cast<int>(s.values.size()), true, streaming, s.packed});
     w.line(fmt::format("{}(&{}{});", helper, element, values));
   }
 
@@ -154,8 +155,59 @@ struct StatementWriter::Visit {
     w.prelude_.require("wait_copies");
     w.line(fmt::format("wait_copies<{}>();", s.pending));
   }
-  void operator()(const Barrier&) const { w.line("__syncthreads();"); }
+  // A call of a helper.
+  template <class... Arguments>
+  void call(const std::string& helper, const Arguments&... arguments) const {
+    w.prelude_.require(helper);
+    std::string list;
+    ((list += (list.empty() ? "" : ", ") + arguments), ...);
+    w.line(fmt::format("{}({});", helper, list));
+  }
+
+  void operator()(const Barrier& s) const {
+    if (s.threads == 0) return w.line("__syncthreads();");
+    w.prelude_.require("named_barrier");
+    w.line(fmt::format("named_barrier<{}, {}>();", s.id, s.threads));
+  }
   void operator()(const WarpSync&) const { w.line("__syncwarp();"); }
+  void operator()(const ClusterBarrier&) const { call("cluster_barrier"); }
+
+  void operator()(const Mma& s) const {
+    call(fmt::format("mma_{}", storage_name(s.storage)), w.expressions_.address(s.acc),
+         w.expressions_.address(s.a), w.expressions_.address(s.b));
+  }
+  void operator()(const LoadMatrix& s) const {
+    call(fmt::format("load_matrix_x{}{}", s.count, s.transposed ? "_transposed" : ""),
+         w.expressions_.address(s.into), "&" + w.expressions_.element(s.row));
+  }
+
+  void operator()(const MbarrierArrive& s) const {
+    const std::string barrier = w.expressions_.address(s.barrier);
+    if (s.rank < 0) return call("mbarrier_arrive", barrier);
+    call("mbarrier_arrive_in_block", barrier, text(s.rank));
+  }
+  void operator()(const MbarrierExpect& s) const {
+    call("mbarrier_expect", w.expressions_.address(s.barrier), text(s.bytes));
+  }
+  void operator()(const MbarrierWait& s) const {
+    call(w.kernel_.cluster > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", w.expressions_.address(s.barrier),
+         text(s.parity));
+  }
+  void operator()(const StoreAsync& s) const {
+    std::string words;
+    for (ExprId value : s.values) {
+      if (!words.empty()) words += ", ";
+      const bool real = w.kernel_.expr(value).type == Type::F32;
+      words += real ? fmt::format("__float_as_int({})", text(value)) : text(value);
+    }
+    call(fmt::format("store_async_{}", s.values.size()), "&" + w.expressions_.element(s.to), text(s.rank),
+         w.expressions_.address(s.barrier), words);
+  }
+  void operator()(const GridArrive& s) const { call("grid_arrive", "&" + w.expressions_.element(s.counter)); }
+  void operator()(const GridWait& s) const {
+    call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target));
+  }
+
   void operator()(const Shuffle& s) const {
     const std::string from = text(s.from);
     declare("const ", s.into, fmt::format("{}(0xffffffffu, {}, {})", name_of(s.mode), from, text(s.lane)));

@@ -1,0 +1,162 @@
+// Helpers by which threads, blocks and clusters wait for each other. Sections are those of the PTX ISA 8.x:
+// 9.7.13.1 barrier, 9.7.13.4 barrier.cluster, 9.7.13.15 mbarrier, 9.7.9.22 mapa, 9.7.9.12 st.async, 9.7.13.7
+// red, 8 memory consistency model.
+#include "compiler/backend/cuda/prelude.h"
+
+namespace rondo::backend::cuda {
+
+// Every asm here says "memory": ordinary loads and stores must stay on their side of it.
+const std::vector<Helper>& sync_helpers() {
+  static const std::vector<Helper> kHelpers = {
+      {"mbarrier", {}, "typedef unsigned long long mbarrier;  // opaque, in shared memory\n"},
+      {"Patience",
+       {},
+       R"(// What is waited for comes within microseconds. After 4 seconds of it not coming the kernel is ended with an
+// error: a defect must not hang the GPU. The clock is read only now and then.
+struct Patience {
+  unsigned tries = 0;
+  unsigned long long start = 0;
+  __device__ __forceinline__ void try_again() {
+    if ((++tries & 255) != 0) return;
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (start == 0) start = now;
+    if (now - start > 4000000000ull) __trap();
+  }
+};
+)"},
+      {"named_barrier",
+       {},
+       R"(template <int id, int threads>
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(threads) : "memory"); }
+)"},
+      {"cluster_barrier",
+       {},
+       R"(__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+)"},
+      {"in_block",
+       {},
+       R"(// The shared memory address that `place` of this block has in block `rank` of the cluster.
+__device__ __forceinline__ unsigned in_block(const void* place, int rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(unsigned(__cvta_generic_to_shared(place))), "r"(rank));
+  return there;
+}
+)"},
+      {"mbarrier_init",
+       {"mbarrier"},
+       R"(__device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;"
+               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(arrivals) : "memory");
+}
+)"},
+      {"publish_mbarriers",
+       {},
+       R"(// Makes initialised mbarriers visible to the other blocks of the cluster, with the cluster barrier that follows.
+__device__ __forceinline__ void publish_mbarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+)"},
+      {"mbarrier_arrive",
+       {"mbarrier"},
+       R"(__device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }"
+               :: "r"(unsigned(__cvta_generic_to_shared(barrier))) : "memory");
+}
+)"},
+      {"mbarrier_arrive_in_block",
+       {"mbarrier", "in_block"},
+       R"(__device__ __forceinline__ void mbarrier_arrive_in_block(mbarrier* barrier, int rank) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(in_block(barrier, rank)) : "memory");
+}
+)"},
+      {"mbarrier_expect",
+       {"mbarrier"},
+       R"(// Arrives, and makes the phase wait for `bytes` of asynchronous stores too.
+__device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
+               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(bytes) : "memory");
+}
+)"},
+      {"mbarrier_wait",
+       {"mbarrier", "Patience"},
+       R"(// Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
+__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity) {
+  Patience patience;
+  for (;;) {
+    int done;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+#endif
+                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
+    if (done) return;
+    patience.try_again();
+  }
+}
+)"},
+      {"mbarrier_wait_cluster",
+       {"mbarrier", "Patience"},
+       R"(// Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
+// arrived.
+__device__ __forceinline__ void mbarrier_wait_cluster(mbarrier* barrier, int parity) {
+  Patience patience;
+  for (;;) {
+    int done;
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
+    if (done) return;
+    patience.try_again();
+  }
+}
+)"},
+      {"store_async_1",
+       {"mbarrier", "in_block"},
+       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+__device__ __forceinline__ void store_async_1(void* to, int rank, mbarrier* barrier, int a) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+               :: "r"(in_block(to, rank)), "r"(a), "r"(in_block(barrier, rank)) : "memory");
+}
+)"},
+      {"store_async_2",
+       {"mbarrier", "in_block"},
+       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+__device__ __forceinline__ void store_async_2(void* to, int rank, mbarrier* barrier, int a, int b) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];"
+               :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(in_block(barrier, rank)) : "memory");
+}
+)"},
+      {"store_async_4",
+       {"mbarrier", "in_block"},
+       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+__device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barrier, int a, int b, int c, int d) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];"
+               :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(c), "r"(d), "r"(in_block(barrier, rank)) : "memory");
+}
+)"},
+      {"grid_arrive",
+       {},
+       R"(__device__ __forceinline__ void grid_arrive(int* counter) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(__cvta_generic_to_global(counter)) : "memory");
+}
+)"},
+      {"grid_wait",
+       {"Patience"},
+       R"(__device__ __forceinline__ void grid_wait(const int* counter, int target) {
+  Patience patience;
+  for (;;) {
+    int count;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
+    if (count >= target) return;
+    patience.try_again();
+  }
+}
+)"},
+  };
+  return kHelpers;
+}
+
+}  // namespace rondo::backend::cuda

@@ -1,0 +1,112 @@
+// Helpers for packed pairs and tensor cores. Sections are those of the PTX ISA 8.x: 9.7.14.5 mma and ldmatrix
+// (warp-level matrix instructions).
+#include "compiler/backend/cuda/prelude.h"
+
+namespace rondo::backend::cuda {
+
+// A pair's low half is the element at the lower address, which is what fragments and cvt.rn.bf16x2.f32 (its
+// first source goes to the high half) agree on. Register arrays are passed by pointer: inlined, with constant
+// indices, they stay in registers. The asm of mma is volatile because a warp must run it together: a pure one
+// could be moved under a condition its result is used under. It does not say "memory", so loads and stores
+// move freely across it.
+const std::vector<Helper>& tensor_helpers() {
+  static const std::vector<Helper> kHelpers = {
+      {"low_bf16",
+       {},
+       R"(__device__ __forceinline__ float low_bf16(int pair) { return __uint_as_float(unsigned(pair) << 16); }
+)"},
+      {"high_bf16",
+       {},
+       R"(__device__ __forceinline__ float high_bf16(int pair) { return __uint_as_float(unsigned(pair) & 0xffff0000u); }
+)"},
+      {"low_fp16",
+       {},
+       R"(__device__ __forceinline__ float low_fp16(int pair) {
+  float x;
+  asm("{ .reg .f16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, l; }" : "=f"(x) : "r"(pair));
+  return x;
+}
+)"},
+      {"high_fp16",
+       {},
+       R"(__device__ __forceinline__ float high_fp16(int pair) {
+  float x;
+  asm("{ .reg .f16 l, h; mov.b32 {l, h}, %1; cvt.f32.f16 %0, h; }" : "=f"(x) : "r"(pair));
+  return x;
+}
+)"},
+      {"load_matrix_x1",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x1(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"load_matrix_x2",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x2(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"load_matrix_x4",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x4(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3])
+               : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"load_matrix_x1_transposed",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x1_transposed(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"load_matrix_x2_transposed",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x2_transposed(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"load_matrix_x4_transposed",
+       {},
+       R"(// Each lane gives the place of one row of eight elements.
+__device__ __forceinline__ void load_matrix_x4_transposed(int* into, const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3])
+               : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+}
+)"},
+      {"mma_bf16",
+       {},
+       R"(// acc (16 x 8) += a (16 x 16) * b (16 x 8), spread over the lanes of the warp.
+__device__ __forceinline__ void mma_bf16(float* acc, const int* a, const int* b) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+)"},
+      {"mma_fp16",
+       {},
+       R"(// acc (16 x 8) += a (16 x 16) * b (16 x 8), spread over the lanes of the warp.
+__device__ __forceinline__ void mma_fp16(float* acc, const int* a, const int* b) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+)"},
+  };
+  return kHelpers;
+}
+
+}  // namespace rondo::backend::cuda

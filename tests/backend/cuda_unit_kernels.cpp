@@ -1,0 +1,210 @@
+// Sample kernels for packed pairs, tensor cores, mbarriers, clusters and grid flags. Each gives the same bits
+// on the simulator and on a GPU.
+#include "tests/backend/cuda_kernels.h"
+
+namespace rondo::backend::cuda::testing {
+
+using namespace kernel;
+
+namespace {
+
+constexpr Storage kHalves[] = {Storage::BF16, Storage::F16};
+
+Value op(Builder& b, IntOp which, Value x, std::int64_t y) {
+  return {&b, b.add({Type::I32, IntExpr{which, x.id(), b.constant(y).id()}})};
+}
+
+}  // namespace
+
+Kernel packed_pairs() {
+  Builder b("packed_pairs", 32, Math::Fast, "Pairs of 16-bit values, moved and computed with.");
+  const Value place = b.let("place", b.thread() * 8);
+  for (Storage storage : kHalves) {
+    const std::string name = storage_name(storage);
+    const Memory in = b.input(name + "_in", storage, "[256]"),
+                 out = b.output(name + "_out", storage, "[4, 256]");
+    const Memory stage = b.shared(name + "_stage", storage, 256);
+    int row = 0;
+    for (int count : {1, 2, 4})
+      for (CacheHint hint : {CacheHint::Default, CacheHint::Streaming}) {
+        const auto pairs = b.load_packed("pair", in[place], count, hint);
+        b.store_packed(stage[place], pairs);
+        b.store_packed(out[place + row * 256], b.load_packed("staged", stage[place], count), hint);
+        row = (row + 1) % 3;
+      }
+    const Value pair = b.load_packed("mixed", in[place], 1)[0];
+    const Value low = b.unpack(storage, pair, false), high = b.unpack(storage, pair, true);
+    const Value swapped = b.let("swapped", b.pack(storage, high * b.real(1.0 / 3), low));
+    b.store_packed(out[place + 768],
+                   {swapped, b.pack(storage, b.unpack(storage, swapped, true), high + low)});
+    b.store_vector(out[place + 772],
+                   {b.unpack(storage, pair, true), b.unpack(storage, pair, false), b.real(0), b.real(1)});
+  }
+  return b.finish();
+}
+
+// c = a * b with the rows of a from ldmatrix and b both as stored by columns and, transposed, by rows.
+Kernel matrix_product(Storage storage) {
+  constexpr int kPitch = 24;  // 16 elements and 8 of padding: rows on different banks, 16-byte aligned
+  Builder b(std::string("matrix_product_") + storage_name(storage), 64, Math::Fast,
+            "c = a * b, 16 x 16 x 16; each of two warps has eight columns of c.");
+  const Memory a = b.input("a", storage, "[16, 16]"), w = b.input("b", storage, "[16, 16], rows of k");
+  const Memory c = b.output("c", Storage::F32, "[3, 16, 16]: by columns of b, by rows of b, both");
+  const Memory a_tile = b.shared("a_tile", storage, std::int64_t{16} * kPitch);
+  const Memory rows = b.shared("rows", storage, std::int64_t{16} * kPitch, "b as it is");
+  const Memory columns = b.shared("columns", storage, std::int64_t{16} * kPitch, "b transposed");
+  const Value warp = b.let("warp", b.thread() / 32), lane = b.let("lane", b.thread() % 32);
+  const Value row = b.let("row", b.thread() / 4), column = b.let("column", b.thread() % 4 * 4);
+  const auto pairs = b.load_packed("pair", a[row * 16 + column], 2);
+  b.store_packed(a_tile[row * kPitch + column], pairs);
+  const auto values = b.load_vector("v", w[row * 16 + column], 4);
+  b.store_vector(rows[row * kPitch + column], values);
+  for (int i = 0; i < 4; ++i)
+    b.store(columns[(column + i) * kPitch + row], values[static_cast<std::size_t>(i)]);
+  b.barrier();
+  const Array left = b.array("left", Type::I32, 4), right = b.array("right", Type::I32, 6);
+  const Array sum = b.array("sum", Type::F32, 12);
+  b.for_("i", 0, 12, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
+  const Value zero = b.constant(0);
+  // Lanes 0-7 give the rows of the first matrix, 8-15 of the second and so on.
+  b.load_matrix(left, zero, 4, false, a_tile[lane % 16 * kPitch + lane / 16 * 8]);
+  const Value mine = b.let("mine", (warp * 8 + lane % 8) * kPitch + lane / 8 % 2 * 8);
+  b.load_matrix(right, zero, 2, false, columns[mine]);
+  b.load_matrix(right, b.constant(2), 2, true, rows[lane % 16 * kPitch + warp * 8]);
+  b.load_matrix(right, b.constant(4), 1, false, columns[mine]);
+  b.load_matrix(right, b.constant(5), 1, true, rows[(lane % 8 + 8) * kPitch + warp * 8]);
+  b.for_("p", 0, 3, kFullUnroll, [&](Value p) { b.mma(storage, sum, p * 4, left, zero, right, p * 2); });
+  // Fragment of c: two neighbours of row g, two of row g + 8 (PTX ISA, mma.m16n8k16).
+  const Value to = b.let("to", lane / 4 * 16 + warp * 8 + lane % 4 * 2);
+  for (int p = 0; p < 3; ++p)
+    for (int half = 0; half < 2; ++half)
+      b.store_vector(c[to + (p * 256 + half * 128)], {b.read(sum, b.constant(p * 4 + half * 2)),
+                                                      b.read(sum, b.constant(p * 4 + half * 2 + 1))});
+  return b.finish();
+}
+
+// Half of the warps fill a ring of two tiles, half empty it.
+Kernel warp_roles() {
+  constexpr int kTurns = 7;
+  Builder b("warp_roles", 128, Math::Fast,
+            "y = 3 x: two warps hand rows to two others through shared memory.");
+  const Memory x = b.input("x", Storage::F32, "[blocks, 7, 64]"), y = b.output("y", Storage::F32, "as x");
+  const Memory ring = b.shared("ring", Storage::F32, 128, "[2, 64]");
+  const Memory mirror = b.shared("mirror", Storage::F32, 64);
+  const Mbarrier full = b.mbarrier("full", 2, 64, "the tile is filled");
+  const Mbarrier empty = b.mbarrier("empty", 2, 64, "the tile may be filled");
+  const Mbarrier done = b.mbarrier("done", 1, 128);
+  const Value me = b.let("me", b.thread() % 64), first = b.let("first", b.block() * (kTurns * 64));
+  const Value zero = b.constant(0);
+  const auto turns = [&](const std::function<void(Value, Value, Value)>& body) {
+    b.for_("t", zero, b.constant(kTurns), b.constant(1), 1, [&](Value t) {
+      const Value slot = b.let("slot", t % 2);
+      body(t, slot, op(b, IntOp::And, t / 2, 1));
+    });
+  };
+  b.if_(
+      b.thread() < 64,
+      [&] {
+        turns([&](Value t, Value slot, Value parity) {
+          // A fresh mbarrier has "completed" the phase before the first: its parity is 1.
+          b.wait(empty, slot, op(b, IntOp::Xor, parity, 1));
+          b.store(ring[slot * 64 + me], b.load("v", x[first + t * 64 + me]));
+          b.arrive(full, slot);
+        });
+      },
+      [&] {
+        turns([&](Value t, Value slot, Value parity) {
+          b.wait(full, slot, parity);
+          b.store(mirror[b.constant(63) - me], b.load("w", ring[slot * 64 + me]) * b.real(3));
+          b.arrive(empty, slot);
+          b.named_barrier(1, 64);
+          b.store(y[first + t * 64 + (b.constant(63) - me)], b.load("m", mirror[me]));
+          b.named_barrier(1, 64);
+        });
+      });
+  b.arrive(done, zero);
+  b.wait(done, zero, zero);
+  return b.finish();
+}
+
+// Every block of a cluster sends its row to all others, which add them up.
+Kernel cluster_sum() {
+  Builder b("cluster_sum", 32, Math::Fast,
+            "y of each block = the sum of the rows of x of its cluster, turn by turn.");
+  b.set_cluster(4);
+  const Memory x = b.input("x", Storage::BF16, "[turns, blocks, 64]");
+  const Memory words = b.input("words", Storage::I32, "[blocks, 32]");
+  const Memory y = b.output("y", Storage::F32, "[turns, blocks, 64]");
+  const Memory others =
+      b.output("others", Storage::I32, "[blocks, 32]: of the block before it in the cluster");
+  const Value turns = b.argument("turns", Type::I32);
+  const Memory rows = b.shared("rows", Storage::BF16, 4 * 64, "[rank, 64]");
+  const Memory reals = b.shared("reals", Storage::F32, 4 * 64, "[rank, 64], thirds");
+  const Memory ints = b.shared("ints", Storage::I32, 32);
+  const Mbarrier full = b.mbarrier("full", 1, 1, "all rows of a turn are here");
+  const Mbarrier free_rows = b.mbarrier("free", 1, 4 * 32, "all blocks read what was sent");
+  const Mbarrier sent = b.mbarrier("sent", 1, 1);
+  const Value zero = b.constant(0), rank = b.let("rank", b.cluster_rank());
+  const Value lane = b.let("lane", b.thread());
+  b.if_(lane == 0, [&] { b.expect(sent, zero, b.constant(32 * 4)); });
+  const Value next = b.let("next", (rank + 1) % 4);
+  const Value word = b.load("word", words[b.block() * 32 + lane]);
+  b.store_async(ints[lane], {word}, next, sent, zero);
+  b.wait(sent, zero, zero);
+  b.store(others[b.block() * 32 + lane], b.load("got", ints[lane]));
+  b.for_("t", zero, turns, b.constant(1), 1, [&](Value t) {
+    const Value parity = b.let("parity", t % 2);
+    b.wait(free_rows, zero, op(b, IntOp::Xor, parity, 1));
+    b.if_(lane == 0, [&] { b.expect(full, zero, b.constant(4 * 64 * 2 + 4 * 64 * 4)); });
+    const Value from = b.let("from", (t * b.builtin(Builtin::GridX) + b.block()) * 64);
+    b.for_("to", 0, 4, kFullUnroll, [&](Value to) {
+      b.if_(lane < 16, [&] {
+        const auto pairs = b.load_packed("pair", x[from + lane * 4], 2);
+        b.store_async(rows[rank * 64 + lane * 4], pairs, to, full, zero);
+        auto thirds = b.load_vector("third", x[from + lane * 4], 4);
+        for (Value& third : thirds) third = third * b.real(1.0 / 3);
+        b.store_async(reals[rank * 64 + lane * 4], thirds, to, full, zero);
+      });
+    });
+    b.wait(full, zero, parity);
+    b.for_("c", 0, 2, kFullUnroll, [&](Value c) {
+      const Value at = b.let("at", lane * 2 + c);
+      const Value sum = b.variable("sum", b.real(0));
+      b.for_("r", 0, 4, kFullUnroll, [&](Value r) {
+        b.assign(sum, sum + b.load("v", rows[r * 64 + at]) + b.load("w", reals[r * 64 + at]));
+      });
+      b.store(y[from + at], sum);
+    });
+    b.for_("to", 0, 4, kFullUnroll, [&](Value to) { b.arrive(free_rows, zero, to); });
+  });
+  b.comment("no block leaves while others may still write to it");
+  b.cluster_barrier();
+  return b.finish();
+}
+
+// Each block reads, every turn, what its neighbour wrote the turn before.
+Kernel grid_ring() {
+  Builder b("grid_ring", 64, Math::Fast,
+            "A row that wanders around the blocks: y[t, i] = y[t - 1, i - 1] + 1.");
+  b.set_cooperative();
+  const Memory y = b.output("y", Storage::F32, "[turns, blocks, 64]");
+  const Memory counter = b.output("counter", Storage::I32, "[1], zero at the start");
+  const Value turns = b.argument("turns", Type::I32);
+  const Value blocks = b.let("blocks", b.builtin(Builtin::GridX));
+  const Value me = b.let("me", b.block() * 64 + b.thread());
+  b.store(y[me], b.to_real(me));
+  b.for_("t", b.constant(1), turns, b.constant(1), 1, [&](Value t) {
+    b.barrier();
+    b.if_(b.thread() == 0, [&] {
+      b.grid_arrive(counter[b.constant(0)]);
+      b.grid_wait(counter[b.constant(0)], t * blocks);
+    });
+    b.barrier();
+    const Value left = b.let("left", (b.block() + blocks - 1) % blocks * 64 + b.thread());
+    const Value row = b.let("row", blocks * 64);
+    b.store(y[t * row + me], b.load("v", y[(t - 1) * row + left]) + b.real(1));
+  });
+  return b.finish();
+}
+
+}  // namespace rondo::backend::cuda::testing

@@ -1,0 +1,55 @@
+// What is waited for comes within microseconds. After 4 seconds of it not coming the kernel is ended with an
+// error: a defect must not hang the GPU. The clock is read only now and then.
+struct Patience {
+  unsigned tries = 0;
+  unsigned long long start = 0;
+  __device__ __forceinline__ void try_again() {
+    if ((++tries & 255) != 0) return;
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (start == 0) start = now;
+    if (now - start > 4000000000ull) __trap();
+  }
+};
+
+__device__ __forceinline__ void grid_arrive(int* counter) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(__cvta_generic_to_global(counter)) : "memory");
+}
+
+__device__ __forceinline__ void grid_wait(const int* counter, int target) {
+  Patience patience;
+  for (;;) {
+    int count;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
+    if (count >= target) return;
+    patience.try_again();
+  }
+}
+
+// A row that wanders around the blocks: y[t, i] = y[t - 1, i - 1] + 1.
+extern "C" __global__ void __launch_bounds__(64, 1) grid_ring(
+    float* y,      // [turns, blocks, 64]
+    int* counter,  // [1], zero at the start
+    int turns)
+{
+  const int thread_x = threadIdx.x;
+  const int block_x = blockIdx.x;
+  const int grid_x = gridDim.x;
+
+  const int blocks = grid_x;
+  const int me = block_x * 64 + thread_x;
+  y[me] = float(me);
+  #pragma unroll 1
+  for (int t = 1; t < turns; ++t) {
+    __syncthreads();
+    if (thread_x == 0) {
+      grid_arrive(&counter[0]);
+      grid_wait(&counter[0], t * blocks);
+    }
+    __syncthreads();
+    const int left = (block_x + blocks - 1) % blocks * 64 + thread_x;
+    const int row = blocks * 64;
+    const float v = y[(t - 1) * row + left];
+    y[t * row + me] = v + 1.0f;
+  }
+}

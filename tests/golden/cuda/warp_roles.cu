@@ -1,0 +1,94 @@
+typedef unsigned long long mbarrier;  // opaque, in shared memory
+
+// What is waited for comes within microseconds. After 4 seconds of it not coming the kernel is ended with an
+// error: a defect must not hang the GPU. The clock is read only now and then.
+struct Patience {
+  unsigned tries = 0;
+  unsigned long long start = 0;
+  __device__ __forceinline__ void try_again() {
+    if ((++tries & 255) != 0) return;
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (start == 0) start = now;
+    if (now - start > 4000000000ull) __trap();
+  }
+};
+
+template <int id, int threads>
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(threads) : "memory"); }
+
+__device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;"
+               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }"
+               :: "r"(unsigned(__cvta_generic_to_shared(barrier))) : "memory");
+}
+
+// Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
+__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity) {
+  Patience patience;
+  for (;;) {
+    int done;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+#endif
+                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
+    if (done) return;
+    patience.try_again();
+  }
+}
+
+// y = 3 x: two warps hand rows to two others through shared memory.
+extern "C" __global__ void __launch_bounds__(128, 1) warp_roles(
+    const float* __restrict__ x,  // [blocks, 7, 64]
+    float* __restrict__ y)        // as x
+{
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  float* const ring = reinterpret_cast<float*>(shared_memory);               // [2, 64]
+  float* const mirror = reinterpret_cast<float*>(shared_memory + 512);
+  mbarrier* const full = reinterpret_cast<mbarrier*>(shared_memory + 768);   // the tile is filled
+  mbarrier* const empty = reinterpret_cast<mbarrier*>(shared_memory + 784);  // the tile may be filled
+  mbarrier* const done = reinterpret_cast<mbarrier*>(shared_memory + 800);
+  const int thread_x = threadIdx.x;
+  const int block_x = blockIdx.x;
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2; ++i) mbarrier_init(&full[i], 64);
+    for (int i = 0; i < 2; ++i) mbarrier_init(&empty[i], 64);
+    mbarrier_init(&done[0], 128);
+  }
+  __syncthreads();
+
+  const int me = thread_x % 64;
+  const int first = block_x * 448;
+  if (thread_x < 64) {
+    #pragma unroll 1
+    for (int t = 0; t < 7; ++t) {
+      const int slot = t % 2;
+      mbarrier_wait(&empty[slot], t / 2 & 1 ^ 1);
+      const float v = x[first + t * 64 + me];
+      ring[slot * 64 + me] = v;
+      mbarrier_arrive(&full[slot]);
+    }
+  } else {
+    #pragma unroll 1
+    for (int t_2 = 0; t_2 < 7; ++t_2) {
+      const int slot_2 = t_2 % 2;
+      mbarrier_wait(&full[slot_2], t_2 / 2 & 1);
+      const float w = ring[slot_2 * 64 + me];
+      mirror[63 - me] = w * 3.0f;
+      mbarrier_arrive(&empty[slot_2]);
+      named_barrier<1, 64>();
+      const float m = mirror[me];
+      y[first + t_2 * 64 + (63 - me)] = m;
+      named_barrier<1, 64>();
+    }
+  }
+  mbarrier_arrive(&done[0]);
+  mbarrier_wait(&done[0], 0);
+}
