@@ -12,12 +12,7 @@ class DevicePlan::DriverSink final : public LaunchSink {
   }
 
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
-    const LoadedKernel& kernel = plan_.kernels_[index];
-    LaunchShape shape;
-    shape.grid.x = static_cast<unsigned>(blocks);
-    shape.block.x = kernel.threads;
-    shape.dynamic_shared_bytes = kernel.shared_bytes;
-    return runtime::launch(kernel.function, shape, stream_, arguments);
+    return plan_.kernels_[index].launch(stream_, blocks, arguments);
   }
 
  private:
@@ -31,15 +26,13 @@ Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context&
   if (!arguments) return arguments.error();
   Result<Module> module = Module::load(compiled.cubin);
   if (!module) return module.error();
+  const Result<DeviceInfo> device = device_info(context.ordinal());
+  if (!device) return device.error();
   DevicePlan plan(std::move(module).value(), std::move(arguments).value());
   for (const schedule::Launch& launch : compiled.plan.launches) {
-    Result<Function> function = plan.module_.function(launch.kernel.name);
-    if (!function) return function.error();
-    const auto shared = static_cast<std::size_t>(kernel::shared_bytes(launch.kernel));
-    if (shared > 0)
-      if (Status status = function->set_dynamic_shared(shared); !status) return status.error();
-    plan.kernels_.push_back(
-        {std::move(function).value(), static_cast<unsigned>(launch.kernel.threads), shared});
+    Result<LoadedKernel> kernel = LoadedKernel::load(plan.module_, launch.kernel, *device);
+    if (!kernel) return kernel.error();
+    plan.kernels_.push_back(std::move(kernel).value());
   }
   return plan;
 }

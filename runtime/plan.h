@@ -10,6 +10,7 @@
 #include "compiler/schedule/artifact.h"
 #include "compiler/support/result.h"
 #include "runtime/driver.h"
+#include "runtime/loaded_kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/plan_arguments.h"
 #include "tuning_db/database.h"
@@ -75,7 +76,8 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const 
 // current). Destroy it before the context, and after the work it launched is done.
 class DevicePlan {
  public:
-  // `context` is the current context. Errors: Unsupported (made for another architecture), Device.
+  // `context` is the current context. Errors: Unsupported (made for another architecture; clusters that the
+  // GPU has not, or that do not fit on it), Device.
   static Result<DevicePlan> load(const CompiledPlan& compiled, const Context& context);
 
   // Bytes the caller must bind as workspace for B batch rows of T steps (0: none).
@@ -87,15 +89,10 @@ class DevicePlan {
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
   // a graph. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
   // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
-  // driver.
+  // driver, Unsupported when blocks that wait for each other do not fit on the GPU at once.
   Status launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:
-  struct LoadedKernel {
-    Function function;
-    unsigned threads = 1;
-    std::size_t shared_bytes = 0;
-  };
   class DriverSink;
   DevicePlan(Module module, PlanArguments arguments)
       : module_(std::move(module)), arguments_(std::move(arguments)) {}
