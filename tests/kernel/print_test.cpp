@@ -71,6 +71,48 @@ TEST(Print, EveryNode) {
   expect_golden("everything.txt", print(kernel));
 }
 
+Kernel every_unit() {
+  Builder b("units", 128);
+  b.set_cluster(4);
+  b.set_cooperative();
+  auto x = b.input("x", Storage::BF16), y = b.output("y", Storage::F16);
+  auto flags = b.output("flags", Storage::I32);
+  auto tile = b.shared("tile", Storage::BF16, 512);
+  auto full = b.mbarrier("full", 2, 32, "tiles that are here"), done = b.mbarrier("done", 1, 128);
+  auto zero = b.constant(0), rank = b.let("rank", b.cluster_rank());
+  auto pairs = b.load_packed("p", x[b.thread() * 4], 2, CacheHint::Streaming);
+  b.store_packed(tile[b.thread() * 4], pairs);
+  b.store_packed(y[b.thread() * 2],
+                 {b.pack(Storage::F16, b.unpack(Storage::BF16, pairs[0], false),
+                         b.unpack(Storage::BF16, pairs[1], true) * b.real(2))},
+                 CacheHint::Streaming);
+  auto a = b.array("a", Type::I32, 6);
+  auto acc = b.array("acc", Type::F32, 8);
+  b.for_("i", 0, 8, kFullUnroll, [&](Value i) { b.write(acc, i, b.real(0)); });
+  b.if_(b.thread() / 32 == 1, [&] {
+    b.load_matrix(a, zero, 4, false, tile[b.thread() % 16 * 16]);
+    b.load_matrix(a, b.constant(4), 2, true, tile[b.thread() % 16 * 16]);
+    b.for_("m", 0, 2, kFullUnroll,
+           [&](Value m) { b.mma(Storage::BF16, acc, m * 4, a, zero, a, b.constant(4)); });
+    b.named_barrier(3, 32);
+    b.expect(full, rank % 2, b.constant(64));
+    b.store_async(tile[b.thread() * 2], {pairs[0]}, (rank + 1) % 4, full, rank % 2);
+    b.wait(full, rank % 2, zero);
+  });
+  b.arrive(done, zero);
+  b.arrive(done, zero, b.constant(3));
+  b.cluster_barrier();
+  b.grid_arrive(flags[zero]);
+  b.grid_wait(flags[zero], b.builtin(Builtin::GridX) * 128);
+  return raw(b);
+}
+
+TEST(Print, EveryUnit) {
+  const Kernel kernel = every_unit();
+  EXPECT_TRUE(verify(kernel).empty()) << verify(kernel).front();
+  expect_golden("units.txt", print(kernel));
+}
+
 TEST(Print, ParenthesesOnlyWhereNeeded) {
   Builder b("k", 32);
   const Value t = b.thread();
@@ -102,6 +144,11 @@ TEST(Print, MalformedKernelsPrintToo) {
   EXPECT_EQ(print(kernel, kernel.body[0]), "let <register 3?>: ? = <expression 0?> + <expression 7?>");
   EXPECT_EQ(print(kernel, kernel.body[1]), "array <array 2?>");
   EXPECT_EQ(print(kernel, kernel.body[2]), "store <shared 9?>[<register 5?>] = <register 5?>");
+  EXPECT_EQ(print(kernel, {MbarrierWait{{4, 1}, 1}}),
+            "wait <mbarrier 4?>[<register 5?>] parity <register 5?>");
+  EXPECT_EQ(print(kernel, {Mma{Storage::F16, {0, 1}, {}, {2, 1}}}),
+            "mma.fp16 <array 0?>[<register 5?>..] += <array -1?>[<expression -1?>..] * <array 2?>[<register "
+            "5?>..]");
 }
 
 TEST(SharedLayout, ArraysFollowEachOtherAlignedTo16Bytes) {
@@ -112,6 +159,15 @@ TEST(SharedLayout, ArraysFollowEachOtherAlignedTo16Bytes) {
   EXPECT_EQ(shared_offsets(b.kernel()), (std::vector<std::int64_t>{0, 16, 48}));
   EXPECT_EQ(shared_bytes(b.kernel()), 64);
   EXPECT_EQ(shared_bytes(Builder("k", 32).kernel()), 0);
+}
+
+TEST(SharedLayout, MbarriersFollowTheArraysInEightBytesEach) {
+  Builder b("k", 32);
+  b.mbarrier("first", 3, 1);
+  b.shared("a", Storage::BF16, 3);
+  b.mbarrier("second", 2, 1);
+  EXPECT_EQ(mbarrier_offsets(b.kernel()), (std::vector<std::int64_t>{16, 40}));
+  EXPECT_EQ(shared_bytes(b.kernel()), 64);  // 16 + 5 * 8, rounded up
 }
 
 }  // namespace

@@ -95,6 +95,38 @@ TEST(Simplify, LogicWithAKnownSide) {
             "if thread < 4\nif thread < 4\n");
 }
 
+// What others see, and what is written through an array, stays; the operands are simplified.
+TEST(Simplify, KeepsUnitsAndFoldsTheirOperands) {
+  EXPECT_EQ(simplified([](Builder& b) {
+              b.set_cluster(2);
+              b.set_cooperative();
+              auto flags = b.output("flags", Storage::I32);
+              auto tile = b.shared("tile", Storage::BF16, 64);
+              auto bar = b.mbarrier("bar", 2, 1);
+              const Value zero = b.let("zero", b.constant(0)), one = b.let("one", zero + 1);
+              const Value t = b.thread();
+              auto a = b.array("a", Type::I32, 6);
+              auto acc = b.array("acc", Type::F32, 8);
+              b.load_matrix(a, one - 1, 4, false, tile[t * 1]);
+              b.load_matrix(a, one * 4, 1, true, tile[t + 0]);
+              b.for_("m", 1, 2, kFullUnroll,
+                     [&](Value m) { b.mma(Storage::F16, acc, m * 4, a, zero, a, one + 3); });
+              b.expect(bar, one - 1, one * 4);
+              b.arrive(bar, one + 0);
+              b.arrive(bar, one, zero);
+              b.store_async(tile[t * 2 * 1], {b.pack(Storage::BF16, b.real(1) + b.real(2), b.real(0))}, one,
+                            bar, zero);
+              b.wait(bar, zero, t * 0);
+              b.grid_arrive(flags[zero]);
+              b.grid_wait(flags[zero + 0], one + 1);
+            }),
+            "array a: i32[6]\narray acc: f32[8]\nload_matrix.x4 a[0..] <- tile[thread]\n"
+            "load_matrix.x1.transposed a[4..] <- tile[thread]\nmma.fp16 acc[4..] += a[0..] * a[4..]\n"
+            "arrive bar[0] expecting 4 bytes\narrive bar[1]\narrive bar[1] of block 0\n"
+            "store_async tile[thread * 2] of block 1 = pack_bf16(3.0, 0.0), counted on bar[0]\n"
+            "wait bar[0] parity 0\ngrid_arrive flags[0]\ngrid_wait flags[0] >= 2\n");
+}
+
 TEST(Simplify, RandomKernelsComputeTheSameBits) {
   int shorter = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {

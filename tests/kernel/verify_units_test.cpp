@@ -1,0 +1,302 @@
+// Rules of packed pairs, tensor cores, named barriers, mbarriers, clusters and grid flags: one malformed
+// kernel a rule.
+#include <stdexcept>
+
+#include "compiler/kernel/verify.h"
+#include "tests/kernel/harness.h"
+
+namespace rondo::kernel::test {
+namespace {
+
+// A kernel in which every unit may be used, and what its statements need.
+struct Units {
+  Units(int cluster = 4, bool cooperative = true) {
+    b.set_cluster(cluster);
+    if (cooperative) b.set_cooperative();
+  }
+  Builder b{"k", 64};
+  Memory half_in = b.input("half_in", Storage::BF16), half_out = b.output("half_out", Storage::F16);
+  Memory real_in = b.input("real_in", Storage::F32), real_out = b.output("real_out", Storage::F32);
+  Memory flags = b.output("flags", Storage::I32), constants = b.input("constants", Storage::I32);
+  Memory tile = b.shared("tile", Storage::BF16, 256), reals = b.shared("reals", Storage::F32, 256);
+  Mbarrier bar = b.mbarrier("bar", 2, 1);
+  Array acc = b.array("acc", Type::F32, 8), pairs = b.array("pairs", Type::I32, 6);
+  Value zero = b.constant(0), one = b.constant(1), t = b.thread(), pair = b.let("pair", zero),
+        n = b.let("n", t);
+
+  ArraySlice slice(Array array, int first) { return {array.id, b.constant(first).id()}; }
+  MbarrierRef at(int index) { return {bar.id, b.constant(index).id()}; }
+  Kernel with(Stmt stmt) {
+    Kernel kernel = raw(b);
+    kernel.body.push_back(std::move(stmt));
+    return kernel;
+  }
+};
+
+void expect_sound(const Kernel& kernel) {
+  const std::vector<std::string> findings = verify(kernel);
+  EXPECT_TRUE(findings.empty()) << findings.front();
+}
+
+void expect_finding(const Kernel& kernel, const std::string& words) {
+  const std::vector<std::string> findings = verify(kernel);
+  ASSERT_FALSE(findings.empty()) << "nothing found; expected: " << words;
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(),
+                          [&](const std::string& f) { return f.find(words) != std::string::npos; }))
+      << words << " is not in: " << findings.front();
+}
+
+TEST(VerifyUnits, Tables) {
+  Units u;
+  const Kernel kernel = raw(u.b);
+  const auto changed = [&](auto change) {
+    Kernel copy = kernel;
+    change(copy);
+    return copy;
+  };
+  for (const int cluster : {1, 2, 8, 16}) expect_sound(changed([&](Kernel& k) { k.cluster = cluster; }));
+  for (const int cluster : {0, 3, 32, -1})
+    expect_finding(changed([&](Kernel& k) { k.cluster = cluster; }), "1, 2, 4, 8 and 16 are legal");
+  expect_finding(changed([](Kernel& k) { k.mbarriers[0].count = 0; }), "bar: 0 of them");
+  expect_finding(changed([](Kernel& k) { k.mbarriers[0].arrivals = 0; }), "bar: 0 arrivals");
+  expect_finding(changed([](Kernel& k) { k.mbarriers[0].arrivals = 1 << 20; }), "1 to 1048575 are legal");
+}
+
+TEST(VerifyUnits, PackedPairs) {
+  Units u;
+  for (const int count : {1, 2, 4})
+    expect_sound(u.with({Store{std::vector<ExprId>(static_cast<std::size_t>(count), u.pair.id()),
+                               u.half_out[u.t * 8].ref, CacheHint::Streaming, true}}));
+  const auto store = [&](std::size_t count, Place to, Value value) {
+    return u.with({Store{std::vector<ExprId>(count, value.id()), to.ref, CacheHint::Default, true}});
+  };
+  expect_finding(store(3, u.half_out[u.zero], u.pair), "3 packed pairs; 1, 2 or 4 are legal");
+  expect_finding(store(8, u.half_out[u.zero], u.pair), "8 packed pairs");
+  expect_finding(store(1, u.real_out[u.zero], u.pair), "packed pairs of fp32");
+  expect_finding(store(1, u.half_out[u.zero], u.b.real(1)), "a fp16 pair stored from f32");
+  expect_finding(store(2, u.half_out[u.b.constant(2)], u.pair), "half_out[2] is not aligned");
+  expect_sound(store(2, u.half_out[u.b.constant(4)], u.pair));
+  expect_finding(store(1, u.half_in[u.zero], u.pair), "half_in is read-only");
+  Units l;
+  l.b.load_packed("p", l.half_in[l.b.constant(3)], 1);
+  expect_finding(raw(l.b), "half_in[3] is not aligned to the access's 4 bytes");
+  Units f;
+  f.b.load_packed("p", f.constants[f.zero], 1);
+  expect_finding(raw(f.b), "packed pairs of int32");
+}
+
+TEST(VerifyUnits, PackingExpressions) {
+  const auto let = [](Type type, auto node) {
+    Units u;
+    u.b.let("broken", Value{&u.b, u.b.add({type, node(u)})});
+    return raw(u.b);
+  };
+  const auto real = [](Units& u) { return u.b.real(1).id(); };
+  expect_sound(let(Type::I32, [&](Units& u) { return PackExpr{Storage::F16, real(u), real(u)}; }));
+  expect_sound(let(Type::F32, [&](Units& u) { return UnpackExpr{Storage::BF16, u.pair.id(), true}; }));
+  expect_finding(let(Type::I32,
+                     [&](Units& u) {
+                       return PackExpr{Storage::F32, real(u), real(u)};
+                     }),
+                 "a pair of fp32");
+  expect_finding(let(Type::I32,
+                     [&](Units& u) {
+                       return PackExpr{Storage::F16, real(u), u.n.id()};
+                     }),
+                 "packed of other than f32");
+  expect_finding(let(Type::F32,
+                     [&](Units& u) {
+                       return PackExpr{Storage::F16, real(u), real(u)};
+                     }),
+                 "a packed pair is i32, not f32");
+  expect_finding(let(Type::F32,
+                     [&](Units& u) {
+                       return UnpackExpr{Storage::I32, u.pair.id(), true};
+                     }),
+                 "a pair of int32");
+  expect_finding(let(Type::F32,
+                     [&](Units& u) {
+                       return UnpackExpr{Storage::F16, real(u), true};
+                     }),
+                 "a packed pair is i32");
+}
+
+TEST(VerifyUnits, Products) {
+  Units u;
+  const auto mma = [&](Storage storage, ArraySlice acc, ArraySlice a, ArraySlice b) {
+    return u.with({Mma{storage, acc, a, b}});
+  };
+  const auto acc = u.slice(u.acc, 4), a = u.slice(u.pairs, 0), b = u.slice(u.pairs, 4);
+  expect_sound(mma(Storage::BF16, acc, a, b));
+  expect_sound(mma(Storage::F16, acc, u.slice(u.pairs, 2), b));
+  expect_finding(mma(Storage::F32, acc, a, b), "a product of fp32");
+  expect_finding(mma(Storage::F16, a, a, b), "pairs is i32, not f32");
+  expect_finding(mma(Storage::F16, acc, acc, b), "acc is f32, not i32");
+  expect_finding(mma(Storage::F16, u.slice(u.acc, 5), a, b), "elements 5 to 8 reach outside acc[8]");
+  expect_finding(mma(Storage::F16, acc, u.slice(u.pairs, 3), b), "elements 3 to 6 reach outside pairs[6]");
+  expect_finding(mma(Storage::F16, acc, a, u.slice(u.pairs, 5)), "elements 5 to 6 reach outside pairs[6]");
+  expect_finding(mma(Storage::F16, acc, a, u.slice(u.pairs, -1)), "= -1 is outside pairs[6]");
+  expect_finding(mma(Storage::F16, acc, a, {u.pairs.id, u.n.id()}), "not known at compile time");
+  expect_finding(mma(Storage::F16, acc, a, {7, u.zero.id()}), "no register array 7");
+}
+
+TEST(VerifyUnits, Matrices) {
+  Units u;
+  const auto load = [&](int first, int count, Place row) {
+    return u.with({LoadMatrix{u.slice(u.pairs, first), count, false, row.ref}});
+  };
+  for (const int count : {1, 2, 4}) expect_sound(load(2, count, u.tile[u.t * 8]));
+  expect_finding(load(0, 3, u.tile[u.zero]), "3 matrices; 1, 2 or 4");
+  expect_finding(load(3, 4, u.tile[u.zero]), "elements 3 to 6 reach outside pairs[6]");
+  expect_finding(load(0, 1, u.tile[u.b.constant(12)]), "tile[12] is not aligned to the access's 16 bytes");
+  expect_finding(load(0, 1, u.reals[u.zero]), "shared arrays of bf16 or fp16");
+  expect_finding(load(0, 1, u.half_in[u.zero]), "shared arrays of bf16 or fp16");
+  expect_finding(u.with({LoadMatrix{u.slice(u.acc, 0), 1, false, u.tile[u.zero].ref}}),
+                 "acc is f32, not i32");
+}
+
+TEST(VerifyUnits, NamedBarriers) {
+  Units u;
+  expect_sound(u.with({Barrier{1, 32}}));
+  expect_sound(u.with({Barrier{15, 64}}));
+  expect_finding(u.with({Barrier{0, 32}}), "barrier 0; named ones are 1 to 15");
+  expect_finding(u.with({Barrier{16, 32}}), "barrier 16; named ones are 1 to 15");
+  expect_finding(u.with({Barrier{1, 0}}), "0 threads; whole warps");
+  expect_finding(u.with({Barrier{1, 40}}), "40 threads; whole warps");
+  expect_finding(u.with({Barrier{1, 96}}), "up to the block's 64");
+}
+
+TEST(VerifyUnits, Mbarriers) {
+  Units u;
+  const ExprId zero = u.zero.id(), n = u.n.id();
+  expect_sound(u.with({MbarrierArrive{u.at(1), -1}}));
+  expect_sound(u.with({MbarrierArrive{u.at(1), n}}));
+  expect_sound(u.with({MbarrierExpect{u.at(1), n}}));
+  expect_sound(u.with({MbarrierWait{{u.bar.id, n}, n}}));
+  expect_finding(u.with({MbarrierArrive{{5, zero}, -1}}), "no mbarrier 5");
+  expect_finding(u.with({MbarrierArrive{u.at(2), -1}}), "mbarrier 2; 0 to 1 are legal");
+  expect_finding(u.with({MbarrierArrive{{u.bar.id, u.b.wide(u.n).id()}, -1}}),
+                 "the mbarrier's index is of type i64");
+  expect_finding(u.with({MbarrierArrive{u.at(0), u.b.constant(4).id()}}), "rank 4; 0 to 3 are legal");
+  expect_finding(u.with({MbarrierArrive{u.at(0), u.b.real(0).id()}}), "the rank is of type f32");
+  expect_finding(u.with({MbarrierExpect{u.at(0), u.b.constant(1 << 20).id()}}), "bytes 1048576");
+  expect_finding(u.with({MbarrierExpect{u.at(0), u.b.real(0).id()}}), "the number of bytes is of type f32");
+  expect_finding(u.with({MbarrierWait{u.at(0), u.b.constant(2).id()}}), "parity 2; 0 to 1 are legal");
+  expect_finding(u.with({MbarrierWait{u.at(0), u.b.wide(u.n).id()}}), "the parity is of type i64");
+  expect_finding(u.with({MbarrierWait{u.at(0), 4711}}), "no expression 4711");
+  Units alone(1);
+  expect_sound(alone.with({MbarrierArrive{alone.at(0), -1}}));
+  expect_finding(alone.with({MbarrierArrive{alone.at(0), alone.zero.id()}}), "the kernel has no clusters");
+}
+
+TEST(VerifyUnits, AsynchronousStores) {
+  Units u;
+  const auto store = [&](std::size_t words, Place to, Value value, Value rank) {
+    return u.with({StoreAsync{std::vector<ExprId>(words, value.id()), to.ref, rank.id(), u.at(0)}});
+  };
+  for (const std::size_t words : {1, 2, 4}) expect_sound(store(words, u.tile[u.t * 8], u.pair, u.n));
+  expect_sound(store(4, u.reals[u.t * 4], u.b.real(1), u.one));
+  expect_finding(store(3, u.tile[u.zero], u.pair, u.one), "3 words; 1, 2 or 4");
+  expect_finding(store(1, u.tile[u.zero], u.b.real(1), u.one), "a word of bf16 memory stored from f32");
+  expect_finding(store(1, u.reals[u.zero], u.pair, u.one), "a word of fp32 memory stored from i32");
+  expect_finding(store(4, u.tile[u.b.constant(4)], u.pair, u.one),
+                 "tile[4] is not aligned to the access's 16 bytes");
+  expect_finding(store(1, u.half_out[u.zero], u.pair, u.one), "goes to shared memory");
+  expect_finding(store(1, u.tile[u.zero], u.pair, u.b.constant(-1)), "rank -1; 0 to 3 are legal");
+  Units alone(1);
+  expect_finding(
+      alone.with({StoreAsync{{alone.pair.id()}, alone.tile[alone.zero].ref, alone.zero.id(), alone.at(0)}}),
+      "the kernel has no clusters");
+}
+
+TEST(VerifyUnits, ClusterBarriers) {
+  Units u;
+  expect_sound(u.with({ClusterBarrier{}}));
+  expect_finding(Units(1).with({ClusterBarrier{}}), "the kernel has no clusters");
+  const auto under = [](auto condition) {
+    Units inner;
+    inner.b.if_(condition(inner.b), [&] { inner.b.cluster_barrier(); });
+    return raw(inner.b);
+  };
+  const std::string found = "which may differ between threads of the cluster";
+  expect_finding(under([](Builder& b) { return b.thread() < 32; }), found);
+  expect_finding(under([](Builder& b) { return b.cluster_rank() == 0; }), found);
+  expect_finding(under([](Builder& b) { return b.block() < 9; }), found);
+  expect_finding(under([](Builder& b) { return b.block() / 2 < 9; }), found);
+  expect_sound(under([](Builder& b) { return b.block() / 4 < 9; }));
+  expect_sound(under([](Builder& b) { return b.block() / 8 < 9; }));
+  expect_sound(under([](Builder& b) { return b.builtin(Builtin::GridX) < 9; }));
+  // Of a block it is uniform: a barrier of the block may stand there.
+  Units ranked;
+  ranked.b.if_(ranked.b.cluster_rank() == 0, [&] { ranked.b.barrier(); });
+  expect_sound(raw(ranked.b));
+  // Through a variable.
+  Units late;
+  const Value v = late.b.variable("v", late.zero);
+  late.b.for_("i", 0, 3, 1, [&](Value) {
+    late.b.if_(v == 1, [&] { late.b.cluster_barrier(); });
+    late.b.assign(v, late.b.cluster_rank());
+  });
+  expect_finding(raw(late.b), found);
+}
+
+TEST(VerifyUnits, WarpsMayPartBeforeNamedBarriersAndUnits) {
+  Units u;
+  u.b.if_(u.b.thread() < 32, [&] {
+    u.b.named_barrier(1, 32);
+    u.b.load_matrix(u.pairs, u.zero, 4, true, u.tile[u.t * 8]);
+    u.b.mma(Storage::BF16, u.acc, u.zero, u.pairs, u.zero, u.pairs, u.zero);
+    u.b.expect(u.bar, u.zero, u.one);
+    u.b.wait(u.bar, u.zero, u.zero);
+    u.b.warp_sync();
+  });
+  expect_sound(raw(u.b));
+  u.b.if_(u.b.thread() < 32, [&] { u.b.barrier(); });
+  expect_finding(raw(u.b), "which may differ between threads of the block");
+}
+
+// Each lane holds another part of a matrix: conditions on it differ between threads.
+TEST(VerifyUnits, FragmentsDiffer) {
+  for (const bool loaded : {true, false}) {
+    Units u;
+    u.b.write(u.pairs, u.zero, u.zero), u.b.write(u.acc, u.zero, u.b.real(0));
+    if (loaded)
+      u.b.load_matrix(u.pairs, u.zero, 1, false, u.tile[u.zero]);
+    else
+      u.b.mma(Storage::F16, u.acc, u.zero, u.pairs, u.zero, u.pairs, u.zero);
+    const Value condition = loaded ? u.b.read(u.pairs, u.zero) == 0 : u.b.read(u.acc, u.zero) < u.b.real(1);
+    u.b.if_(condition, [&] { u.b.barrier(); });
+    expect_finding(raw(u.b), "which may differ between threads of the block");
+  }
+}
+
+TEST(VerifyUnits, GridFlags) {
+  Units u;
+  expect_sound(u.with({GridArrive{u.flags[u.n].ref}}));
+  expect_sound(u.with({GridWait{u.flags[u.zero].ref, u.n.id()}}));
+  for (const Place place : {u.constants[u.zero], u.real_out[u.zero], u.reals[u.zero]})
+    expect_finding(u.with({GridArrive{place.ref}}), "a counter is an int32 element of a written buffer");
+  expect_finding(u.with({GridWait{u.flags[u.zero].ref, u.b.real(1).id()}}), "the target is of type f32");
+  Units apart(4, false);
+  expect_finding(apart.with({GridWait{apart.flags[apart.zero].ref, apart.n.id()}}), "not cooperative");
+}
+
+TEST(VerifyUnits, TheBuilderRefusesOtherTypes) {
+  Units u;
+  const Value real = u.b.real(1);
+  EXPECT_THROW(u.b.pack(Storage::F32, real, real), std::logic_error);
+  EXPECT_THROW(u.b.pack(Storage::F16, real, u.n), std::logic_error);
+  EXPECT_THROW(u.b.unpack(Storage::F16, real, true), std::logic_error);
+  EXPECT_THROW(u.b.store_packed(u.half_out[u.zero], {real}), std::logic_error);
+  EXPECT_THROW(u.b.mma(Storage::I32, u.acc, u.zero, u.pairs, u.zero, u.pairs, u.zero), std::logic_error);
+  EXPECT_THROW(u.b.mma(Storage::F16, u.pairs, u.zero, u.pairs, u.zero, u.pairs, u.zero), std::logic_error);
+  EXPECT_THROW(u.b.mma(Storage::F16, u.acc, u.zero, u.acc, u.zero, u.pairs, u.zero), std::logic_error);
+  EXPECT_THROW(u.b.load_matrix(u.acc, u.zero, 1, false, u.tile[u.zero]), std::logic_error);
+  EXPECT_THROW(u.b.wait(u.bar, u.zero, u.b.wide(u.n)), std::logic_error);
+  EXPECT_THROW(u.b.arrive(u.bar, u.zero, real), std::logic_error);
+  EXPECT_THROW(u.b.store_async(u.tile[u.zero], {u.pair}, Value(), u.bar, u.zero), std::logic_error);
+  EXPECT_THROW(u.b.grid_wait(u.flags[u.zero], real), std::logic_error);
+}
+
+}  // namespace
+}  // namespace rondo::kernel::test
