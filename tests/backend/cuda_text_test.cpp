@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "compiler/backend/cuda/emit.h"
 #include "compiler/backend/cuda/expressions.h"
@@ -83,6 +84,51 @@ TEST(CudaText, KernelsShareTheirHelpers) {
   EXPECT_EQ(text.find("float bf16_to_float(bf16 x)"), text.rfind("float bf16_to_float(bf16 x)"));
   EXPECT_LT(text.find("axpy("), text.find("every_access("));
   EXPECT_EQ(emit({}), "");
+}
+
+// What another block writes must be loaded after the wait for it: `restrict` would allow otherwise.
+TEST(CudaText, BuffersOfKernelsWhoseBlocksMeetAreNotRestrict) {
+  const auto text = [](int cluster, bool cooperative) {
+    Builder b("k", 32);
+    b.set_cluster(cluster);
+    if (cooperative) b.set_cooperative();
+    const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+    b.store(y[b.thread()], b.load("v", x[b.thread()]));
+    const Kernel kernel = b.finish();
+    return emit({&kernel});
+  };
+  EXPECT_TRUE(contains(text(1, false), "float* __restrict__ y)"));
+  for (const auto& [cluster, cooperative] : {std::pair{1, true}, {4, false}, {4, true}}) {
+    EXPECT_TRUE(contains(text(cluster, cooperative), "const float* __restrict__ x,"));
+    EXPECT_TRUE(contains(text(cluster, cooperative), "float* y)"));
+  }
+  EXPECT_TRUE(contains(text(4, false), "void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) k("));
+  EXPECT_FALSE(contains(text(1, true), "__cluster_dims__"));
+}
+
+TEST(CudaText, MbarriersAreInitialisedBeforeTheBody) {
+  const auto text = [](int cluster) {
+    Builder b("k", 32);
+    b.set_cluster(cluster);
+    b.shared("tile", Storage::F32, 3);
+    const Mbarrier one = b.mbarrier("one", 1, 32, "a comment"), many = b.mbarrier("mbarrier_wait", 3, 5);
+    b.arrive(one, b.constant(0));
+    b.wait(many, b.constant(2), b.constant(1));
+    const Kernel kernel = b.finish();
+    return emit({&kernel});
+  };
+  const std::string setup =
+      "  if (threadIdx.x == 0) {\n    mbarrier_init(&one[0], 32);\n"
+      "    for (int i = 0; i < 3; ++i) mbarrier_init(&mbarrier_wait_[i], 5);\n";
+  EXPECT_TRUE(contains(text(1), setup + "  }\n  __syncthreads();\n\n  mbarrier_arrive(&one[0]);\n"
+                                        "  mbarrier_wait(&mbarrier_wait_[2], 1);\n}\n"))
+      << text(1);
+  EXPECT_TRUE(contains(text(1), "mbarrier* const one = reinterpret_cast<mbarrier*>(shared_memory + 16); "));
+  EXPECT_TRUE(contains(text(1), "// a comment\n"));
+  EXPECT_TRUE(contains(text(2), setup + "    publish_mbarriers();\n  }\n  cluster_barrier();\n\n"
+                                        "  mbarrier_arrive(&one[0]);\n"
+                                        "  mbarrier_wait_cluster(&mbarrier_wait_[2], 1);\n"))
+      << text(2);
 }
 
 // __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.

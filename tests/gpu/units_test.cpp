@@ -1,0 +1,289 @@
+// Packed pairs, tensor cores, mbarriers, clusters and grid flags on a real GPU: the sample kernels of the
+// CUDA backend against plain loops, and what happens when blocks do not fit or wait in vain.
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "compiler/backend/cuda/emit.h"
+#include "runtime/loaded_kernel.h"
+#include "runtime/nvrtc.h"
+#include "runtime/storage_codec.h"
+#include "tests/backend/cuda_kernels.h"
+#include "tests/gpu/gpu.h"
+
+namespace rondo::runtime {
+namespace {
+
+namespace samples = backend::cuda::testing;
+using kernel::Builder;
+using kernel::Kernel;
+using kernel::Storage;
+using kernel::Type;
+using kernel::Value;
+
+// An argument: elements of a buffer, or a number.
+struct Buffer {
+  Storage storage;
+  std::vector<double> values;
+};
+
+Buffer filled(Storage storage, std::size_t elements, const std::function<double(int)>& value) {
+  Buffer buffer{storage, std::vector<double>(elements)};
+  for (std::size_t i = 0; i < elements; ++i) buffer.values[i] = value(static_cast<int>(i));
+  return buffer;
+}
+// What no kernel stores.
+Buffer untouched(Storage storage, std::size_t elements) {
+  return filled(storage, elements, [](int) { return -77; });
+}
+
+std::vector<std::byte> encoded(const Buffer& buffer) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(buffer.storage));
+  std::vector<std::byte> bytes(buffer.values.size() * size);
+  for (std::size_t i = 0; i < buffer.values.size(); ++i) {
+    const auto integer = static_cast<std::int32_t>(buffer.values[i]);
+    if (buffer.storage == Storage::I32)
+      std::memcpy(&bytes[i * size], &integer, sizeof integer);
+    else
+      encode(buffer.storage, buffer.values[i], &bytes[i * size]);
+  }
+  return bytes;
+}
+
+void decode_into(Buffer& buffer, const std::vector<std::byte>& bytes) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(buffer.storage));
+  for (std::size_t i = 0; i < buffer.values.size(); ++i) {
+    std::int32_t integer = 0;
+    if (buffer.storage == Storage::I32) {
+      std::memcpy(&integer, &bytes[i * size], sizeof integer);
+      buffer.values[i] = integer;
+    } else {
+      buffer.values[i] = decode(buffer.storage, &bytes[i * size]);
+    }
+  }
+}
+
+class Units : public rondo::testing::GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (gpu_ != nullptr && gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
+  }
+
+  Status run(const Kernel& kernel, std::int64_t blocks, std::vector<Buffer>& buffers,
+             std::vector<std::int32_t> numbers = {}) const {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) return nvrtc.error();
+    const auto code = (*nvrtc)->compile(backend::cuda::emit({&kernel}), "units.cu", gpu_->info.arch());
+    if (!code) return code.error();
+    const auto module = Module::load(code->cubin);
+    if (!module) return module.error();
+    const auto loaded = LoadedKernel::load(*module, kernel, gpu_->info);
+    if (!loaded) return loaded.error();
+    std::vector<DeviceBuffer> memory;
+    std::vector<DeviceAddress> addresses;
+    for (const Buffer& buffer : buffers) {
+      const std::vector<std::byte> bytes = encoded(buffer);
+      memory.push_back(DeviceBuffer::allocate(bytes.size()).value());
+      if (Status status = memory.back().upload(bytes, gpu_->stream); !status) return status;
+      addresses.push_back(memory.back().address());
+    }
+    std::vector<void*> arguments;
+    for (DeviceAddress& address : addresses) arguments.push_back(&address);
+    for (std::int32_t& number : numbers) arguments.push_back(&number);
+    if (Status status = loaded->launch(gpu_->stream, blocks, arguments); !status) return status;
+    if (Status status = gpu_->stream.synchronize(); !status) return status;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      std::vector<std::byte> bytes = encoded(buffers[i]);
+      if (Status status = memory[i].download(bytes, gpu_->stream); !status) return status;
+      if (Status status = gpu_->stream.synchronize(); !status) return status;
+      decode_into(buffers[i], bytes);
+    }
+    return success();
+  }
+};
+
+void expect_values(const Buffer& got, const std::function<double(int)>& expected) {
+  int wrong = 0;
+  for (std::size_t i = 0; i < got.values.size(); ++i) {
+    const double value = expected(static_cast<int>(i));
+    if (got.values[i] == value) continue;
+    if (++wrong <= 3) ADD_FAILURE() << "element " << i << " is " << got.values[i] << ", not " << value;
+  }
+  EXPECT_EQ(wrong, 0) << "of " << got.values.size();
+}
+
+TEST_F(Units, PackedPairs) {
+  std::vector<Buffer> buffers;
+  for (const Storage storage : {Storage::BF16, Storage::F16}) {
+    buffers.push_back(filled(storage, 256, [&](int i) {
+      return static_cast<double>(round_to_storage(storage, static_cast<float>(std::sin(i) * 30)));
+    }));
+    buffers.push_back(untouched(storage, 1024));
+  }
+  const Status status = run(samples::packed_pairs(), 1, buffers);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  for (const std::size_t k : {std::size_t{0}, std::size_t{2}}) {
+    const Storage storage = buffers[k].storage;
+    const std::vector<double>& in = buffers[k].values;
+    const auto rounded = [&](float x) { return static_cast<double>(round_to_storage(storage, x)); };
+    expect_values(buffers[k + 1], [&](int i) {
+      const int row = i / 256, at = i % 256, lane = at / 8 * 8, place = at % 8;
+      // Of the first row only two pairs a lane were written last, and no more before.
+      if (row < 3) return row == 0 && place >= 4 ? -77.0 : in[static_cast<std::size_t>(at)];
+      const double low = in[static_cast<std::size_t>(lane)], high = in[static_cast<std::size_t>(lane) + 1];
+      switch (place) {
+        case 0: return rounded(static_cast<float>(high) * static_cast<float>(1.0 / 3));
+        case 1:
+        case 2:
+        case 5: return low;
+        case 3: return rounded(static_cast<float>(high) + static_cast<float>(low));
+        case 4: return high;
+        default: return place == 6 ? 0.0 : 1.0;
+      }
+    });
+  }
+}
+
+TEST_F(Units, MatrixProduct) {
+  for (const Storage storage : {Storage::BF16, Storage::F16}) {
+    std::vector<Buffer> buffers{filled(storage, 256, [](int i) { return i * 7 % 11 - 5; }),
+                                filled(storage, 256, [](int i) { return i * 5 % 13 - 6; }),
+                                untouched(Storage::F32, 768)};
+    const Status status = run(samples::matrix_product(storage), 1, buffers);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    expect_values(buffers[2], [&](int i) {
+      double sum = 0;  // integers: exact in any order
+      for (int k = 0; k < 16; ++k)
+        sum += buffers[0].values[static_cast<std::size_t>(i % 256 / 16 * 16 + k)] *
+               buffers[1].values[static_cast<std::size_t>(k * 16 + i % 16)];
+      return sum;
+    });
+  }
+}
+
+TEST_F(Units, WarpRoles) {
+  std::vector<Buffer> buffers{filled(Storage::F32, 5 * 7 * 64, [](int i) { return i; }),
+                              untouched(Storage::F32, 5 * 7 * 64)};
+  const Status status = run(samples::warp_roles(), 5, buffers);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  expect_values(buffers[1], [](int i) { return 3 * i; });
+}
+
+TEST_F(Units, ClusterSum) {
+  constexpr int kTurns = 50, kBlocks = 264;
+  std::vector<Buffer> buffers{
+      filled(Storage::BF16, std::size_t{kTurns} * kBlocks * 64, [](int i) { return i * 31 % 127 - 60; }),
+      filled(Storage::I32, kBlocks * 32, [](int i) { return i * 3; }),
+      untouched(Storage::F32, std::size_t{kTurns} * kBlocks * 64), untouched(Storage::I32, kBlocks * 32)};
+  const Status status = run(samples::cluster_sum(), kBlocks, buffers, {kTurns});
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  expect_values(buffers[2], [&](int i) {
+    const int row = i / 64;
+    float sum = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto v =
+          static_cast<float>(buffers[0].values[static_cast<std::size_t>((row / 4 * 4 + rank) * 64 + i % 64)]);
+      const float third = v * static_cast<float>(1.0 / 3);
+      sum = sum + v + third;
+    }
+    return static_cast<double>(sum);
+  });
+  expect_values(buffers[3], [&](int i) {
+    const int block = i / 32, before = block / 4 * 4 + (block + 3) % 4;
+    return (before * 32 + i % 32) * 3;
+  });
+}
+
+TEST_F(Units, GridRing) {
+  constexpr int kTurns = 200;
+  const int blocks = gpu_->info.sm_count * 4;
+  std::vector<Buffer> buffers{untouched(Storage::F32, static_cast<std::size_t>(kTurns * blocks) * 64),
+                              filled(Storage::I32, 1, [](int) { return 0; })};
+  const Status status = run(samples::grid_ring(), blocks, buffers, {kTurns});
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  expect_values(buffers[0], [&](int i) {
+    const int t = i / (blocks * 64), block = i / 64 % blocks;
+    return ((block - t) % blocks + blocks) % blocks * 64 + i % 64 + t;
+  });
+}
+
+// Flags across blocks, with and without clusters, up to the largest; each block waits for all.
+Kernel meeting(int cluster, int threads) {
+  Builder b("meeting", threads);
+  b.set_cluster(cluster);
+  b.set_cooperative();
+  const auto counter = b.output("counter", Storage::I32), seen = b.output("seen", Storage::I32);
+  const Value zero = b.constant(0);
+  b.if_(b.thread() == 0, [&] {
+    b.grid_arrive(counter[zero]);
+    b.grid_wait(counter[zero], b.builtin(kernel::Builtin::GridX));
+    b.store(seen[b.block()], b.cluster_rank() + 1);
+  });
+  if (cluster > 1) b.cluster_barrier();
+  return b.finish();
+}
+
+TEST_F(Units, ClustersMayWaitForTheGridToo) {
+  for (const int cluster : {1, 2, 8, 16}) {
+    constexpr int kBlocks = 64;
+    std::vector<Buffer> buffers{filled(Storage::I32, 1, [](int) { return 0; }),
+                                untouched(Storage::I32, kBlocks)};
+    const Status status = run(meeting(cluster, 128), kBlocks, buffers);
+    ASSERT_TRUE(status.ok()) << cluster << ": " << status.error().message;
+    expect_values(buffers[1], [&](int i) { return i % cluster + 1; });
+  }
+}
+
+TEST_F(Units, BlocksThatDoNotFitAreRefused) {
+  std::vector<Buffer> buffers{filled(Storage::I32, 1, [](int) { return 0; }), untouched(Storage::I32, 1)};
+  const int fit = gpu_->info.sm_count * (gpu_->info.max_threads_per_sm / 1024);
+  const Status refused = run(meeting(1, 1024), fit + 1, buffers);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Unsupported);
+  for (const std::string& part : {"the " + std::to_string(fit + 1) + " blocks", std::to_string(fit) + " fit"})
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+  const Status odd = run(meeting(4, 32), 6, buffers);
+  ASSERT_FALSE(odd.ok());
+  EXPECT_NE(odd.error().message.find("6 blocks are no multiple of its clusters of 4"), std::string::npos);
+}
+
+// A wait that never ends becomes an error. The context is lost with it, so this runs in a process of its own.
+class UnitsDeathTest : public Units {
+ protected:
+  int outcome(const Kernel& kernel, std::vector<Buffer> buffers) const {
+    const auto start = std::chrono::steady_clock::now();
+    const Status status = run(kernel, kernel.cluster, buffers);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "%s after %.1f s\n", status.ok() ? "no error" : status.error().message.c_str(),
+                 taken.count());
+    return !status.ok() && status.error().kind == ErrorKind::Device && taken.count() > 3 && taken.count() < 20
+               ? 42
+               : 1;
+  }
+};
+
+TEST_F(UnitsDeathTest, WaitingInVainIsAnError) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int cluster : {1, 2}) {
+    Builder b("vain", 64);
+    b.set_cluster(cluster);
+    const auto bar = b.mbarrier("bar", 1, 65);
+    b.arrive(bar, b.constant(0));
+    b.wait(bar, b.constant(0), b.constant(0));
+    const Kernel kernel = b.finish();
+    EXPECT_EXIT(std::_Exit(outcome(kernel, {})), ::testing::ExitedWithCode(42), "");
+  }
+  Builder b("vain", 64);
+  b.set_cooperative();
+  const auto counter = b.output("counter", Storage::I32);
+  b.grid_wait(counter[b.constant(0)], b.constant(1));
+  const Kernel kernel = b.finish();
+  EXPECT_EXIT(std::_Exit(outcome(kernel, {filled(Storage::I32, 1, [](int) { return 0; })})),
+              ::testing::ExitedWithCode(42), "");
+}
+
+}  // namespace
+}  // namespace rondo::runtime
