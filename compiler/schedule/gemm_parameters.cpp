@@ -1,0 +1,81 @@
+// Which tiles suit which heads.
+#include <algorithm>
+
+#include "compiler/schedule/gemm_tile.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+// What the choice of `splits` is weighed with: blocks that a large GPU of this day runs at once, and its
+// speeds in mma.sync products (half of wgmma's), in memory, and in starting one more launch. Only their
+// ratios matter.
+constexpr std::int64_t kBlocksAtOnce = 264;
+constexpr double kFlops = 4e14, kBandwidth = 3.5e12, kLaunch = 3e-6;
+constexpr std::int64_t kMostSplits = 64, kLeastStages = 8;  // stages a part
+
+// The smallest of 16, 32, 64 ... that holds `extent`, or `most`.
+int cover(std::int64_t extent, int most) {
+  int tile = 16;
+  while (tile < extent && tile < most) tile *= 2;
+  return tile;
+}
+
+// As many warps as find work, up to 8, with parts as square as may be: those read least from shared memory.
+void choose_warps(GemmParameters& p) {
+  int best = 0, perimeter = 0;
+  for (int m = 1; m <= 8 && p.tile_m % (16 * m) == 0; m *= 2)
+    for (int n = 1; m * n <= 8 && p.tile_n % (16 * n) == 0; n *= 2) {
+      const int around = p.tile_m / m + p.tile_n / n;
+      if (m * n < best || (m * n == best && around >= perimeter)) continue;
+      best = m * n, perimeter = around;
+      p.warps_m = m, p.warps_n = n;
+    }
+}
+
+// Parts fill the GPU when there are few tiles, but each costs its sums in memory, written and read.
+int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
+  const step::Sizes& s = problem.sizes;
+  const std::int64_t tiles = ceil_div(rows * s.dim, p.tile_m) * ceil_div(s.dim, p.tile_n) * s.heads;
+  const double steps = static_cast<double>(s.batch) * static_cast<double>(s.time);
+  const double channels = static_cast<double>(s.heads * s.dim);
+  const double flops = 2 * steps * channels * static_cast<double>(rows * s.dim);
+  const double busy = std::max(flops / kFlops, 2 * steps * channels * (rows + 1) / kBandwidth);
+  const double part = 8 * channels * static_cast<double>(rows * s.dim) / kBandwidth;
+  const std::int64_t most =
+      std::clamp(s.batch * ceil_div(s.time, p.tile_k) / kLeastStages, std::int64_t{1}, kMostSplits);
+  int best = 1;
+  double least = 0;
+  for (int splits = 1; splits <= most; ++splits) {
+    const double waves = static_cast<double>(tiles * splits) / static_cast<double>(kBlocksAtOnce);
+    const double turns = static_cast<double>(ceil_div(tiles * splits, kBlocksAtOnce));
+    const double seconds = busy * turns / waves + (splits > 1 ? part * splits + kLaunch : 0);
+    if (splits > 1 && seconds >= least) continue;
+    best = splits, least = seconds;
+  }
+  return best;
+}
+
+}  // namespace
+
+GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows) {
+  const std::int64_t dim = problem.sizes.dim, all = rows * dim;
+  GemmParameters p;
+  while (dim % p.vector != 0) p.vector /= 2;
+  if (use == GemmUse::TimeProduct) {
+    // Short sums are bound by memory: a block takes all outputs, if they fit, and reads each vector once.
+    p.tile_n = cover(all, dim <= 64 ? 256 : 128);
+    p.tile_m = p.tile_n == 256 ? 64 : 128;
+    p.tile_k = cover(dim, 32);
+    p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
+    choose_warps(p);
+    return p;
+  }
+  p.tile_n = cover(dim, 128);
+  p.tile_m = cover(all, p.tile_n <= 64 ? 256 : 128);
+  choose_warps(p);
+  p.splits = choose_splits(problem, p, rows);
+  return p;
+}
+
+}  // namespace rondo::schedule

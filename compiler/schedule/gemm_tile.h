@@ -1,0 +1,98 @@
+// A block's tile of a matrix product on the tensor cores: C[m, n] = sum over k of A[m, k] * B[k, n], with
+// both operands staged through a ring in shared memory by asynchronous copies. What time_product and
+// matrix_gradient share; they say where operands come from and where results go.
+//
+// Warps stand in a grid of warps_m x warps_n over the tile. Each loads fragments by ldmatrix, adds with
+// mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix instructions).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "compiler/kernel/builder.h"
+#include "compiler/schedule/problem.h"
+
+namespace rondo::schedule {
+
+struct GemmParameters {
+  int tile_m = 128, tile_n = 128;  // of C, a block: multiples of 16 a warp
+  int tile_k = 32;                 // of the sum, a stage: a multiple of 16
+  int stages = 4;                  // in the ring
+  int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
+  int vector = 8;                  // elements one copy or store moves: 8, 4, 2 or 1, divides D
+  int splits = 1;                  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
+
+  int threads() const { return 32 * warps_m * warps_n; }
+};
+
+// The products these parameters are for.
+enum class GemmUse { TimeProduct, MatrixGradient };
+// A good start for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch).
+GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows);
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b);
+
+class GemmTile {
+ public:
+  // What lies side by side in an operand's rows, in global memory as in shared: elements of the sum (A as
+  // [m][k] and B as [n][k]), or elements of C (A as [k][m] and B as [k][n]).
+  enum class Rows { AlongSum, AlongResult };
+  enum class Side { A, B };
+
+  // `dim`: D, for what `vector` must divide.
+  GemmTile(kernel::Builder& builder, const Problem& problem, const GemmParameters& parameters, Rows rows);
+
+  int vector() const { return p_.vector; }
+
+  // Declares the sums as zero and works out the thread's places.
+  void begin();
+
+  // Adds the products of stages 0, 1, ... count - 1. `stage` fills both sides of a slot for the next stage,
+  // in this order; it is emitted twice. May be called again for further terms of the sum.
+  void walk(kernel::Value count, const std::function<void(kernel::Value stage, kernel::Value slot)>& stage);
+
+  // Calls `copy` for each vector of a side's tile that this thread stages: row and column in the tile.
+  using Copy = std::function<void(kernel::Place to, kernel::Value row, kernel::Value column)>;
+  void stage(Side side, kernel::Value slot, const Copy& copy);
+  void copy(kernel::Place to, kernel::Place from);  // one vector, to shared memory
+  void clear(kernel::Place to);
+
+  // After the walk: each pair of neighbours in n that the thread holds, by place in the tile.
+  using Pair = std::function<void(kernel::Value m, kernel::Value n, kernel::Value low, kernel::Value high)>;
+  void each_pair(const Pair& pair);
+  // After the walk: rounds C to the storage type and deals it out anew, so that each thread has whole vectors
+  // along n and neighbouring threads neighbouring ones. `to` stores one by store_vector().
+  void each_vector(const std::function<void(kernel::Place from, kernel::Value m, kernel::Value n)>& store);
+  void store_vector(kernel::Place to, kernel::Place from);  // one vector, from shared memory
+
+ private:
+  // A tile in shared memory. Eight elements after each row: rows begin 16 bytes times an odd number apart, so
+  // the eight rows that a phase of ldmatrix reads lie in different banks.
+  struct Tile {
+    int rows, columns;
+    int pitch() const { return columns + 8; }
+    int elements() const { return rows * pitch(); }
+  };
+  Tile tile(Side side) const;
+  void deal(const std::string& name, const Tile& tile,
+            const std::function<void(kernel::Value row, kernel::Value column)>& body);
+  void multiply(kernel::Value slot);
+  void load_fragments(Side side, kernel::Value rows, kernel::Value k);
+  kernel::Value half_pairs(int count, kernel::Value k);
+  void check() const;
+
+  int fragments_m() const { return p_.tile_m / p_.warps_m / 16; }  // m16 blocks of a warp
+  int fragments_n() const { return p_.tile_n / p_.warps_n / 8; }   // n8 blocks of a warp
+  int stage_elements() const { return tile(Side::A).elements() + tile(Side::B).elements(); }
+
+  kernel::Builder& builder_;
+  const Problem& problem_;
+  GemmParameters p_;
+  Rows rows_;
+  kernel::Memory ring_;
+  kernel::Array sums_, a_, b_;
+  kernel::Value warp_m_, warp_n_, lane_, a_rows_, b_rows_;
+  bool walked_ = false;
+};
+
+}  // namespace rondo::schedule

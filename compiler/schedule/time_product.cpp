@@ -1,0 +1,195 @@
+#include "compiler/schedule/time_product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+namespace rondo::schedule {
+
+using kernel::Place;
+using kernel::Value;
+
+namespace {
+
+// Products with neighbouring rows: one product with `rows` * D outputs.
+struct Run {
+  step::TensorId matrix;
+  int row;
+  RowRef out;
+  int rows;
+};
+
+bool follows(const Run& run, const TimeProduct& product) {
+  return product.matrix == run.matrix && product.row == run.row + run.rows &&
+         product.out.tensor == run.out.tensor && product.out.row == run.out.row + run.rows;
+}
+
+std::vector<Run> runs_of(std::vector<TimeProduct> products) {
+  std::stable_sort(products.begin(), products.end(), [](const TimeProduct& a, const TimeProduct& b) {
+    return std::tie(a.matrix, a.row) < std::tie(b.matrix, b.row);
+  });
+  std::vector<Run> runs;
+  for (const TimeProduct& product : products) {
+    if (!runs.empty() && follows(runs.back(), product))
+      ++runs.back().rows;
+    else
+      runs.push_back({product.matrix, product.row, product.out, 1});
+  }
+  return runs;
+}
+
+// Unique among the kernels of a plan: no two launches compute the same product.
+std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& products) {
+  const TimeProduct& first = products.front();
+  return fmt::format("{}_product_{}_{}_of_{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
+                     first.row, name_of(first.vector.row.tensor, cell), first.vector.row.row);
+}
+
+class TimeProductKernel {
+ public:
+  TimeProductKernel(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+                    const std::vector<int>& scratch_rows, const GemmParameters& parameters)
+      : problem_(problem),
+        p_(parameters),
+        runs_(runs_of(products)),
+        b_(name_for(cell, products), parameters.threads(), problem.math,
+           "Products of all steps: rows of matrices times a vector of each step."),
+        signature_(b_, cell, problem),
+        tile_(b_, problem, parameters, GemmTile::Rows::AlongSum) {
+    signature_.set_scratch(scratch_rows);
+    KernelTensors tensors(signature_);
+    vector_.emplace(tensors, problem, products.front().vector);
+    for (const Run& run : runs_)
+      tensors_.push_back({tensors.reads({Role::Param, run.matrix}), tensors.writes(run.out.tensor)});
+  }
+
+  Launch build() {
+    time_ = (signature_.batch(), signature_.time());
+    place_block();
+    tile_.begin();
+    const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
+    tile_.walk(stages, [&](Value stage, Value slot) { stage_both(stage, slot); });
+    tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
+    return {b_.finish(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
+  }
+
+ private:
+  struct Tensors {
+    KernelTensor matrix, out;
+  };
+
+  std::int64_t outputs(const Run& run) const { return run.rows * problem_.sizes.dim; }
+  std::int64_t tiles(const Run& run) const { return ceil_div(outputs(run), p_.tile_n); }
+  Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
+
+  // Neighbouring blocks take neighbouring outputs of the same steps, so that those steps' vectors are still
+  // in L2.
+  void place_block() {
+    for (const Run& run : runs_) tiles_ += tiles(run);
+    const std::int64_t heads = problem_.sizes.heads;
+    b_.comment("this block's outputs, head, steps and batch row");
+    tile_n_ = b_.let("tile_n", b_.block() % tiles_);
+    head_ = b_.let("head", b_.block() / tiles_ % heads);
+    const Value spans = b_.let("spans", (time_ + (p_.tile_m - 1)) / p_.tile_m);
+    const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
+    first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
+    batch_row_ = b_.let("row", rest / spans);
+    std::int64_t last = tiles_ - tiles(runs_.back());
+    Value first = (tile_n_ - last) * p_.tile_n, count = b_.constant(outputs(runs_.back()));
+    for (std::size_t i = runs_.size() - 1; i-- > 0;) {
+      const Value here = tile_n_ < last;
+      last -= tiles(runs_[i]);
+      first = b_.select(here, (tile_n_ - last) * p_.tile_n, first);
+      count = b_.select(here, b_.constant(outputs(runs_[i])), count);
+    }
+    first_output_ = b_.let("first_output", first);
+    outputs_ = b_.let("outputs", count);
+  }
+
+  // The body for the run this block works on.
+  void in_run(const std::function<void(const Run&, const Tensors&)>& body, std::size_t from = 0,
+              std::int64_t before = 0) {
+    if (from + 1 == runs_.size()) return body(runs_[from], tensors_[from]);
+    const std::int64_t end = before + tiles(runs_[from]);
+    b_.if_(
+        tile_n_ < end, [&] { body(runs_[from], tensors_[from]); }, [&] { in_run(body, from + 1, end); });
+  }
+
+  bool outputs_divide() const {
+    return std::all_of(runs_.begin(), runs_.end(),
+                       [&](const Run& run) { return outputs(run) % p_.tile_n == 0; });
+  }
+  Value and_inside(Value condition, Value value, Value end, bool always) {
+    return always ? condition : condition.valid() ? condition && value < end : value < end;
+  }
+
+  void stage_both(Value stage, Value slot) {
+    const bool sum_divides = problem_.sizes.dim % p_.tile_k == 0;
+    const Value first = b_.let("first_j", stage * p_.tile_k);
+    b_.comment("vectors of the steps");
+    tile_.stage(GemmTile::Side::A, slot, [&](Place to, Value row, Value column) {
+      const Value t = first_step_ + row, j = first + column;
+      vector_->copy(tile_, to, batch_row_, t, head_, j, and_inside(t < time_, j, dim(), sum_divides));
+    });
+    b_.comment("rows of the matrices");
+    tile_.stage(GemmTile::Side::B, slot, [&](Place to, Value row, Value column) {
+      const Value n = first_output_ + row, j = first + column;
+      const Value exists = and_inside(and_inside({}, n, outputs_, outputs_divide()), j, dim(), sum_divides);
+      const auto copy = [&] { copy_matrix(to, n * dim() + j); };
+      if (!exists.valid()) return copy();
+      b_.if_(exists, copy, [&] { tile_.clear(to); });
+    });
+  }
+
+  // `place`: from the first row of the run on.
+  void copy_matrix(Place to, Value place) {
+    in_run([&](const Run& run, const Tensors& tensors) {
+      const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
+      const Value row = b_.wide(head_) * tensors.matrix.rows + run.row;
+      tile_.copy(to, tensors.matrix.memory[row * square + b_.wide(place)]);
+    });
+  }
+
+  void store(Place from, Value m, Value n) {
+    const Value t = first_step_ + m, i = first_output_ + n;
+    b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
+      in_run([&](const Run& run, const Tensors& tensors) {
+        const KernelTensor& out = tensors.out;
+        const Value to = b_.wide(batch_row_) * out.stride_b + b_.wide(t) * out.stride_t +
+                         b_.wide((head_ * out.rows + run.out.row) * dim() + i);
+        tile_.store_vector(out.memory[to], from);
+      });
+    });
+  }
+
+  const Problem& problem_;
+  GemmParameters p_;
+  std::vector<Run> runs_;
+  kernel::Builder b_;
+  Signature signature_;
+  GemmTile tile_;
+  std::optional<TimeReader> vector_;
+  std::vector<Tensors> tensors_;
+  std::int64_t tiles_ = 0;  // of all outputs of a head
+  Value time_, tile_n_, head_, first_step_, batch_row_, first_output_, outputs_;
+};
+
+bool same(const TimeOperand& a, const TimeOperand& b) {
+  return a.row.tensor == b.row.tensor && a.row.row == b.row.row && a.shifted == b.shifted &&
+         a.first == b.first && a.first_row == b.first_row;
+}
+
+}  // namespace
+
+Launch time_product(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+                    const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
+  if (products.empty()) throw std::logic_error("no products");
+  for (const TimeProduct& product : products)
+    if (!same(product.vector, products.front().vector))
+      throw std::logic_error("products of different vectors");
+  return TimeProductKernel(cell, problem, products, scratch_rows, parameters).build();
+}
+
+}  // namespace rondo::schedule
