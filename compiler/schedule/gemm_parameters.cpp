@@ -14,11 +14,13 @@ constexpr std::int64_t kBlocksAtOnce = 264;
 constexpr double kFlops = 4e14, kBandwidth = 3.5e12, kLaunch = 3e-6;
 constexpr std::int64_t kMostSplits = 64, kLeastStages = 8;  // stages a part
 
-// The smallest of 16, 32, 64 ... that holds `extent`, or `most`.
+// The smallest of 16, 32, 64 ... that holds `extent`, or `most`; half of `most` where that pads much less.
 int cover(std::int64_t extent, int most) {
+  constexpr double kMuchLess = 0.85;
   int tile = 16;
   while (tile < extent && tile < most) tile *= 2;
-  return tile;
+  const auto padded = [&](int t) { return static_cast<double>(ceil_div(extent, t) * t); };
+  return extent > most && padded(most / 2) < kMuchLess * padded(most) ? most / 2 : tile;
 }
 
 // As many warps as find work, up to 8, with parts as square as may be: those read least from shared memory.
@@ -63,10 +65,8 @@ GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows) {
   GemmParameters p;
   while (dim % p.vector != 0) p.vector /= 2;
   if (use == GemmUse::TimeProduct) {
-    // Short sums are bound by memory: a block takes all outputs, if they fit, and reads each vector once.
-    p.tile_n = cover(all, dim <= 64 ? 256 : 128);
-    p.tile_m = p.tile_n == 256 ? 64 : 128;
-    p.tile_k = cover(dim, 32);
+    p.tile_n = cover(all, 128);
+    p.tile_k = dim <= 16 ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     choose_warps(p);
     return p;

@@ -86,23 +86,20 @@ void GemmTile::begin() {
 }
 
 // One barrier a stage says both that the stage has landed (each thread waits for its own copies first; PTX
-// ISA, cp.async.wait_group) and that the slot before it is free again.
-void GemmTile::walk(Value count, const std::function<void(Value, Value)>& stage) {
+// ISA, cp.async.wait_group) and that the slot before it is free again. The first turns only fill the ring,
+// the last ones only empty it: so copies stand in the text once.
+void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
   auto& b = builder_;
   const Value stages = b.named("kStages", p_.stages, "stages in flight");
-  if (walked_) b.barrier();  // slots of the term before may still be read
-  walked_ = true;
-  const auto stage_ahead = [&](Value index) {
-    b.if_(index < count, [&] { stage(index, b.let("ahead_slot", index % stages)); });
-    b.commit_copies();
-  };
-  b.comment("fill the ring");
-  b.for_("ahead", 0, p_.stages - 1, 1, stage_ahead);
-  b.for_("stage", b.constant(0), count, b.constant(1), 1, [&](Value index) {
+  b.for_("stage", b.constant(0), count + (stages - 1), b.constant(1), 1, [&](Value index) {
     b.wait_copies(p_.stages - 2);
     b.barrier();
-    stage_ahead(index + (stages - 1));
-    multiply(b.let("slot", index % stages));
+    b.if_(index < count, [&] {
+      slot_ = b.let("to_slot", index % stages * b.named("kStage", stage_elements(), "elements a stage"));
+      stage(index);
+    });
+    b.commit_copies();
+    b.if_(index >= stages - 1, [&] { multiply(index - (stages - 1)); });
   });
 }
 
@@ -119,13 +116,11 @@ void GemmTile::deal(const std::string& name, const Tile& tile,
          [&](Value turn) { body(first + turn * abreast, column); });
 }
 
-void GemmTile::stage(Side side, Value slot, const Copy& copy) {
-  auto& b = builder_;
+void GemmTile::stage(Side side, const Copy& copy) {
   const Tile t = tile(side);
   const int before = side == Side::A ? 0 : tile(Side::A).elements();
   deal(side == Side::A ? "a" : "b", t, [&](Value row, Value column) {
-    const Value place =
-        slot * b.named("kStage", stage_elements(), "elements a stage") + row * t.pitch() + column;
+    const Value place = slot_ + row * t.pitch() + column;
     copy(ring_[place + before], row, column);
   });
 }
@@ -167,10 +162,11 @@ void GemmTile::load_fragments(Side side, Value rows, Value k) {
   });
 }
 
-void GemmTile::multiply(Value slot) {
+void GemmTile::multiply(Value stage) {
   auto& b = builder_;
-  const Value first = b.let("slot_first", slot * b.named("kStage", stage_elements(), "elements a stage"));
-  const Value a_rows = b.let("a_rows", first + a_rows_), b_rows = b.let("b_rows", first + b_rows_);
+  const Value stages = b.named("kStages", p_.stages), elements = b.named("kStage", stage_elements());
+  const Value slot = b.let("slot", stage % stages * elements);
+  const Value a_rows = b.let("a_rows", slot + a_rows_), b_rows = b.let("b_rows", slot + b_rows_);
   const auto load = [&](Value k) {
     load_fragments(Side::A, a_rows, k);
     load_fragments(Side::B, b_rows, k);

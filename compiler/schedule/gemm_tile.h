@@ -47,13 +47,13 @@ class GemmTile {
   // Declares the sums as zero and works out the thread's places.
   void begin();
 
-  // Adds the products of stages 0, 1, ... count - 1. `stage` fills both sides of a slot for the next stage,
-  // in this order; it is emitted twice. May be called again for further terms of the sum.
-  void walk(kernel::Value count, const std::function<void(kernel::Value stage, kernel::Value slot)>& stage);
+  // Adds the products of stages 0, 1, ... count - 1. `stage` copies both sides of a stage, far ahead of its
+  // use, in this order. May be called again for further terms of the sum.
+  void walk(kernel::Value count, const std::function<void(kernel::Value stage)>& stage);
 
   // Calls `copy` for each vector of a side's tile that this thread stages: row and column in the tile.
   using Copy = std::function<void(kernel::Place to, kernel::Value row, kernel::Value column)>;
-  void stage(Side side, kernel::Value slot, const Copy& copy);
+  void stage(Side side, const Copy& copy);
   void copy(kernel::Place to, kernel::Place from);  // one vector, to shared memory
   void clear(kernel::Place to);
 
@@ -76,9 +76,8 @@ class GemmTile {
   Tile tile(Side side) const;
   void deal(const std::string& name, const Tile& tile,
             const std::function<void(kernel::Value row, kernel::Value column)>& body);
-  void multiply(kernel::Value slot);
+  void multiply(kernel::Value stage);
   void load_fragments(Side side, kernel::Value rows, kernel::Value k);
-  kernel::Value half_pairs(int count, kernel::Value k);
   void check() const;
 
   int fragments_m() const { return p_.tile_m / p_.warps_m / 16; }  // m16 blocks of a warp
@@ -92,7 +91,7 @@ class GemmTile {
   kernel::Memory ring_;
   kernel::Array sums_, a_, b_;
   kernel::Value warp_m_, warp_n_, lane_, a_rows_, b_rows_;
-  bool walked_ = false;
+  kernel::Value slot_;  // being filled: its first element
 };
 
 }  // namespace rondo::schedule

@@ -146,7 +146,7 @@ class GradientKernel {
   void add_term(const Readers& readers) {
     const Value row = b_.variable("row", first_ / row_stages_);
     const Value t = b_.variable("t", first_ % row_stages_ * p_.tile_k);
-    tile_.walk(count_, [&](Value, Value slot) {
+    tile_.walk(count_, [&](Value) {
       const auto copy = [&](const TimeReader& reader, Value first_channel, std::int64_t channels, int tile) {
         return [&, first_channel, channels, tile](Place to, Value step, Value column) {
           const Value s = t + step, channel = first_channel + column;
@@ -156,9 +156,9 @@ class GradientKernel {
         };
       };
       b_.comment("left operand");
-      tile_.stage(GemmTile::Side::A, slot, copy(readers.left, first_m_, left_channels(), p_.tile_m));
+      tile_.stage(GemmTile::Side::A, copy(readers.left, first_m_, left_channels(), p_.tile_m));
       b_.comment("right operand");
-      tile_.stage(GemmTile::Side::B, slot, copy(readers.right, first_n_, problem_.sizes.dim, p_.tile_n));
+      tile_.stage(GemmTile::Side::B, copy(readers.right, first_n_, problem_.sizes.dim, p_.tile_n));
       b_.assign(t, t + p_.tile_k);
       b_.if_(t >= time_, [&] {
         b_.assign(t, b_.constant(0));

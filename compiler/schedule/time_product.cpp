@@ -70,7 +70,7 @@ class TimeProductKernel {
     place_block();
     tile_.begin();
     const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
-    tile_.walk(stages, [&](Value stage, Value slot) { stage_both(stage, slot); });
+    tile_.walk(stages, [&](Value stage) { stage_both(stage); });
     tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
     return {b_.finish(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
   }
@@ -125,16 +125,16 @@ class TimeProductKernel {
     return always ? condition : condition.valid() ? condition && value < end : value < end;
   }
 
-  void stage_both(Value stage, Value slot) {
+  void stage_both(Value stage) {
     const bool sum_divides = problem_.sizes.dim % p_.tile_k == 0;
     const Value first = b_.let("first_j", stage * p_.tile_k);
     b_.comment("vectors of the steps");
-    tile_.stage(GemmTile::Side::A, slot, [&](Place to, Value row, Value column) {
+    tile_.stage(GemmTile::Side::A, [&](Place to, Value row, Value column) {
       const Value t = first_step_ + row, j = first + column;
       vector_->copy(tile_, to, batch_row_, t, head_, j, and_inside(t < time_, j, dim(), sum_divides));
     });
     b_.comment("rows of the matrices");
-    tile_.stage(GemmTile::Side::B, slot, [&](Place to, Value row, Value column) {
+    tile_.stage(GemmTile::Side::B, [&](Place to, Value row, Value column) {
       const Value n = first_output_ + row, j = first + column;
       const Value exists = and_inside(and_inside({}, n, outputs_, outputs_divide()), j, dim(), sum_divides);
       const auto copy = [&] { copy_matrix(to, n * dim() + j); };

@@ -1,0 +1,46 @@
+// Products over all steps and gradients of matrices compile for every architecture, at the sizes they are
+// made for, without spills and without local memory: register arrays stay in registers.
+#include <gtest/gtest.h>
+
+#include "compiler/backend/cuda/emit.h"
+#include "runtime/nvrtc.h"
+#include "tests/schedule/time_gemm_cell.h"
+
+namespace rondo::schedule {
+namespace {
+
+using namespace testing;
+
+class TimeGemmCompile : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TimeGemmCompile, StaysInRegisters) {
+  const auto nvrtc = runtime::Nvrtc::get();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  for (const int dim : {64, 72, 768}) {
+    Problem problem;
+    problem.sizes = {.batch = 16, .time = 1024, .heads = dim == 64 ? 12 : 1, .dim = dim};
+    problem.storage = dim == 72 ? kernel::Storage::F16 : kernel::Storage::BF16;
+    const step::Cell cell = matrices_and_vectors();
+    std::vector<Launch> launches = matrix_gradients(cell, problem, terms(), {kScratchRows},
+                                                    gemm_parameters(problem, GemmUse::MatrixGradient, 2));
+    launches.push_back(time_product(cell, problem, products(previous_state(0)), {kScratchRows},
+                                    gemm_parameters(problem, GemmUse::TimeProduct, 4)));
+    std::vector<const kernel::Kernel*> kernels;
+    for (const Launch& launch : launches) kernels.push_back(&launch.kernel);
+    const auto compiled = nvrtc.value()->compile(backend::cuda::emit(kernels), "time_gemm.cu", GetParam());
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    EXPECT_EQ(compiled->kernels.size(), kernels.size());
+    for (const runtime::KernelResources& used : compiled->kernels) {
+      EXPECT_FALSE(used.spills()) << used.name << " D=" << dim;
+      EXPECT_EQ(used.stack_bytes, 0) << used.name << " D=" << dim;
+      EXPECT_LE(used.registers, 255) << used.name << " D=" << dim;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, TimeGemmCompile,
+                         ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace rondo::schedule
