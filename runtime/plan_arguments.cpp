@@ -43,6 +43,8 @@ Result<PlanArguments> PlanArguments::make(const step::Cell& cell, const schedule
   result.alignment_ = std::max(plan.alignment, kernel::storage_bytes(problem.storage));
   result.own_bytes_fixed_ = plan.workspace_elements_fixed * 4;
   result.own_bytes_per_batch_ = plan.workspace_elements_per_batch * 4;
+  result.exchange_bytes_ = plan.exchange_words * 4;
+  result.exchange_batch_tile_ = plan.exchange_batch_tile;
   for (const int rows : plan.scratch_rows)
     result.scratch_units_.push_back(rows * problem.sizes.heads * problem.sizes.dim *
                                     kernel::storage_bytes(problem.storage));
@@ -108,7 +110,7 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
   if (ref.role == Role::Scratch) {
     tensor.element_bytes = kernel::storage_bytes(problem.storage);
     tensor.unit = scratch_units_.at(static_cast<std::size_t>(ref.tensor)) / tensor.element_bytes;
-  } else if (ref.role != Role::Workspace) {
+  } else if (!schedule::is_internal(ref.role)) {
     tensor.timed = schedule::has_time_axis(ref.role);
     tensor.need = need_of(ref.role);
     tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref, cell, problem));
@@ -147,7 +149,9 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t t
     region = std::max(region, bytes);
   }
   Regions result;
-  result.scratch = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
+  result.exchange = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
+  result.scratch = result.exchange + align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) /
+                                                                 exchange_batch_tile_));
   result.zero = result.scratch + scratch_offset(scratch_units_.size(), batch, time);
   result.zero_bytes = zero;
   result.discard = result.zero + align_up(zero);
@@ -204,6 +208,7 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   };
   if (tensor.ref.role == Role::Workspace)
     return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
+  if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, exchange_bytes_);
   if (tensor.ref.role == Role::Scratch) {
     const auto index = static_cast<std::size_t>(tensor.ref.tensor);
     const Status status = in_workspace(

@@ -70,7 +70,7 @@ class PlanArguments {
     Strides strides;
   };
   struct Regions {  // byte offsets into the workspace, and its size; the kernels' own fp32 values come first
-    std::int64_t scratch = 0, zero = 0, zero_bytes = 0, discard = 0, total = 0;
+    std::int64_t exchange = 0, scratch = 0, zero = 0, zero_bytes = 0, discard = 0, total = 0;
   };
   struct Call {
     DeviceAddress workspace = 0;
@@ -95,6 +95,8 @@ class PlanArguments {
   std::vector<LaunchTable> launches_;
   std::int64_t own_bytes_fixed_ = 0;
   std::int64_t own_bytes_per_batch_ = 0;
+  std::int64_t exchange_bytes_ = 0;  // a batch tile
+  std::int64_t exchange_batch_tile_ = 1;
   std::vector<std::int64_t> scratch_units_;  // bytes a batch row and step of each Scratch tensor
   int alignment_ = 4;
 };

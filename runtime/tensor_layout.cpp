@@ -58,6 +58,7 @@ Need need_of(Role role) {
     case Role::Output:
     case Role::History:
     case Role::Workspace:
+    case Role::Exchange:
     case Role::Scratch: return Need::Required;
   }
   return Need::Required;

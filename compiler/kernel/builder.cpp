@@ -320,6 +320,19 @@ void Builder::grid_wait(Place counter, Value target) {
   put({GridWait{counter.ref, target.id()}});
 }
 
+void Builder::store_flagged(Place to, const std::vector<Value>& words) {
+  StoreFlagged store{{}, to.ref};
+  for (const Value& word : words) store.values.push_back(word.id());
+  put({std::move(store)});
+}
+
+void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride) {
+  want_i32(first), want_i32(stride);
+  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
+}
+
+void Builder::grid_fence() { put({GridFence{}}); }
+
 Value Builder::shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane) {
   const RegId reg = make_register(name, from.type());
   put({Shuffle{reg, from.id(), mode, lane.id()}});

@@ -141,6 +141,9 @@ class Builder {
   void store_async(Place to, const std::vector<Value>& words, Value rank, Mbarrier barrier, Value index);
   void grid_arrive(Place counter);
   void grid_wait(Place counter, Value target);
+  void store_flagged(Place to, const std::vector<Value>& words);
+  void load_flagged(Array into, Value first, int vectors, Place from, Value stride);
+  void grid_fence();
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);

@@ -254,6 +254,24 @@ struct GridWait {
   MemRef counter;
   ExprId target;
 };
+// Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that rounding
+// makes has these bits. The words are I32 elements of a written buffer.
+inline constexpr std::int32_t kAbsent = -1;
+// Stores 1, 2 or 4 words for LoadFlagged (st.relaxed.gpu). A place may be written again once it holds kAbsent
+// for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in between.
+struct StoreFlagged {
+  std::vector<ExprId> values;
+  MemRef to;
+};
+// Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
+// again until none of the words is kAbsent (ld.relaxed.gpu). Traps after some seconds.
+struct LoadFlagged {
+  ArraySlice into;
+  int vectors;
+  MemRef from;
+  ExprId stride;
+};
+struct GridFence {};  // fence.acq_rel.gpu
 
 struct For {
   RegId variable;           // I32, declared here
@@ -274,7 +292,7 @@ struct Comment {
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
                WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, MbarrierArrive,
-               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, For, If, Comment>
+               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, StoreFlagged, LoadFlagged, GridFence, For, If, Comment>
       node;
 };
 

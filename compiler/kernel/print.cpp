@@ -111,6 +111,14 @@ struct StatementHead {
   std::string operator()(const GridWait& s) const {
     return fmt::format("grid_wait {} >= {}", place(s.counter), text(s.target));
   }
+  std::string operator()(const StoreFlagged& s) const {
+    return fmt::format("store_flagged {} = {}", place(s.to), list(s.values, [&](ExprId v) { return text(v); }));
+  }
+  std::string operator()(const LoadFlagged& s) const {
+    return fmt::format("load_flagged {} = {} vectors from {} stride {}", slice(s.into), s.vectors,
+                       place(s.from), text(s.stride));
+  }
+  std::string operator()(const GridFence&) const { return "grid_fence"; }
   std::string operator()(const For& s) const {
     std::string out =
         fmt::format("for {} in {} .. {} step {}", name(s.variable), text(s.begin), text(s.end), text(s.step));

@@ -47,6 +47,7 @@ class ArrayCheck {
                        slice(s.b, kMmaB, stmt);
                      },
                      [&](const LoadMatrix& s) { slice(s.into, s.count, stmt); },
+                     [&](const LoadFlagged& s) { slice(s.into, 4 * s.vectors, stmt); },
                      [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); }, [](const auto&) {}},
           stmt.node);
     }

@@ -261,6 +261,16 @@ class StatementCheck {
     (void)memory(s.counter);
     want_i32(s.target, "the target");
   }
+  void visit(const StoreFlagged& s) {
+    (void)memory(s.to);
+    for (const ExprId value : s.values) want_i32(value, "a flagged word");
+  }
+  void visit(const LoadFlagged& s) {
+    slice(s.into, Type::I32);
+    (void)memory(s.from);
+    want_i32(s.stride, "the stride");
+  }
+  void visit(const GridFence&) {}
   void visit(const For& s) {
     bounds(s);
     const std::size_t registers = scope_.size();

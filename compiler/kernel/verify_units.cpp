@@ -122,6 +122,17 @@ class UnitCheck {
   }
   void visit(const GridArrive& s) { counter(s.counter); }
   void visit(const GridWait& s) { counter(s.counter); }
+  void visit(const StoreFlagged& s) {
+    counter(s.to);
+    if (s.values.size() != 1 && s.values.size() != 2 && s.values.size() != 4)
+      return defect(fmt::format("{} words; 1, 2 or 4 are legal", s.values.size()));
+    aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
+  }
+  void visit(const LoadFlagged& s) {
+    counter(s.from);
+    if (s.vectors < 1) defect(fmt::format("{} vectors", s.vectors));
+    aligned(s.from, 4 * kWordBytes);
+  }
   void visit(const For& s) { body(s.body); }
   void visit(const If& s) {
     body(s.then_body);

@@ -81,6 +81,12 @@ struct Roots {
   }
   void operator()(Node<GridArrive> auto& s) { f(s.counter.index); }
   void operator()(Node<GridWait> auto& s) { f(s.counter.index), f(s.target); }
+  void operator()(Node<StoreFlagged> auto& s) {
+    f(s.to.index);
+    for (auto& value : s.values) f(value);
+  }
+  void operator()(Node<LoadFlagged> auto& s) { f(s.into.first), f(s.from.index), f(s.stride); }
+  void operator()(Node<GridFence> auto&) {}
   void operator()(Node<For> auto& s) { f(s.begin), f(s.end), f(s.step); }
   void operator()(Node<If> auto& s) { f(s.condition); }
   void operator()(Node<Comment> auto&) {}

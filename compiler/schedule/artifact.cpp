@@ -15,7 +15,9 @@ bool has_time_axis(Role role) {
          role == Role::OutputGradient || role == Role::InputGradient || role == Role::Scratch;
 }
 
-bool is_internal(Role role) { return role == Role::Workspace || role == Role::Scratch; }
+bool is_internal(Role role) {
+  return role == Role::Workspace || role == Role::Exchange || role == Role::Scratch;
+}
 
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time) {
   const std::int64_t rows = (batch + launch.batch_tile - 1) / launch.batch_tile;

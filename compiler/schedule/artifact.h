@@ -30,14 +30,15 @@ enum class Role {
   ParamGradient,
   InitialStateGradient,  // backward results
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
-  Scratch,  // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
+  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch tile
+  Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
 };
 bool has_time_axis(Role role);
-bool is_internal(Role role);  // Workspace or Scratch: no caller binds it by itself
+bool is_internal(Role role);  // Workspace, Exchange or Scratch: no caller binds it by itself
 
 struct TensorRef {
   Role role = Role::Input;
-  // Index into Cell::tensors; -1 for Workspace; for Scratch into KernelPlan::scratch_rows.
+  // Index into Cell::tensors; -1 for Workspace and Exchange; for Scratch into KernelPlan::scratch_rows.
   step::TensorId tensor = -1;
   friend bool operator==(const TensorRef&, const TensorRef&) = default;
 };
@@ -73,6 +74,9 @@ struct KernelPlan {
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
   std::vector<int> scratch_rows;  // rows of each Scratch tensor
+  // Exchange: int32 words = exchange_words * ceil(B / exchange_batch_tile).
+  std::int64_t exchange_words = 0;
+  std::int64_t exchange_batch_tile = 1;
   // Alignment in bytes that every tensor with a time axis must have: base pointer and both strides.
   int alignment = 2;
 };

@@ -66,7 +66,6 @@ GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows) {
   while (dim % p.vector != 0) p.vector /= 2;
   if (use == GemmUse::TimeProduct) {
     p.tile_n = cover(all, 128);
-    p.tile_k = dim <= 16 ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     choose_warps(p);
     return p;

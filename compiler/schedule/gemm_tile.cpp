@@ -20,7 +20,8 @@ constexpr int kMostUnrolled = 8;       // turns of a copying loop
 
 // Blocks of the usual size that fit an SM hide each other's waiting: asks for registers of two.
 constexpr int kThreadsOfTwoBlocks = 512;
-constexpr int kSumsOfTwoBlocks = 64;  // accumulators a thread, at most
+constexpr int kSumsOfTwoBlocks = 64;   // accumulators a thread, at most
+constexpr int kVectorOfTwoBlocks = 4;  // narrower copies are many, and take registers of their own
 
 }  // namespace
 
@@ -32,7 +33,8 @@ GemmTile::GemmTile(kernel::Builder& builder, const Problem& problem, const GemmP
   check();
   const int ring = p_.stages * stage_elements(), result = Tile{p_.tile_m, p_.tile_n}.elements();
   ring_ = builder.shared("ring", problem.storage, std::max(ring, result), "[stages][A, B]; then C");
-  if (2 * p_.threads() <= kThreadsOfTwoBlocks && fragments_m() * fragments_n() * 4 <= kSumsOfTwoBlocks)
+  if (2 * p_.threads() <= kThreadsOfTwoBlocks && fragments_m() * fragments_n() * 4 <= kSumsOfTwoBlocks &&
+      p_.vector >= kVectorOfTwoBlocks)
     builder.set_min_blocks(kThreadsOfTwoBlocks / p_.threads());
 }
 
@@ -43,7 +45,7 @@ void GemmTile::check() const {
   };
   require(p_.tile_m % (p_.warps_m * kMmaM) == 0 && p_.tile_n % (p_.warps_n * kMmaM) == 0,
           "a warp's part of the tile is a multiple of 16 x 16");
-  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
+  require(p_.tile_k % (2 * kMmaK) == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
   require(problem_.sizes.dim % p_.vector == 0 && kMmaM % p_.vector == 0, "vector divides D and 16");
   for (const Tile& t : {tile(Side::A), tile(Side::B), Tile{p_.tile_m, p_.tile_n}}) {
     const int per_row = t.columns / p_.vector;
@@ -71,57 +73,85 @@ void GemmTile::begin() {
   const Value in_16 = lane_ % 16, second_8 = lane_ / 16 * 8;                  // two matrices below each other
   const Value in_8 = lane_ % 8 + lane_ / 16 * 8, next_8 = lane_ / 8 % 2 * 8;  // two side by side
   if (rows_ == Rows::AlongSum) {
-    a_rows_ = b.let("a_lane", (warp_m_ + in_16) * pitch_a + second_8);
-    b_rows_ = b.let("b_lane", (warp_n_ + in_8) * pitch_b + next_8 + tile(Side::A).elements());
+    a_lane_ = b.let("a_lane", (warp_m_ + in_16) * pitch_a + second_8);
+    b_lane_ = b.let("b_lane", (warp_n_ + in_8) * pitch_b + next_8 + tile(Side::A).elements());
   } else {
-    a_rows_ = b.let("a_lane", in_8 * pitch_a + warp_m_ + next_8);
-    b_rows_ = b.let("b_lane", in_16 * pitch_b + warp_n_ + second_8 + tile(Side::A).elements());
+    a_lane_ = b.let("a_lane", in_8 * pitch_a + warp_m_ + next_8);
+    b_lane_ = b.let("b_lane", in_16 * pitch_b + warp_n_ + second_8 + tile(Side::A).elements());
   }
-  const int buffers = p_.tile_k > kMmaK ? 2 : 1;
+  dealt_a_ = deal("a", tile(Side::A));
+  dealt_b_ = deal("b", tile(Side::B));
   sums_ = b.array("sums", Type::F32, fragments_m() * fragments_n() * 4);
-  a_ = b.array("a_pairs", Type::I32, buffers * fragments_m() * 4);
-  b_ = b.array("b_pairs", Type::I32, buffers * fragments_n() * 2);
+  a_ = b.array("a_pairs", Type::I32, 2 * fragments_m() * 4);
+  b_ = b.array("b_pairs", Type::I32, 2 * fragments_n() * 2);
   b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
          [&](Value i) { b.write(sums_, i, b.real(0)); });
 }
 
-// One barrier a stage says both that the stage has landed (each thread waits for its own copies first; PTX
-// ISA, cp.async.wait_group) and that the slot before it is free again. The first turns only fill the ring,
-// the last ones only empty it: so copies stand in the text once.
+// Turn `index` copies stage `index` and multiplies stage `index` - (stages - 1): the first turns only fill
+// the ring, the last ones only empty it, and copies stand in the text once. They come behind the first
+// k-step, when products keep the tensor cores busy. One barrier a turn, before the last k-step, says both
+// that the next stage has landed (each thread waits for its own copies first; PTX ISA, cp.async.wait_group)
+// and that nobody reads this one's slot any more; the next stage's first fragments load behind it while the
+// last k-step is multiplied.
 void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
   auto& b = builder_;
   const Value stages = b.named("kStages", p_.stages, "stages in flight");
+  const int k_steps = p_.tile_k / kMmaK, last_slot = stage_elements() * (p_.stages - 1);
+  to_slot_ = b.variable("to_slot", b.constant(0));
+  slot_ = b.variable("slot", b.constant(last_slot));
+  const auto advance = [&](Value slot) {
+    const Value elements = b.named("kStage", stage_elements(), "elements a stage");
+    b.assign(slot, b.select(slot == last_slot, b.constant(0), slot + elements));
+  };
   b.for_("stage", b.constant(0), count + (stages - 1), b.constant(1), 1, [&](Value index) {
-    b.wait_copies(p_.stages - 2);
-    b.barrier();
+    const Value multiplies = index >= stages - 1;
+    b.if_(multiplies, [&] {
+      load_fragments(b.constant(1));
+      multiply_step(b.constant(0));
+    });
     b.if_(index < count, [&] {
-      slot_ = b.let("to_slot", index % stages * b.named("kStage", stage_elements(), "elements a stage"));
       stage(index);
+      advance(to_slot_);
     });
     b.commit_copies();
-    b.if_(index >= stages - 1, [&] { multiply(index - (stages - 1)); });
+    b.if_(multiplies, [&] {
+      b.for_("k", 1, k_steps - 1, kFullUnroll, [&](Value k) {
+        load_fragments(k + 1);
+        multiply_step(k);
+      });
+    });
+    b.wait_copies(p_.stages - 2);
+    b.barrier();
+    b.if_(index >= stages - 2 && index < count + (stages - 2), [&] {
+      advance(slot_);
+      load_fragments(b.constant(0));
+    });
+    b.if_(multiplies, [&] { multiply_step(b.constant(k_steps - 1)); });
   });
 }
 
 // Deals the vectors of a tile to the threads: neighbours in a row to neighbours.
-void GemmTile::deal(const std::string& name, const Tile& tile,
-                    const std::function<void(Value, Value)>& body) {
+GemmTile::Dealt GemmTile::deal(const std::string& name, const Tile& tile) {
   auto& b = builder_;
-  const int per_row = tile.columns / p_.vector, abreast = p_.threads() / per_row;
-  const Value first = b.let(name + "_row", b.thread() / per_row);
-  const Value column = b.let(name + "_column", b.thread() % per_row * p_.vector);
-  if (abreast > tile.rows) return b.if_(first < tile.rows, [&] { body(first, column); });
-  const int turns = tile.rows / abreast;
+  const int per_row = tile.columns / p_.vector;
+  return {b.let(name + "_row", b.thread() / per_row),
+          b.let(name + "_column", b.thread() % per_row * p_.vector), p_.threads() / per_row};
+}
+
+void GemmTile::each_turn(const Dealt& dealt, const Tile& tile, const Turn& body) {
+  auto& b = builder_;
+  if (dealt.hop > tile.rows) return b.if_(dealt.row < tile.rows, [&] { body(b.constant(0), dealt.row); });
+  const int turns = tile.rows / dealt.hop;
   b.for_("turn", 0, turns, turns <= kMostUnrolled ? kFullUnroll : kMostUnrolled,
-         [&](Value turn) { body(first + turn * abreast, column); });
+         [&](Value turn) { body(turn, dealt.row + turn * dealt.hop); });
 }
 
 void GemmTile::stage(Side side, const Copy& copy) {
   const Tile t = tile(side);
   const int before = side == Side::A ? 0 : tile(Side::A).elements();
-  deal(side == Side::A ? "a" : "b", t, [&](Value row, Value column) {
-    const Value place = slot_ + row * t.pitch() + column;
-    copy(ring_[place + before], row, column);
+  each_turn(dealt(side), t, [&](Value turn, Value row) {
+    copy(ring_[to_slot_ + row * t.pitch() + dealt(side).column + before], turn, row);
   });
 }
 
@@ -151,35 +181,27 @@ void GemmTile::store_vector(Place to, Place from) {
 
 // Fragments of k-step `k` go to one of two sets of registers, so that they load while the other set is
 // multiplied.
-void GemmTile::load_fragments(Side side, Value rows, Value k) {
+void GemmTile::load_fragments(Value k) {
   auto& b = builder_;
-  const bool is_a = side == Side::A, transposed = rows_ == Rows::AlongResult;
-  const int pitch = tile(side).pitch();
-  const int loads = is_a ? fragments_m() : fragments_n() / 2;
-  const int hop = 16 * (transposed ? 1 : pitch), hop_k = kMmaK * (transposed ? pitch : 1);
-  b.for_("i", 0, loads, kFullUnroll, [&](Value i) {
-    b.load_matrix(is_a ? a_ : b_, (k % 2 * loads + i) * 4, 4, transposed, ring_[rows + i * hop + k * hop_k]);
-  });
+  const bool transposed = rows_ == Rows::AlongResult;
+  for (const Side side : {Side::A, Side::B}) {
+    const bool is_a = side == Side::A;
+    const int pitch = tile(side).pitch(), loads = is_a ? fragments_m() : fragments_n() / 2;
+    const int hop = 16 * (transposed ? 1 : pitch), hop_k = kMmaK * (transposed ? pitch : 1);
+    b.for_("i", 0, loads, kFullUnroll, [&](Value i) {
+      b.load_matrix(is_a ? a_ : b_, (k % 2 * loads + i) * 4, 4, transposed,
+                    ring_[slot_ + (is_a ? a_lane_ : b_lane_) + i * hop + k * hop_k]);
+    });
+  }
 }
 
-void GemmTile::multiply(Value stage) {
+void GemmTile::multiply_step(Value k) {
   auto& b = builder_;
-  const Value stages = b.named("kStages", p_.stages), elements = b.named("kStage", stage_elements());
-  const Value slot = b.let("slot", stage % stages * elements);
-  const Value a_rows = b.let("a_rows", slot + a_rows_), b_rows = b.let("b_rows", slot + b_rows_);
-  const auto load = [&](Value k) {
-    load_fragments(Side::A, a_rows, k);
-    load_fragments(Side::B, b_rows, k);
-  };
-  const int steps = p_.tile_k / kMmaK, across = fragments_n();
-  load(b.constant(0));
-  b.for_("k", 0, steps, kFullUnroll, [&](Value k) {
-    b.if_(k + 1 < steps, [&] { load(k + 1); });
-    b.for_("i", 0, fragments_m(), kFullUnroll, [&](Value i) {
-      b.for_("j", 0, across, kFullUnroll, [&](Value j) {
-        b.mma(problem_.storage, sums_, (i * across + j) * 4, a_, (k % 2 * fragments_m() + i) * 4, b_,
-              (k % 2 * across + j) * 2);
-      });
+  const int across = fragments_n();
+  b.for_("i", 0, fragments_m(), kFullUnroll, [&](Value i) {
+    b.for_("j", 0, across, kFullUnroll, [&](Value j) {
+      b.mma(problem_.storage, sums_, (i * across + j) * 4, a_, (k % 2 * fragments_m() + i) * 4, b_,
+            (k % 2 * across + j) * 2);
     });
   });
 }
@@ -209,7 +231,9 @@ void GemmTile::each_vector(const std::function<void(Place, Value, Value)>& store
     b.store_packed(ring_[m * pitch + n], {b.pack(problem_.storage, low, high)});
   });
   b.barrier();
-  deal("c", result, [&](Value row, Value column) { store(ring_[row * pitch + column], row, column); });
+  const Dealt dealt = deal("c", result);
+  each_turn(dealt, result,
+            [&](Value, Value row) { store(ring_[row * pitch + dealt.column], row, dealt.column); });
 }
 
 }  // namespace rondo::schedule

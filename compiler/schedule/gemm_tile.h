@@ -16,7 +16,7 @@ namespace rondo::schedule {
 
 struct GemmParameters {
   int tile_m = 128, tile_n = 128;  // of C, a block: multiples of 16 a warp
-  int tile_k = 32;                 // of the sum, a stage: a multiple of 16
+  int tile_k = 32;                 // of the sum, a stage: a multiple of 32
   int stages = 4;                  // in the ring
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
   int vector = 8;                  // elements one copy or store moves: 8, 4, 2 or 1, divides D
@@ -51,8 +51,15 @@ class GemmTile {
   // use, in this order. May be called again for further terms of the sum.
   void walk(kernel::Value count, const std::function<void(kernel::Value stage)>& stage);
 
-  // Calls `copy` for each vector of a side's tile that this thread stages: row and column in the tile.
-  using Copy = std::function<void(kernel::Place to, kernel::Value row, kernel::Value column)>;
+  // The vectors of a side's tile that this thread stages: one at `row` and `column`, and below it one in
+  // every `hop`-th row.
+  struct Dealt {
+    kernel::Value row, column;
+    int hop;
+  };
+  const Dealt& dealt(Side side) const { return side == Side::A ? dealt_a_ : dealt_b_; }
+  // Calls `copy` for each of them: turn 0, 1, ... at row `row`.
+  using Copy = std::function<void(kernel::Place to, kernel::Value turn, kernel::Value row)>;
   void stage(Side side, const Copy& copy);
   void copy(kernel::Place to, kernel::Place from);  // one vector, to shared memory
   void clear(kernel::Place to);
@@ -74,10 +81,11 @@ class GemmTile {
     int elements() const { return rows * pitch(); }
   };
   Tile tile(Side side) const;
-  void deal(const std::string& name, const Tile& tile,
-            const std::function<void(kernel::Value row, kernel::Value column)>& body);
-  void multiply(kernel::Value stage);
-  void load_fragments(Side side, kernel::Value rows, kernel::Value k);
+  Dealt deal(const std::string& name, const Tile& tile);
+  using Turn = std::function<void(kernel::Value turn, kernel::Value row)>;
+  void each_turn(const Dealt& dealt, const Tile& tile, const Turn& body);
+  void load_fragments(kernel::Value k);
+  void multiply_step(kernel::Value k);
   void check() const;
 
   int fragments_m() const { return p_.tile_m / p_.warps_m / 16; }  // m16 blocks of a warp
@@ -90,8 +98,9 @@ class GemmTile {
   Rows rows_;
   kernel::Memory ring_;
   kernel::Array sums_, a_, b_;
-  kernel::Value warp_m_, warp_n_, lane_, a_rows_, b_rows_;
-  kernel::Value slot_;  // being filled: its first element
+  Dealt dealt_a_, dealt_b_;
+  kernel::Value warp_m_, warp_n_, lane_, a_lane_, b_lane_;
+  kernel::Value to_slot_, slot_;  // being filled and being multiplied: the first element
 };
 
 }  // namespace rondo::schedule

@@ -31,7 +31,8 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, c
     if (root != step::kNoNode) ++uses_[at(root)];
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
-    bool invariant = node.kind != NodeKind::Gradient;
+    bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
+                     node.kind != NodeKind::MatTVec;
     if (node.kind == NodeKind::Leaf)
       invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -74,7 +75,9 @@ bool GraphLowering::emit(NodeId id, std::map<NodeId, Value>& values, const LeafV
     }
     case NodeKind::HeadSize: values[id] = builder_.real(static_cast<double>(problem_.sizes.dim)); return true;
     case NodeKind::Leaf:
-    case NodeKind::Gradient: values[id] = leaf(node); return true;
+    case NodeKind::Gradient:
+    case NodeKind::MatVec:
+    case NodeKind::MatTVec: values[id] = leaf(node); return true;
     case NodeKind::Scalar: {
       std::vector<Value> args;
       for (const NodeId operand : node.operands) args.push_back(values.at(operand));
@@ -82,12 +85,10 @@ bool GraphLowering::emit(NodeId id, std::map<NodeId, Value>& values, const LeafV
       values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
       return true;
     }
-    // Only gradients of scalar parameters sum over channels here (stream is not legal for cells that reduce).
+    // Only gradients of scalar parameters sum over channels here (cells that reduce have no strategy yet).
     // They are linear in these sums, so each channel may carry its own share: the reduction kernel adds the
     // channels up.
     case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
-    case NodeKind::MatVec:
-    case NodeKind::MatTVec:
     case NodeKind::ReduceMax: break;
   }
   throw std::logic_error("a node that couples channels cannot be lowered for one channel");
@@ -110,6 +111,19 @@ std::vector<Value> GraphLowering::lower(int channel, const LeafValue& leaf) {
   for (const NodeId id : needed_) emit(id, values, leaf);
   std::vector<Value> results;
   for (const NodeId root : roots_) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
+  return results;
+}
+
+GraphLowering::Values GraphLowering::start(int channel) const {
+  const auto hoisted = hoisted_.find(channel);
+  return hoisted == hoisted_.end() ? Values{} : hoisted->second;
+}
+
+std::vector<Value> GraphLowering::emit_roots(Values& values, const std::vector<NodeId>& roots,
+                                             const LeafValue& leaf) const {
+  for (const NodeId id : reachable(graph_, roots)) emit(id, values, leaf);
+  std::vector<Value> results;
+  for (const NodeId root : roots) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
   return results;
 }
 

@@ -12,7 +12,8 @@
 
 namespace rondo::schedule {
 
-// Gives the value of a Leaf or Gradient node. Called once for each such node that is needed.
+// Gives the value of a Leaf or Gradient node, or of a product (MatVec, MatTVec) that stands for a value made
+// elsewhere. Called once for each such node that is needed.
 using LeafValue = std::function<kernel::Value(const step::Node&)>;
 
 // Lowers elementwise graphs. What depends on parameters and constants alone is computed once, outside the
@@ -28,6 +29,13 @@ class GraphLowering {
   // Emits the rest for that channel; returns the values of the roots, in order. Call once for each step that
   // is emitted.
   std::vector<kernel::Value> lower(int channel, const LeafValue& leaf);
+
+  // The same in parts: `values` collects what has been emitted for this channel and step. Call start() for an
+  // empty one; between two calls of emit_roots the caller may set values of products itself.
+  using Values = std::map<step::NodeId, kernel::Value>;
+  Values start(int channel) const;
+  std::vector<kernel::Value> emit_roots(Values& values, const std::vector<step::NodeId>& roots,
+                                        const LeafValue& leaf) const;
 
   // A root that hoist() has computed already; invalid if it changes from step to step.
   kernel::Value hoisted(int channel, step::NodeId root) const;

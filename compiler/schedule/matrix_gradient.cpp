@@ -111,7 +111,7 @@ class GradientKernel {
     time_ = signature_.time();
     place_block();
     tile_.begin();
-    for (const Readers& readers : readers_) add_term(readers);
+    for (Readers& readers : readers_) add_term(readers);
     b_.comment(p_.splits > 1 ? "this part's sums, fp32" : "the gradient, fp32");
     tile_.each_pair([&](Value m, Value n, Value low, Value high) { store(m, n, low, high); });
     const std::int64_t blocks = tiles_m() * tiles_n() * problem_.sizes.heads * p_.splits;
@@ -143,26 +143,37 @@ class GradientKernel {
     count_ = b_.let("count", b_.select(part_ < left, each + 1, each));
   }
 
-  void add_term(const Readers& readers) {
+  void add_term(Readers& readers) {
     const Value row = b_.variable("row", first_ / row_stages_);
     const Value t = b_.variable("t", first_ % row_stages_ * p_.tile_k);
+    const Value left_end = left_channels() % p_.tile_m == 0 ? Value{} : b_.constant(left_channels());
+    const Value right_end =
+        problem_.sizes.dim % p_.tile_n == 0 ? Value{} : b_.named("kDim", problem_.sizes.dim);
+    readers.left.place(tile_, GemmTile::Side::A, head_, first_m_);
+    readers.right.place(tile_, GemmTile::Side::B, head_, first_n_);
+    const auto move = [&] {
+      readers.left.move_to(row, t);
+      readers.right.move_to(row, t);
+    };
+    move();
     tile_.walk(count_, [&](Value) {
-      const auto copy = [&](const TimeReader& reader, Value first_channel, std::int64_t channels, int tile) {
-        return [&, first_channel, channels, tile](Place to, Value step, Value column) {
-          const Value s = t + step, channel = first_channel + column;
-          const Value exists =
-              channels % tile == 0 ? s < time_ : s < time_ && channel < b_.constant(channels);
-          reader.copy(tile_, to, row, s, head_, channel, exists);
-        };
+      const auto copy = [&](const std::optional<TimeReader::Guard>& guard) {
+        readers.left.stage(tile_, guard, left_end);
+        readers.right.stage(tile_, guard, right_end);
       };
-      b_.comment("left operand");
-      tile_.stage(GemmTile::Side::A, copy(readers.left, first_m_, left_channels(), p_.tile_m));
-      b_.comment("right operand");
-      tile_.stage(GemmTile::Side::B, copy(readers.right, first_n_, problem_.sizes.dim, p_.tile_n));
+      const Value whole = readers.left.whole(t, p_.tile_k, time_) && readers.right.whole(t, p_.tile_k, time_);
+      b_.if_(
+          whole, [&] { copy({}); },
+          [&] {
+            copy(TimeReader::Guard{row, t, time_});
+          });
       b_.assign(t, t + p_.tile_k);
+      readers.left.next_steps(p_.tile_k);
+      readers.right.next_steps(p_.tile_k);
       b_.if_(t >= time_, [&] {
         b_.assign(t, b_.constant(0));
         b_.assign(row, row + 1);
+        move();
       });
     });
   }

@@ -7,6 +7,7 @@ namespace rondo::schedule {
 using kernel::Type;
 
 kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
+  if (ref.role == Role::Exchange) return kernel::Storage::I32;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   return has_time_axis(ref.role) || matrix ? problem.storage : kernel::Storage::F32;
@@ -14,6 +15,7 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
 
 std::string name_of(TensorRef ref, const step::Cell& cell) {
   if (ref.role == Role::Workspace) return "workspace";
+  if (ref.role == Role::Exchange) return "exchange";
   if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
   const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
   switch (ref.role) {
@@ -29,6 +31,7 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
     case Role::ParamGradient: return "grad_" + name;
     case Role::InitialStateGradient: return "grad_" + name + "_first";
     case Role::Workspace:
+    case Role::Exchange:
     case Role::Scratch: break;
   }
   return name;
@@ -56,7 +59,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
     shape = fmt::format("[B, T, H, {}, D]", result.rows);
-  } else if (ref.role != Role::Workspace) {
+  } else if (!is_internal(ref.role)) {
     const step::Tensor& tensor = cell_.tensors[static_cast<std::size_t>(ref.tensor)];
     result.rows = tensor.rows;
     shape = shape_of(ref, tensor);

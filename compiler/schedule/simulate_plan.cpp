@@ -54,7 +54,9 @@ class PlanSimulator {
     const step::Sizes& sizes = problem_.sizes;
     Layout l;
     if (!has_time_axis(ref.role)) {
-      l.step = ref.role == Role::Workspace
+      l.step = ref.role == Role::Exchange
+                   ? plan_.exchange_words * ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
+               : ref.role == Role::Workspace
                    ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
                    : element_count(cell_, ref, sizes);
       l.stride_b = l.stride_t = l.step;
@@ -133,7 +135,7 @@ class PlanSimulator {
 }  // namespace
 
 std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const step::Sizes& sizes) {
-  if (ref.role == Role::Workspace) throw std::logic_error("the workspace has no shape of its own");
+  if (is_internal(ref.role)) throw std::logic_error("the workspace has no shape of its own");
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
   if (ref.role == Role::History) return step::history_count(tensor, sizes);
   return step::element_count(tensor, sizes);

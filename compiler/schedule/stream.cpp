@@ -54,16 +54,4 @@ KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const P
   return plan;
 }
 
-const std::vector<const Strategy*>& strategies() {
-  static const Stream stream;
-  static const std::vector<const Strategy*> all = {&stream};
-  return all;
-}
-
-const Strategy* find_strategy(const std::string& name) {
-  for (const Strategy* strategy : strategies())
-    if (strategy->name() == name) return strategy;
-  return nullptr;
-}
-
 }  // namespace rondo::schedule

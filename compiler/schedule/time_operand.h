@@ -34,24 +34,39 @@ class KernelTensors {
   std::vector<std::pair<KernelTensor, bool>> known_;
 };
 
-// Stages an operand, or one of several neighbouring rows: channels are counted from the operand's first row
-// on.
+// Stages an operand, or one of several neighbouring rows (channels are counted from the first of them on):
+// rows of the tile are steps, columns are channels. The thread keeps the place of its first vector and moves
+// it from stage to stage, which costs less than to work it out anew.
 class TimeReader {
  public:
   TimeReader(KernelTensors& tensors, const Problem& problem, const TimeOperand& operand);
 
-  // One vector: channels `channel` ... of head `head` at step `t` of batch row `row`; zeros unless `exists`.
-  void copy(GemmTile& tile, kernel::Place to, kernel::Value row, kernel::Value t, kernel::Value head,
-            kernel::Value channel, kernel::Value exists) const;
+  // The tile begins at channel `channel` of head `head`.
+  void place(const GemmTile& tile, GemmTile::Side side, kernel::Value head, kernel::Value channel);
+  void move_to(kernel::Value row, kernel::Value t);  // and at step `t` of batch row `row`
+  void next_steps(int steps);
+  void next_channels(int channels);
+
+  // Whether steps t to t + steps - 1 need no guard: all are there, and none is the first of a shifted
+  // operand.
+  kernel::Value whole(kernel::Value t, int steps, kernel::Value time) const;
+  // What a guarded copy knows of its stage: batch row, step, and where the steps end.
+  struct Guard {
+    kernel::Value row, t, time;
+  };
+  // Stages the tile; of channels only those below `end`, if that is given. Without a guard every step is
+  // there.
+  void stage(GemmTile& tile, const std::optional<Guard>& guard, kernel::Value end) const;
 
  private:
-  void copy_first(GemmTile& tile, kernel::Place to, kernel::Value row, kernel::Value head,
-                  kernel::Value channel) const;
+  void copy_first(GemmTile& tile, kernel::Place to, kernel::Value row) const;
 
   const Problem& problem_;
   TimeOperand operand_;
   KernelTensor tensor_;
   std::optional<KernelTensor> first_;
+  GemmTile::Side side_ = GemmTile::Side::A;
+  kernel::Value head_, channel_, own_, hop_, at_;
 };
 
 }  // namespace rondo::schedule

@@ -19,6 +19,7 @@ struct Run {
   int row;
   RowRef out;
   int rows;
+  KernelTensor weights = {}, results = {};  // as the kernel sees them
 };
 
 bool follows(const Run& run, const TimeProduct& product) {
@@ -61,25 +62,27 @@ class TimeProductKernel {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
     vector_.emplace(tensors, problem, products.front().vector);
-    for (const Run& run : runs_)
-      tensors_.push_back({tensors.reads({Role::Param, run.matrix}), tensors.writes(run.out.tensor)});
+    for (Run& run : runs_) {
+      run.weights = tensors.reads({Role::Param, run.matrix});
+      run.results = tensors.writes(run.out.tensor);
+    }
   }
 
   Launch build() {
     time_ = (signature_.batch(), signature_.time());
     place_block();
     tile_.begin();
+    vector_->place(tile_, GemmTile::Side::A, head_, b_.constant(0));
+    vector_->move_to(batch_row_, first_step_);
+    place_matrix();
+    whole_ = b_.let("whole", vector_->whole(first_step_, p_.tile_m, time_));
     const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
-    tile_.walk(stages, [&](Value stage) { stage_both(stage); });
+    tile_.walk(stages, [&](Value) { stage_both(); });
     tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
     return {b_.finish(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
   }
 
  private:
-  struct Tensors {
-    KernelTensor matrix, out;
-  };
-
   std::int64_t outputs(const Run& run) const { return run.rows * problem_.sizes.dim; }
   std::int64_t tiles(const Run& run) const { return ceil_div(outputs(run), p_.tile_n); }
   Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
@@ -96,67 +99,84 @@ class TimeProductKernel {
     const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
     first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
     batch_row_ = b_.let("row", rest / spans);
-    std::int64_t last = tiles_ - tiles(runs_.back());
-    Value first = (tile_n_ - last) * p_.tile_n, count = b_.constant(outputs(runs_.back()));
+    first_output_ =
+        b_.let("first_output",
+               of_run([&](const Run&, std::int64_t before) { return (tile_n_ - before) * p_.tile_n; }));
+    outputs_ =
+        b_.let("outputs", of_run([&](const Run& run, std::int64_t) { return b_.constant(outputs(run)); }));
+  }
+
+  // The thread's first vector of the matrix: output and column of the sum.
+  void place_matrix() {
+    const GemmTile::Dealt& dealt = tile_.dealt(GemmTile::Side::B);
+    const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
+    const Value row =
+        of_run([&](const Run& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
+    output_ = b_.let("output", first_output_ + dealt.row);
+    j_ = b_.variable("j", dealt.column);
+    matrix_at_ = b_.variable("matrix_at", row * square + b_.wide(output_ * dim() + dealt.column));
+  }
+
+  // A value that depends on the run this block works on; `value` is asked for the last run first.
+  Value of_run(const std::function<Value(const Run&, std::int64_t before)>& value) {
+    std::int64_t before = tiles_ - tiles(runs_.back());
+    Value result = value(runs_.back(), before);
     for (std::size_t i = runs_.size() - 1; i-- > 0;) {
-      const Value here = tile_n_ < last;
-      last -= tiles(runs_[i]);
-      first = b_.select(here, (tile_n_ - last) * p_.tile_n, first);
-      count = b_.select(here, b_.constant(outputs(runs_[i])), count);
+      const Value here = tile_n_ < before;
+      before -= tiles(runs_[i]);
+      result = b_.select(here, value(runs_[i], before), result);
     }
-    first_output_ = b_.let("first_output", first);
-    outputs_ = b_.let("outputs", count);
+    return result;
   }
 
   // The body for the run this block works on.
-  void in_run(const std::function<void(const Run&, const Tensors&)>& body, std::size_t from = 0,
-              std::int64_t before = 0) {
-    if (from + 1 == runs_.size()) return body(runs_[from], tensors_[from]);
+  void in_run(const std::function<void(const Run&)>& body, std::size_t from = 0, std::int64_t before = 0) {
+    if (from + 1 == runs_.size()) return body(runs_[from]);
     const std::int64_t end = before + tiles(runs_[from]);
     b_.if_(
-        tile_n_ < end, [&] { body(runs_[from], tensors_[from]); }, [&] { in_run(body, from + 1, end); });
+        tile_n_ < end, [&] { body(runs_[from]); }, [&] { in_run(body, from + 1, end); });
   }
 
   bool outputs_divide() const {
     return std::all_of(runs_.begin(), runs_.end(),
                        [&](const Run& run) { return outputs(run) % p_.tile_n == 0; });
   }
+  bool sum_divides() const { return problem_.sizes.dim % p_.tile_k == 0; }
   Value and_inside(Value condition, Value value, Value end, bool always) {
     return always ? condition : condition.valid() ? condition && value < end : value < end;
   }
 
-  void stage_both(Value stage) {
-    const bool sum_divides = problem_.sizes.dim % p_.tile_k == 0;
-    const Value first = b_.let("first_j", stage * p_.tile_k);
+  void stage_both() {
+    const Value end = sum_divides() ? Value{} : dim();
     b_.comment("vectors of the steps");
-    tile_.stage(GemmTile::Side::A, [&](Place to, Value row, Value column) {
-      const Value t = first_step_ + row, j = first + column;
-      vector_->copy(tile_, to, batch_row_, t, head_, j, and_inside(t < time_, j, dim(), sum_divides));
-    });
+    b_.if_(
+        whole_, [&] { vector_->stage(tile_, {}, end); },
+        [&] {
+          vector_->stage(tile_, TimeReader::Guard{batch_row_, first_step_, time_}, end);
+        });
     b_.comment("rows of the matrices");
-    tile_.stage(GemmTile::Side::B, [&](Place to, Value row, Value column) {
-      const Value n = first_output_ + row, j = first + column;
-      const Value exists = and_inside(and_inside({}, n, outputs_, outputs_divide()), j, dim(), sum_divides);
-      const auto copy = [&] { copy_matrix(to, n * dim() + j); };
+    const std::int64_t hop = tile_.dealt(GemmTile::Side::B).hop;
+    tile_.stage(GemmTile::Side::B, [&](Place to, Value turn, Value) {
+      const Value exists = and_inside(and_inside({}, output_ + turn * hop, outputs_, outputs_divide()), j_,
+                                      dim(), sum_divides());
+      const auto copy = [&] { copy_matrix(to, matrix_at_ + b_.wide(turn) * (hop * problem_.sizes.dim)); };
       if (!exists.valid()) return copy();
       b_.if_(exists, copy, [&] { tile_.clear(to); });
     });
+    vector_->next_channels(p_.tile_k);
+    b_.assign(matrix_at_, matrix_at_ + p_.tile_k);
+    b_.assign(j_, j_ + p_.tile_k);
   }
 
-  // `place`: from the first row of the run on.
-  void copy_matrix(Place to, Value place) {
-    in_run([&](const Run& run, const Tensors& tensors) {
-      const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
-      const Value row = b_.wide(head_) * tensors.matrix.rows + run.row;
-      tile_.copy(to, tensors.matrix.memory[row * square + b_.wide(place)]);
-    });
+  void copy_matrix(Place to, Value from) {
+    in_run([&](const Run& run) { tile_.copy(to, run.weights.memory[from]); });
   }
 
   void store(Place from, Value m, Value n) {
     const Value t = first_step_ + m, i = first_output_ + n;
     b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
-      in_run([&](const Run& run, const Tensors& tensors) {
-        const KernelTensor& out = tensors.out;
+      in_run([&](const Run& run) {
+        const KernelTensor& out = run.results;
         const Value to = b_.wide(batch_row_) * out.stride_b + b_.wide(t) * out.stride_t +
                          b_.wide((head_ * out.rows + run.out.row) * dim() + i);
         tile_.store_vector(out.memory[to], from);
@@ -171,9 +191,9 @@ class TimeProductKernel {
   Signature signature_;
   GemmTile tile_;
   std::optional<TimeReader> vector_;
-  std::vector<Tensors> tensors_;
   std::int64_t tiles_ = 0;  // of all outputs of a head
-  Value time_, tile_n_, head_, first_step_, batch_row_, first_output_, outputs_;
+  Value time_, tile_n_, head_, first_step_, batch_row_, first_output_, outputs_, whole_;
+  Value output_, j_, matrix_at_;
 };
 
 bool same(const TimeOperand& a, const TimeOperand& b) {

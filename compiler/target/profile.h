@@ -22,7 +22,8 @@ struct Limits {
   int threads_per_sm = 2048;
   int threads_per_block = 1024;
   int blocks_per_sm = 32;
-  int max_cluster = 8;  // CTAs, portable; 1 where there are no clusters
+  // CTAs; 1 where there are no clusters. 16 is not portable: a kernel must ask for it (compute 9.0 and 10.0).
+  int max_cluster = 8;
   std::int64_t l2_bytes = 0;
 };
 

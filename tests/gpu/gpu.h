@@ -99,13 +99,15 @@ inline step::Cell library_cell(const std::string& name) {
   throw std::runtime_error("no cell " + name);
 }
 
-// Names of the library's cells that the stream strategy computes.
-inline std::vector<std::string> diagonal_cells() {
+// Names of the library's cells that a strategy computes.
+inline std::vector<std::string> cells_of(const std::string& strategy) {
   std::vector<std::string> names;
   for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
-    if (schedule::find_strategy("stream")->legal(library_cell(embedded.name), {}).legal)
+    if (schedule::find_strategy(strategy)->legal(library_cell(embedded.name), {}).legal)
       names.push_back(embedded.name);
   return names;
 }
+inline std::vector<std::string> diagonal_cells() { return cells_of("stream"); }
+inline std::vector<std::string> dense_cells() { return cells_of("persistent"); }
 
 }  // namespace rondo::testing

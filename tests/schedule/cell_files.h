@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/schedule/persistent.h"
 #include "compiler/schedule/stream.h"
 
 namespace rondo::schedule {
@@ -36,6 +37,14 @@ inline std::vector<step::Cell> diagonal_cells() {
   std::vector<step::Cell> result;
   for (step::Cell& cell : all_cells())
     if (Stream().legal(cell, Problem{}).legal) result.push_back(std::move(cell));
+  return result;
+}
+
+// Those with matrix products, that `persistent` is legal for.
+inline std::vector<step::Cell> dense_cells() {
+  std::vector<step::Cell> result;
+  for (step::Cell& cell : all_cells())
+    if (Persistent().legal(cell, Problem{}).legal) result.push_back(std::move(cell));
   return result;
 }
 

@@ -1,39 +1,13 @@
 // stream, forward and backward, in the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
-
-#include "compiler/schedule/history.h"
-#include "compiler/schedule/simulate_plan.h"
-#include "compiler/step/reference.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
 
 namespace rondo::schedule {
 namespace {
 
-using kernel::Storage;
-using step::TensorId;
-using step::TensorKind;
-
-template <Storage storage>
-float rounded(float value) {
-  return kernel::round_to(storage, value);
-}
-
-// Half of the distance between neighbouring numbers around 1.
-double unit_roundoff(Storage storage) {
-  return storage == Storage::BF16 ? std::exp2(-9) : storage == Storage::F16 ? std::exp2(-12) : std::exp2(-24);
-}
-
-step::RunOptions<float> plain_loop(Storage storage) {
-  step::RunOptions<float> options;
-  options.threads = 1;
-  options.round_state = storage == Storage::BF16  ? rounded<Storage::BF16>
-                        : storage == Storage::F16 ? rounded<Storage::F16>
-                                                  : rounded<Storage::F32>;
-  return options;
-}
+const Strategy* const kStream = find_strategy("stream");
 
 // Parameters that fit the sizes: the widest copies the row length allows.
 Parameters parameters_for(const Problem& problem, int channels, int per_thread, int steps, int stages,
@@ -48,160 +22,12 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"segments", 1}};
 }
 
-struct Case {
-  step::Cell cell;
-  Problem problem;
-  Parameters parameters;
-  Parameters backward;  // empty: the same
-  std::string name() const {
-    return cell.name + " B=" + std::to_string(problem.sizes.batch) +
-           " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
-           " D=" + std::to_string(problem.sizes.dim) + " " + kernel::storage_name(problem.storage) + " " +
-           print(parameters);
-  }
-};
-
-std::vector<double> draw(std::mt19937& rng, std::int64_t count, double scale, Storage storage) {
-  std::uniform_real_distribution<double> uniform(-scale, scale);
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (double& v : values) v = kernel::round_to(storage, static_cast<float>(uniform(rng)));
-  return values;
-}
-
-double norm_error(const std::vector<double>& got, const std::vector<double>& want) {
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    error += (got[i] - want[i]) * (got[i] - want[i]);
-    size += want[i] * want[i];
-  }
-  return size == 0 ? std::sqrt(error) : std::sqrt(error / size);
-}
-
-// Runs one case: reference in fp64, a plain loop in the storage type, and the simulated kernels.
-class Comparison {
- public:
-  explicit Comparison(Case c) : case_(std::move(c)), rng_(20240607) {}
-
-  void run() {
-    draw_arguments();
-    const auto truth = run_forward(case_.cell, case_.problem.sizes, arguments_, options64());
-    const auto plain = run_forward(case_.cell, case_.problem.sizes, arguments32_, with_history());
-    ASSERT_TRUE(truth) << truth.error().message;
-    ASSERT_TRUE(plain) << plain.error().message;
-    case_.problem.pass = Pass::ForwardSave;
-    const SimulatedRun forward = simulate();
-    for (const TensorId id : case_.cell.of_kind(TensorKind::Output))
-      compare(forward, {Role::Output, id}, truth->outputs, plain->outputs);
-    for (const TensorId id : case_.cell.of_kind(TensorKind::State))
-      compare(forward, {Role::LastState, id}, truth->last_states, plain->last_states);
-    for (const TensorId id : stored_histories(case_.cell))
-      compare(forward, {Role::History, id}, truth->history, plain->history);
-    for (const auto& [ref, values] : forward.written)
-      if (ref.role != Role::LastState) given_[ref] = values;
-    backward();
-  }
-
- private:
-  void backward() {
-    const auto truth = run_backward(case_.cell, case_.problem.sizes, arguments_, loss_, options64());
-    const auto plain = run_backward(case_.cell, case_.problem.sizes, arguments32_, loss32_,
-                                    plain_loop(case_.problem.storage));
-    ASSERT_TRUE(truth) << truth.error().message;
-    ASSERT_TRUE(plain) << plain.error().message;
-    case_.problem.pass = Pass::Backward;
-    if (!case_.backward.empty()) case_.parameters = case_.backward;
-    const SimulatedRun run = simulate();
-    for (const TensorId id : case_.cell.of_kind(TensorKind::Input))
-      compare(run, {Role::InputGradient, id}, truth->inputs, plain->inputs);
-    for (const TensorId id : case_.cell.of_kind(TensorKind::Param))
-      compare(run, {Role::ParamGradient, id}, truth->params, plain->params);
-    for (const TensorId id : case_.cell.of_kind(TensorKind::State))
-      compare(run, {Role::InitialStateGradient, id}, truth->initial_states, plain->initial_states);
-  }
-
-  void draw_arguments() {
-    for (TensorId id = 0; id < static_cast<TensorId>(case_.cell.tensors.size()); ++id) {
-      const step::Tensor& tensor = case_.cell.tensors[static_cast<std::size_t>(id)];
-      const std::int64_t count = step::element_count(tensor, case_.problem.sizes);
-      const Storage storage = case_.problem.storage;
-      switch (tensor.kind) {
-        case TensorKind::Input:
-          put(arguments_.inputs, arguments32_.inputs, {Role::Input, id}, draw(rng_, count, 1.5, storage));
-          break;
-        case TensorKind::Param:
-          put(arguments_.params, arguments32_.params, {Role::Param, id},
-              draw(rng_, count, 0.5, Storage::F32));
-          break;
-        case TensorKind::State:
-          put(arguments_.initial_states, arguments32_.initial_states, {Role::InitialState, id},
-              draw(rng_, count, 0.5, Storage::F32));
-          put(loss_.last_states, loss32_.last_states, {Role::LastStateGradient, id},
-              draw(rng_, count, 1, Storage::F32));
-          break;
-        case TensorKind::Output:
-          put(loss_.outputs, loss32_.outputs, {Role::OutputGradient, id}, draw(rng_, count, 1, storage));
-          break;
-      }
-    }
-  }
-
-  void put(step::TensorMap<double>& map, step::TensorMap<float>& map32, TensorRef ref,
-           std::vector<double> values) {
-    const std::string& name = case_.cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
-    map32[name] = std::vector<float>(values.begin(), values.end());
-    map[name] = values;
-    given_[ref] = std::move(values);
-  }
-
-  SimulatedRun simulate() {
-    const KernelPlan plan = Stream().build(case_.cell, case_.problem, case_.parameters);
-    const SimulatedRun run = simulate_plan(case_.cell, case_.problem, plan, given_, 16);
-    EXPECT_TRUE(run.faults.empty()) << case_.name() << ": " << run.faults.front();
-    EXPECT_TRUE(run.unwritten.empty())
-        << case_.name() << ": not all of " << run.unwritten.front() << " was written";
-    return run;
-  }
-
-  // DESIGN section 8: at most 1.5 times the error of a plain loop in the storage type; where that loop is
-  // right by luck (one step, one channel), the rounding of one stored value and of fp32 arithmetic is still
-  // allowed.
-  void compare(const SimulatedRun& run, TensorRef ref, const step::TensorMap<double>& truth,
-               const step::TensorMap<float>& plain) {
-    const std::string& name = case_.cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
-    const std::vector<double>& want = truth.at(name);
-    std::vector<double> loop(plain.at(name).begin(), plain.at(name).end());
-    if (has_time_axis(ref.role))
-      for (double& v : loop) v = kernel::round_to(case_.problem.storage, static_cast<float>(v));
-    ASSERT_EQ(run.written.count(ref), 1u) << case_.name() << ": " << name;
-    const double error = norm_error(run.written.at(ref), want);
-    const double allowed =
-        1.5 * norm_error(loop, want) + 2 * unit_roundoff(case_.problem.storage) + 64 * std::exp2(-24);
-    EXPECT_LE(error, allowed) << case_.name() << " " << pass_name(case_.problem.pass) << ": " << name
-                              << ", role " << static_cast<int>(ref.role);
-  }
-
-  step::RunOptions<double> options64() const { return {1, true, nullptr}; }
-  step::RunOptions<float> with_history() const {
-    auto options = plain_loop(case_.problem.storage);
-    options.keep_history = true;
-    return options;
-  }
-
-  Case case_;
-  std::mt19937 rng_;
-  step::ForwardArguments<double> arguments_;
-  step::ForwardArguments<float> arguments32_;
-  step::LossGradients<double> loss_;
-  step::LossGradients<float> loss32_;
-  TensorValues given_;
-};
-
 void run_all_sizes(Storage storage) {
   int turn = 0;
   for (const step::Cell& cell : diagonal_cells())
     for (const std::int64_t time : {1, 7, 65})
       for (const std::int64_t dim : {1, 33, 130}) {
-        Case c{cell, {}, {}, {}};
+        Case c{kStream, cell, {}, {}, {}};
         c.problem.sizes = {3, time, ++turn % 2 + 1, dim};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -222,7 +48,7 @@ TEST(StreamSimulated, SegmentsOfTime) {
   for (const step::Cell& cell : diagonal_cells())
     for (const Storage storage : {Storage::BF16, Storage::F32})
       for (const std::int64_t time : {1, 16, 17, 65}) {
-        Case c{cell, {}, {}, {}};
+        Case c{kStream, cell, {}, {}, {}};
         c.problem.sizes = {2, time, 1, ++turn % 2 == 0 ? 40 : 33};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -244,7 +70,7 @@ TEST(StreamSimulated, ManyShapesOfTile) {
     for (const int steps : {4, 32})
       for (const int stages : {2, 6})
         for (const int per_thread : {1, 2, 4}) {
-          Case c{cell_named("paralstm"), {}, {}, {}};
+          Case c{kStream, cell_named("paralstm"), {}, {}, {}};
           c.problem.sizes = {2, 37, 1, 136};
           c.parameters = parameters_for(c.problem, channels, per_thread, steps, stages, stages / 3);
           Comparison(std::move(c)).run();

@@ -208,6 +208,18 @@ struct StatementWriter::Visit {
     call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target));
   }
 
+  void operator()(const StoreFlagged& s) const {
+    std::string words;
+    for (ExprId value : s.values) words += (words.empty() ? "" : ", ") + text(value);
+    call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
+  }
+  void operator()(const LoadFlagged& s) const {
+    w.prelude_.require("load_flagged");
+    w.line(fmt::format("load_flagged<{}>({}, &{}, {});", s.vectors, w.expressions_.address(s.into),
+                       w.expressions_.element(s.from), text(s.stride)));
+  }
+  void operator()(const GridFence&) const { call("grid_fence"); }
+
   void operator()(const Shuffle& s) const {
     const std::string from = text(s.from);
     declare("const ", s.into, fmt::format("{}(0xffffffffu, {}, {})", name_of(s.mode), from, text(s.lane)));

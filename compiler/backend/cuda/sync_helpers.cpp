@@ -155,6 +155,53 @@ __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barr
   }
 }
 )"},
+      {"store_flagged_1",
+       {},
+       R"(__device__ __forceinline__ void store_flagged_1(int* to, int w0) {
+  asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(__cvta_generic_to_global(to)), "r"(w0) : "memory");
+}
+)"},
+      {"store_flagged_2",
+       {},
+       R"(__device__ __forceinline__ void store_flagged_2(int* to, int w0, int w1) {
+  asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};"
+               :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1) : "memory");
+}
+)"},
+      {"store_flagged_4",
+       {},
+       R"(__device__ __forceinline__ void store_flagged_4(int* to, int w0, int w1, int w2, int w3) {
+  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+}
+)"},
+      {"load_flagged",
+       {"Patience"},
+       R"(// Words that are all ones have not come yet. All vectors are in flight at once.
+template <int vectors>
+__device__ __forceinline__ void load_flagged(int* into, const int* from, int stride) {
+  Patience patience;
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
+  for (;;) {
+    bool all = true;
+    #pragma unroll
+    for (int i = 0; i < vectors; ++i)
+      if (into[4 * i] == -1 || into[4 * i + 1] == -1 || into[4 * i + 2] == -1 || into[4 * i + 3] == -1)
+        asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(into[4 * i]), "=r"(into[4 * i + 1]), "=r"(into[4 * i + 2]), "=r"(into[4 * i + 3])
+                     : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
+    #pragma unroll
+    for (int i = 0; i < 4 * vectors; ++i) all = all && into[i] != -1;
+    if (all) return;
+    patience.try_again();
+  }
+}
+)"},
+      {"grid_fence",
+       {},
+       R"(__device__ __forceinline__ void grid_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+)"},
   };
   return kHelpers;
 }

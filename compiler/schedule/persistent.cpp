@@ -1,0 +1,73 @@
+#include "compiler/schedule/persistent.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/persistent_plan.h"
+#include "compiler/schedule/persistent_products.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using step::Tail;
+using step::TensorKind;
+
+Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const {
+  const step::Structure structure = step::analyze(cell);
+  if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
+  if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
+      return {false, fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+  if (problem.storage == kernel::Storage::F32)
+    return {false, "fp32 storage: its products run on the tensor cores, which take bf16 and fp16"};
+  return {};
+}
+
+namespace {
+
+constexpr int kClearThreads = 256;
+
+// Marks every word of the exchange as not there yet (kernel::kAbsent), 4 words a thread.
+Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
+  kernel::Builder b(fmt::format("{}_clear_exchange", cell.name), kClearThreads, problem.math,
+                    "no word of the exchange is there yet");
+  Signature signature(b, cell, problem);
+  const KernelTensor exchange = signature.writes({Role::Exchange, -1});
+  const std::int64_t vectors = plan.exchange_words / 4;
+  const std::int64_t blocks = (vectors + kClearThreads - 1) / kClearThreads;
+  const kernel::Value vector = b.let("vector", b.block() % blocks * kClearThreads + b.thread());
+  b.if_(vector < vectors, [&] {
+    const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange_words + b.wide(vector * 4);
+    b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kAbsent)));
+  });
+  Launch launch{b.finish(), signature.arguments(), 0, blocks};
+  launch.batch_tile = plan.exchange_batch_tile;
+  return launch;
+}
+
+}  // namespace
+
+KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
+  const step::Cell simple = step::simplify(cell);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  plan.alignment = PersistentParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  const PersistentGeometry geometry(problem.sizes.dim, PersistentParameters::from(parameters));
+  if (geometry.in_grid()) {
+    const StepGraph sweep = sweep_graph(simple, problem);
+    plan.exchange_words =
+        problem.sizes.heads *
+        PersistentProducts::exchange_words(geometry, product_groups(sweep.graph, sweep.roots).size());
+    plan.exchange_batch_tile = geometry.batch;
+    plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
+  if (problem.pass == Pass::Backward)
+    persistent_backward(simple, problem, parameters, plan);
+  else
+    plan.launches.push_back(persistent_forward(simple, problem, parameters));
+  return plan;
+}
+
+}  // namespace rondo::schedule

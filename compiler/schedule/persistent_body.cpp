@@ -1,0 +1,176 @@
+#include "compiler/schedule/persistent_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
+                               const PersistentParameters& parameters, const std::string& name,
+                               const std::string& comment, TimeOrder order, StepGraph step)
+    : cell_(cell),
+      problem_(problem),
+      kernel_(name, comment, cell, problem, parameters, order),
+      step_(std::move(step)),
+      groups_(product_groups(step_.graph, step_.roots)),
+      lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
+      products_(kernel_, cell, problem, groups_) {}
+
+void PersistentBody::declare_params() {
+  products_.declare();
+  for (const TensorId id : cell_.of_kind(TensorKind::Param))
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row) && params_.count(id) == 0)
+        params_[id] = kernel_.signature().reads({Role::Param, id});
+}
+
+void PersistentBody::load_start(const std::string& prefix, const std::map<TensorId, KernelTensor>& first) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = kernel_.geometry();
+  b.comment("parameters and first carries into registers");
+  for (const auto& [id, kernel_tensor] : params_)
+    for (int row = 0; row < tensor(id).rows; ++row) {
+      if (!lowering_.uses(id, row)) continue;
+      for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
+        const Value value = b.variable(fmt::format("{}_{}", tensor(id).name, row), b.real(0));
+        const Value place = kernel_.param_index(tensor(id), row, 2 * g.p.batch_tiles * unit);
+        const auto load = [&] { b.assign(value, b.load("param", kernel_tensor.memory[place])); };
+        const Value exists = kernel_.unit_exists(unit);
+        if (exists.valid())
+          b.if_(exists, load);
+        else
+          load();
+        param_values_[{id, row}].push_back(value);
+      }
+    }
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < channels(); ++channel) {
+      const step::Row& row = cell_.next[k];
+      const Value value = b.variable(prefix + state_name(k), b.real(0));
+      carry_.push_back(value);
+      kernel_.if_exists(channel, [&] {
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(value, b.load("first", first.at(row.tensor).memory[place]));
+      });
+    }
+  products_.load_matrices();
+  products_.expect_first();
+  send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
+  for (int channel = 0; channel < channels(); ++channel)
+    lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
+}
+
+void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+  auto& b = kernel_.builder();
+  b.comment(what);
+  for (int channel = 0; channel < channels(); ++channel)
+    kernel_.if_exists(channel, [&] {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+      }
+    });
+}
+
+bool PersistentBody::sent_early(const ProductGroup& group) const {
+  const step::Node& node = step_.graph.at(group.vector);
+  return group.level == 0 && node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+}
+
+void PersistentBody::send_states(Value count, const std::function<Value(std::size_t, int)>& next) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!sent_early(groups_[group])) continue;
+    const step::Node& node = step_.graph.at(groups_[group].vector);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+      if (cell_.next[k].tensor != node.tensor || cell_.next[k].row != node.row) continue;
+      std::vector<Value> vector;
+      for (int c = 0; c < channels(); ++c) vector.push_back(next(k, c));
+      products_.publish(group, count, vector);
+    }
+  }
+}
+
+void PersistentBody::multiply_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
+                                    std::vector<GraphLowering::Values>& values) {
+  auto& b = kernel_.builder();
+  const auto of_level = [&](std::size_t group) { return groups_[group].level == level; };
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!of_level(group) || sent_early(groups_[group])) continue;
+    std::vector<Value> vector;
+    for (int c = 0; c < channels(); ++c)
+      vector.push_back(lowering_.emit_roots(values[static_cast<std::size_t>(c)], {groups_[group].vector},
+                                            [&](const step::Node& node) { return leaf(node, now, c); })[0]);
+    products_.publish(group, now.count, vector);
+  }
+  products_.meet(level, now.count);
+  products_.multiply(level, now.count);
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!of_level(group)) continue;
+    for (std::size_t p = 0; p < groups_[group].products.size(); ++p)
+      for (int c = 0; c < channels(); ++c) {
+        const step::NodeId node = groups_[group].products[p].node;
+        const std::string& label = step_.graph.at(node).label;
+        values[static_cast<std::size_t>(c)][node] = b.let(
+            label.empty() ? "product" : label, products_.value(group, static_cast<int>(p), c));
+      }
+  }
+}
+
+void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& leaf,
+                              const std::function<void(const Results&)>& consume) {
+  std::vector<GraphLowering::Values> values;
+  for (int c = 0; c < channels(); ++c) values.push_back(lowering_.start(c));
+  for (int level = 0; level < levels_of(groups_); ++level) multiply_level(level, now, leaf, values);
+  Results results(step_.roots.size());
+  for (int c = 0; c < channels(); ++c) {
+    const std::vector<Value> roots =
+        lowering_.emit_roots(values[static_cast<std::size_t>(c)], step_.roots,
+                             [&](const step::Node& node) { return leaf(node, now, c); });
+    for (std::size_t root = 0; root < roots.size(); ++root) results[root].push_back(roots[root]);
+  }
+  std::vector<std::vector<Value>> next(cell_.next.size());
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (Value& value : results[k]) next[k].push_back(value = settled(value, "next_" + state_name(k)));
+  send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
+  consume(results);
+  for (int level = 0; level < levels_of(groups_); ++level) products_.rearm(level, now.count);
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int c = 0; c < channels(); ++c)
+      kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);
+}
+
+// The value in a register that the coming assignments cannot change.
+Value PersistentBody::settled(Value value, const std::string& name) {
+  const auto reads = [](Value v) {
+    return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
+  };
+  const kernel::RegRead* read = reads(value);
+  const bool is_carry = read != nullptr && std::any_of(carry_.begin(), carry_.end(),
+                                                       [&](Value c) { return reads(c)->reg == read->reg; });
+  return read != nullptr && !is_carry ? value : kernel_.builder().let(name, value);
+}
+
+Value PersistentBody::param(const step::Node& leaf, int channel) const {
+  const int unit = kernel_.geometry().unit_of(channel);
+  return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(unit)];
+}
+
+Value PersistentBody::carry(TensorId id, int row, int channel) const {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+  throw std::logic_error("persistent: a state row that is never advanced");
+}
+
+std::string PersistentBody::state_name(std::size_t k) const {
+  const step::Tensor& t = tensor(cell_.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+}
+
+}  // namespace rondo::schedule

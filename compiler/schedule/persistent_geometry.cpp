@@ -1,0 +1,37 @@
+#include "compiler/schedule/persistent_geometry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+PersistentParameters PersistentParameters::from(const Parameters& parameters) {
+  auto get = [&](const char* name) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end())
+      throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
+    return static_cast<int>(found->second);
+  };
+  return {get("blocks"), get("grid"), get("unit_blocks"), get("batch_tiles"), get("resident"), get("splits"), get("chains"),
+          get("steps"),   get("stages"),      get("vector"),      get("loaders"),  get("writers")};
+}
+
+// Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks) {
+  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 ? 16 : 8);
+  const std::int64_t share = (dim + blocks - 1) / blocks;
+  return static_cast<int>((share + granule - 1) / granule * granule);
+}
+
+PersistentGeometry::PersistentGeometry(std::int64_t dim_, const PersistentParameters& parameters)
+    : dim(dim_),
+      p(parameters),
+      units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks)),
+      padded(units * parameters.blocks),
+      k_tiles(padded / 16),
+      warps(units / (8 * parameters.unit_blocks)),
+      batch(8 * parameters.batch_tiles) {}
+
+}  // namespace rondo::schedule

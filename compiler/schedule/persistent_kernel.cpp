@@ -1,0 +1,242 @@
+#include "compiler/schedule/persistent_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+// Steps whose addresses the compiler works out together. It pays where nothing is waited for but a barrier.
+constexpr int kUnroll = 4;
+
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+PersistentKernel::PersistentKernel(std::string name, std::string comment, const step::Cell& cell,
+                                   const Problem& problem, const PersistentParameters& parameters,
+                                   TimeOrder order)
+    : cell_(cell),
+      problem_(problem),
+      geometry_(problem.sizes.dim, parameters),
+      order_(order),
+      builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
+      signature_(builder_, cell, problem) {
+  if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
+  if (geometry_.in_grid()) builder_.set_cooperative();
+}
+
+int PersistentKernel::stage(TensorRef ref, bool shifted) {
+  const PersistentGeometry& g = geometry_;
+  StagedTensor staged;
+  staged.tensor = signature_.reads(ref);
+  staged.shifted = shifted;
+  const int rows = staged.tensor.rows;
+  staged.shared = builder_.shared(
+      staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
+      fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + 8]", g.p.stages, g.p.steps, rows, g.batch,
+                  g.units));
+  staged_.push_back(staged);
+  return static_cast<int>(staged_.size()) - 1;
+}
+
+int PersistentKernel::write_each_step(TensorRef ref) {
+  const PersistentGeometry& g = geometry_;
+  WrittenTensor written;
+  written.tensor = signature_.writes(ref);
+  written.shared = builder_.shared(written.tensor.name + "_ring", problem_.storage,
+                                   std::int64_t{2} * g.p.steps * written.tensor.rows * g.batch * g.units,
+                                   fmt::format("[2, steps {}, rows {}, batch tiles {}, units {}, 8]", g.p.steps,
+                                               written.tensor.rows, g.p.batch_tiles, g.units));
+  written_.push_back(written);
+  return static_cast<int>(written_.size()) - 1;
+}
+
+void PersistentKernel::place_threads() {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  full_ = b.mbarrier("full", g.p.stages, g.p.loaders, "a stage of inputs has landed");
+  empty_ = b.mbarrier("empty", g.p.stages, g.warps, "it has been read");
+  if (!written_.empty()) {
+    filled_ = b.mbarrier("filled", 2, g.warps, "a stage of results is complete");
+    drained_ = b.mbarrier("drained", 2, g.p.writers, "it has been stored");
+  }
+  b.comment("this block's head, batch rows and units; this thread's unit and batch rows");
+  rank_ = g.p.blocks == 1  ? b.constant(0)
+          : g.in_cluster() ? b.let("rank", b.cluster_rank())
+                           : b.let("rank", b.block() % g.p.blocks);
+  team_ = b.let("team", b.block() / g.p.blocks);
+  head_ = b.let("head", team_ % problem_.sizes.heads);
+  first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
+  first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
+  warp_ = b.let("warp", g.p.splits == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
+  part_ = g.p.splits == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
+  lane_ = b.let("lane", b.thread() % 32);
+  group_ = b.let("group", lane_ / 4);
+  quarter_ = b.let("quarter", lane_ % 4);
+  groups_ = b.let("groups", (time_ + (g.p.steps - 1)) / b.named("kSteps", g.p.steps, "time steps a stage"));
+}
+
+Value PersistentKernel::block_unit(int unit_block) {
+  return warp_ * (8 * geometry_.p.unit_blocks) + 8 * unit_block + group_;
+}
+
+Value PersistentKernel::unit_index(int unit_block) { return first_unit_ + block_unit(unit_block); }
+
+Value PersistentKernel::unit_exists(int unit_block) {
+  if (geometry_.exact()) return {};
+  return unit_index(unit_block) < builder_.named("kDim", problem_.sizes.dim, "channels a head");
+}
+
+Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
+
+void PersistentKernel::if_exists(int channel, const std::function<void()>& body) {
+  Value exists = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2) < batch_;
+  if (const Value unit = unit_exists(geometry_.unit_of(channel)); unit.valid()) exists = unit && exists;
+  builder_.if_(exists, body);
+}
+
+Value PersistentKernel::state_index(int rows, int row, int channel) {
+  auto& b = builder_;
+  const std::int64_t dim = problem_.sizes.dim;
+  const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  return (b.wide(batch) * problem_.sizes.heads + b.wide(head_)) * (rows * dim) +
+         b.wide(unit_index(geometry_.unit_of(channel)) + row * dim);
+}
+
+Value PersistentKernel::param_index(const step::Tensor& tensor, int row, int channel) {
+  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  const std::int64_t dim = problem_.sizes.dim;
+  return head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim;
+}
+
+Value PersistentKernel::time_of(Value count) {
+  return order_ == TimeOrder::Forward ? count : time_ - 1 - count;
+}
+
+Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
+  auto& b = builder_;
+  return b.wide(row) * tensor.stride_b + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
+}
+
+void PersistentKernel::roles(const std::function<void()>& prepare,
+                             const std::function<void(const Step&)>& step,
+                             const std::function<void()>& finish, const std::function<void()>& multiply) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  clear_staging();
+  const auto helpers = [&] {
+    if (written_.empty()) return load_role();
+    b.if_(b.thread() < g.first_writer(), [&] { load_role(); }, [&] { write_role(); });
+  };
+  b.if_(b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
+        [&] { compute_role(prepare, step, finish); },
+        [&] {
+          if (g.p.splits == 1) return helpers();
+          b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), multiply, helpers);
+        });
+  if (g.in_cluster()) {
+    b.comment("no block leaves while others may still send to it");
+    b.cluster_barrier();
+  }
+}
+
+// Places that no copy ever fills, past the end of the batch or of the head, hold zeros.
+void PersistentKernel::clear_staging() {
+  auto& b = builder_;
+  b.comment("zeros where no input lies");
+  for (const StagedTensor& staged : staged_) {
+    const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / 8;
+    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1, [&](Value i) {
+      b.store_packed(staged.shared[i * 8], std::vector<Value>(4, b.constant(0)));
+    });
+  }
+  b.barrier();
+}
+
+void PersistentKernel::compute_role(const std::function<void()>& prepare,
+                                    const std::function<void(const Step&)>& step,
+                                    const std::function<void()>& finish) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  for (StagedTensor& staged : staged_)
+    staged.fragments = b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
+                               kernel::Type::I32, staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks);
+  prepare();
+  const Value steps = b.named("kSteps", g.p.steps);
+  b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
+    const Value slot = b.let("slot", stage % g.p.stages);
+    const Value turn = b.let("turn", stage % 2);
+    b.wait(full_, slot, stage / g.p.stages % 2);
+    if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
+    const Value count = b.let("count", min(steps, time_ - stage * steps));
+    b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1, [&](Value s) {
+      const Value done = b.let("done", stage * steps + s);
+      const Value line = b.let("line", slot * steps + s);
+      const Value row = b.let("ring_line", turn * steps + s);
+      for (const StagedTensor& staged : staged_) load_fragments(staged, line);
+      Step now;
+      now.count = done;
+      now.time = order_ == TimeOrder::Forward ? done : b.let("t", time_of(done));
+      now.load = [&](int staged, int r, int channel) {
+        const int fragment = (r * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
+        return b.unpack(problem_.storage, b.read(staged_[at(staged)].fragments, b.constant(fragment)),
+                        channel % 2 == 1);
+      };
+      now.store = [&](int written, int r, const std::vector<Value>& values) {
+        const WrittenTensor& w = written_[at(written)];
+        for (int c = 0; c < g.channels(); c += 2) {
+          const Value place = ((row * w.tensor.rows + r) * g.p.batch_tiles + g.tile_of(c)) * (g.units * 8) +
+                              block_unit(g.unit_of(c)) * 8 + quarter_ * 2;
+          b.store_packed(w.shared[place], {b.pack(problem_.storage, values[at(c)], values[at(c + 1)])});
+        }
+      };
+      step(now);
+    });
+    b.warp_sync();
+    b.if_(lane_ == 0, [&] {
+      b.arrive(empty_, slot);
+      if (!written_.empty()) b.arrive(filled_, turn);
+    });
+  });
+  finish();
+}
+
+// Matrix m of a load is [row][batch tile][unit block] number first + m: 8 batch rows by 8 units, transposed on
+// the way (PTX ISA, ldmatrix.trans), so that this lane receives its unit of batch rows 2q and 2q + 1.
+void PersistentKernel::load_fragments(const StagedTensor& staged, Value line) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  const int per_row = g.p.batch_tiles * g.p.unit_blocks;
+  const int total = staged.tensor.rows * per_row;
+  const std::int64_t pitch = g.staged_pitch();
+  for (int first = 0; first < total;) {
+    const int count = total - first >= 4 ? 4 : total - first >= 2 ? 2 : 1;
+    const Value matrix = count == 1 ? b.constant(first) : lane_ / 8 % count + first;
+    const Value batch = matrix / g.p.unit_blocks * 8 + lane_ % 8;  // counts [row][batch]
+    const Value unit = warp_ * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
+    const Value place = b.let(staged.tensor.name + "_at",
+                              (line * (staged.tensor.rows * g.batch) + batch) * pitch + unit);
+    b.load_matrix(staged.fragments, b.constant(first), count, true, staged.shared[place]);
+    first += count;
+  }
+}
+
+Launch PersistentKernel::finish() {
+  Launch launch;
+  launch.arguments = signature_.arguments();
+  launch.blocks_fixed = 0;
+  launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
+  launch.batch_tile = geometry_.batch;
+  launch.kernel = builder_.finish();
+  return launch;
+}
+
+}  // namespace rondo::schedule

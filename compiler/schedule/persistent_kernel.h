@@ -1,0 +1,105 @@
+// The frame of a persistent kernel: places of threads, the ring of staged inputs and the ring of results, and
+// the three roles of warps that meet at mbarriers. What computing warps do in a step is the caller's.
+//
+//   loaders  --full-->  computing warps  --written-->  writers
+//            <-empty--                   <-drained--
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder.h"
+#include "compiler/schedule/persistent_geometry.h"
+#include "compiler/schedule/signature.h"
+
+namespace rondo::schedule {
+
+enum class TimeOrder { Forward, Backward };
+
+class PersistentKernel {
+ public:
+  PersistentKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
+                   const PersistentParameters& parameters, TimeOrder order);
+
+  kernel::Builder& builder() { return builder_; }
+  Signature& signature() { return signature_; }
+  const PersistentGeometry& geometry() const { return geometry_; }
+
+  // Declares a tensor whose rows are staged; `shifted`: slot t holds step t - 1, nothing at t = 0.
+  int stage(TensorRef ref, bool shifted = false);
+  // Declares a tensor written at each step.
+  int write_each_step(TensorRef ref);
+  // After all tensors are declared.
+  void place_threads();
+
+  // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
+  kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value unit_index(int unit_block);  // channel within the head
+  kernel::Value head() const { return head_; }
+  kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
+  kernel::Value warp() const { return warp_; }  // which units
+  kernel::Value part() const { return part_; }  // which share of the columns; 0: computes
+  kernel::Value time() const { return time_; }
+  kernel::Value lane() const { return lane_; }
+  kernel::Value group() const { return group_; }    // lane / 4: the unit within a block of 8
+  kernel::Value quarter() const { return quarter_; }  // lane % 4: the pair of batch rows
+  kernel::Value block_unit(int unit_block);           // this thread's unit within the block's
+  // Whether the channel's unit exists in the head (invalid: always) and its batch row too.
+  kernel::Value unit_exists(int unit_block);
+  void if_exists(int channel, const std::function<void()>& body);
+
+  struct Step {
+    kernel::Value count;  // steps before this one, in the order of the walk
+    kernel::Value time;   // t
+    // Value of a staged row in fp32; store of a row's value for every channel.
+    std::function<kernel::Value(int staged, int row, int channel)> load;
+    std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
+  };
+  // Emits the roles. `prepare` runs once in the computing warps, before the walk; `finish` after it. `multiply`
+  // is all that the warps do that only multiply (geometry().p.splits > 1).
+  void roles(const std::function<void()>& prepare, const std::function<void(const Step&)>& step,
+             const std::function<void()>& finish, const std::function<void()>& multiply);
+  Launch finish();
+
+ private:
+  struct StagedTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]
+    bool shifted = false;
+    kernel::Array fragments;  // packed pairs of this step: [rows, batch tiles, unit blocks]
+  };
+  struct WrittenTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;  // [2, steps, rows, batch tiles, units, 8]
+  };
+
+  void clear_staging();
+  void load_role();
+  void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
+  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  void write_role();
+  void write_tensor(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
+                    kernel::Value count);
+  void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
+  void compute_role(const std::function<void()>& prepare, const std::function<void(const Step&)>& step,
+                    const std::function<void()>& finish);
+  void load_fragments(const StagedTensor& staged, kernel::Value line);
+  kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
+  kernel::Value batch_row(int tile, kernel::Value row_of_tile);
+  kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  PersistentGeometry geometry_;
+  TimeOrder order_;
+  kernel::Builder builder_;
+  Signature signature_;
+  std::vector<StagedTensor> staged_;
+  std::vector<WrittenTensor> written_;
+  kernel::Mbarrier full_, empty_, filled_, drained_;
+  kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_, quarter_, groups_;
+};
+
+}  // namespace rondo::schedule

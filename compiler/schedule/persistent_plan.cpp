@@ -1,0 +1,112 @@
+#include "compiler/schedule/persistent_plan.h"
+
+#include <algorithm>
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+using step::TensorId;
+using step::TensorKind;
+
+BackwardSplit backward_split(const step::Cell& cell) {
+  BackwardSplit split;
+  split.needs = backward_needs(cell);
+  const step::BackwardStep& step = split.needs.step;
+  split.sweep = detach_products(step.graph, step.forward_nodes);
+  for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
+    for (const step::Row& row : *rows) split.sweep_roots.push_back(row.value);
+  // Neighbouring rows of a matrix get neighbouring rows, so that their gradients are one product.
+  std::vector<step::MatrixGradient> matrices = step.matrices;
+  std::stable_sort(matrices.begin(), matrices.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
+  });
+  for (const step::MatrixGradient& matrix : matrices)
+    if (std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
+      split.lefts.push_back(matrix.left);
+  split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
+
+  // Forward products that the sweep reads, or that a vector of such a product or of a matrix gradient reads.
+  std::vector<NodeId> wanted;
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
+    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
+  const std::vector<NodeId> of_sweep = wanted;
+  for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
+  for (ProductGroup& group : product_groups(step.graph, wanted)) {
+    for (const Product& product : group.products)
+      split.product_row.emplace(product.node, static_cast<int>(split.product_row.size()));
+    split.forward.push_back(std::move(group));
+  }
+  auto keep = [&](NodeId vector) {
+    const Node& node = step.graph.at(vector);
+    const bool stored = node.kind == NodeKind::Leaf &&
+                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (!stored)
+      split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
+  };
+  for (const ProductGroup& group : split.forward) keep(group.vector);
+  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+  return split;
+}
+
+std::vector<int> scratch_rows(const BackwardSplit& split) {
+  return {static_cast<int>(split.product_row.size()), static_cast<int>(split.vector_row.size()),
+          static_cast<int>(split.lefts.size())};
+}
+
+StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) {
+    BackwardSplit split = backward_split(cell);
+    return {std::move(split.sweep), std::move(split.sweep_roots)};
+  }
+  StepGraph result{cell.graph, {}};
+  for (const auto* rows : {&cell.next, &cell.outputs})
+    for (const step::Row& row : *rows) result.roots.push_back(row.value);
+  return result;
+}
+
+std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
+                                   const std::vector<NodeId>& roots, TensorKind kind) {
+  std::vector<TensorId> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const Node& node = graph.at(id);
+    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind) continue;
+    if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
+  }
+  return result;
+}
+
+SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
+  SweepShape shape;
+  const StepGraph graph = sweep_graph(cell, problem);
+  const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
+  for (const ProductGroup& group : groups) {
+    shape.products.push_back(static_cast<int>(group.products.size()));
+    shape.product_count += shape.products.back();
+  }
+  shape.levels = levels_of(groups);
+  shape.states = static_cast<int>(cell.next.size());
+  auto rows = [&](const std::vector<TensorId>& tensors) {
+    int sum = 0;
+    for (const TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  for (const TensorId id : cell.of_kind(TensorKind::Param))
+    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix) shape.param_rows += rows({id});
+  if (problem.pass != Pass::Backward) {
+    shape.rows_in = rows(cell.of_kind(TensorKind::Input));
+    shape.rows_out = rows(cell.of_kind(TensorKind::Output));
+    if (problem.pass == Pass::ForwardSave) shape.rows_out += rows(stored_histories(cell));
+    return shape;
+  }
+  const BackwardSplit split = backward_split(cell);
+  shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                  rows(cell.of_kind(TensorKind::Output)) + static_cast<int>(split.product_row.size());
+  for (const TensorRef& ref : split.needs.history_tensors) shape.rows_in += rows({ref.tensor});
+  shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
+  shape.sums = static_cast<int>(split.needs.step.params.size());
+  return shape;
+}
+
+}  // namespace rondo::schedule

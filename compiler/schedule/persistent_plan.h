@@ -1,0 +1,49 @@
+// What a persistent pass computes in its sweep over time and what in launches before and after it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/schedule/history.h"
+#include "compiler/schedule/products.h"
+#include "compiler/schedule/shorten_chain.h"
+
+namespace rondo::schedule {
+
+// The backward pass. Products of the forward step are computed again for all steps at once (they need only the
+// saved states), level by level; so are the vectors they multiply, where these are no states or inputs. The
+// sweep then reads both; it leaves the left factors of the matrix gradients.
+struct BackwardSplit {
+  BackwardNeeds needs;
+  step::Graph sweep;                       // the graph with the forward products cut off
+  std::vector<step::NodeId> sweep_roots;   // carries, inputs, params (needs.step's order), then `lefts`
+  std::vector<ProductGroup> forward;       // groups of forward products, by level
+  std::map<step::NodeId, int> product_row;  // forward product -> row of scratch tensor kProducts
+  std::map<step::NodeId, int> vector_row;   // vector that is no leaf -> row of kVectors
+  std::vector<step::NodeId> lefts;          // distinct left factors: row i of kLefts
+};
+inline constexpr int kProducts = 0, kVectors = 1, kLefts = 2;  // scratch tensors of the backward pass
+BackwardSplit backward_split(const step::Cell& cell);
+std::vector<int> scratch_rows(const BackwardSplit& split);
+
+// The step of the sweep: graph and roots.
+StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
+
+// Counts that decide what a sweep needs of the chip.
+struct SweepShape {
+  std::vector<int> products;  // of each group
+  int product_count = 0;
+  int levels = 0;
+  int rows_in = 0;     // staged rows
+  int rows_out = 0;    // rows written at each step
+  int states = 0;      // carried rows
+  int param_rows = 0;  // vector and scalar parameter rows
+  int sums = 0;        // parameter gradients summed in registers
+};
+SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);
+
+// Tensors of the cell, of one kind, that some of the nodes read.
+std::vector<step::TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
+                                         const std::vector<step::NodeId>& roots, step::TensorKind kind);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,80 @@
+// Every cell with matrices, 16-bit storage type, pass and form of team on the GPU against the reference.
+#include <tuple>
+
+#include "tests/gpu/gpu.h"
+#include "tuner/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using rondo::testing::library_cell;
+using runtime::TensorLayout;
+using schedule::Pass;
+
+enum class Form { Block, Cluster, Grid };
+
+bool has_form(const schedule::Parameters& parameters, Form form) {
+  const auto blocks = parameters.find("blocks");
+  if (blocks == parameters.end()) return false;
+  if (form == Form::Grid) return parameters.at("grid") == 1;
+  return parameters.at("grid") == 0 && (blocks->second > 1) == (form == Form::Cluster);
+}
+
+class DenseCell : public rondo::testing::GpuTest,
+                  public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass, Form>> {
+ protected:
+  std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p) const {
+    const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
+    if (!candidates) {
+      ADD_FAILURE() << cell.name << ": " << candidates.error().message;
+      return nullptr;
+    }
+    for (const runtime::Candidate& candidate : *candidates)
+      if (has_form(candidate.parameters, std::get<3>(GetParam())))
+        return load(cell, p, candidate.strategy, candidate.parameters);
+    ADD_FAILURE() << cell.name << ": no candidate of this form";
+    return nullptr;
+  }
+
+  void verify(std::vector<VerifyCase> cases, int repeats = 3) {
+    const step::Sizes sizes = cases.back().sizes;
+    const step::Cell cell = library_cell(std::get<0>(GetParam()));
+    const schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
+    const auto plan = plan_for(cell, p);
+    if (plan == nullptr) return;
+    const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto result = verifier->check(*plan, gpu_->stream);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (const TensorCheck& check : result->checks)
+      EXPECT_TRUE(check.passed) << cell.name << " D=" << sizes.dim << ": " << check.text();
+    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, repeats);
+    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+  }
+};
+
+// Batch and channels that leave tails, gaps between rows, one step.
+TEST_P(DenseCell, Tails) {
+  verify({{{1, 1, 2, 72}, {}, true},
+          {{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}});
+}
+TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
+TEST_P(DenseCell, RepeatsBitByBit) { verify({{{16, 70, 1, 256}, {}, true}}, 200); }
+
+std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
+  const char* forms[] = {"block", "cluster", "grid"};
+  return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
+         schedule::pass_name(std::get<2>(info.param)) + "_" + forms[static_cast<int>(std::get<3>(info.param))];
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::BF16, Storage::F16),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward),
+                                            ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
+                         name_of_case);
+
+}  // namespace
+}  // namespace rondo::tuner

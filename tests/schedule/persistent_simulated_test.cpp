@@ -1,0 +1,48 @@
+// persistent, forward and backward, in the simulator against the fp64 reference.
+#include <gtest/gtest.h>
+
+#include "compiler/schedule/persistent_geometry.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+
+namespace rondo::schedule {
+namespace {
+
+const Strategy* const kPersistent = find_strategy("persistent");
+
+// A legal point near the wanted one: fewer blocks where the head is too small for so many.
+Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn) {
+  int vector = 8;
+  while (problem.sizes.dim % vector != 0) vector /= 2;
+  const int unit_blocks = turn % 2 + 1;
+  const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
+  const int splits = turn % 3 == 1 && tiles % 2 == 0 ? 2 : 1;
+  return {{"blocks", blocks}, {"grid", grid}, {"splits", splits}, {"unit_blocks", unit_blocks}, {"batch_tiles", turn % 3 == 2 ? 2 : 1},
+          {"resident", turn % 4}, {"chains", turn % 2 + 1},     {"steps", turn % 3 == 0 ? 2 : 4},
+          {"stages", 3 + turn % 2}, {"vector", vector},         {"loaders", 1 + turn % 2},
+          {"writers", 1 + turn / 2 % 2}};
+}
+
+void run_all_sizes(Storage storage, int blocks, int grid = 0) {
+  int turn = 0;
+  for (const step::Cell& cell : dense_cells())
+    for (const std::int64_t dim : {1, 40, 72}) {
+      const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 9};
+      ++turn;
+      Case c{kPersistent, cell, {}, {}, {}};
+      c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
+      c.problem.storage = storage;
+      c.parameters = parameters_for(c.problem, blocks, grid, turn);
+      Comparison(std::move(c)).run();
+      if (testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(PersistentSimulated, OneBlockBf16) { run_all_sizes(Storage::BF16, 1); }
+TEST(PersistentSimulated, OneBlockFp16) { run_all_sizes(Storage::F16, 1); }
+TEST(PersistentSimulated, ClusterOf2) { run_all_sizes(Storage::BF16, 2); }
+TEST(PersistentSimulated, ClusterOf4) { run_all_sizes(Storage::F16, 4); }
+TEST(PersistentSimulated, GridOf3) { run_all_sizes(Storage::BF16, 3, 1); }
+
+}  // namespace
+}  // namespace rondo::schedule
