@@ -35,6 +35,8 @@ float round_f16(float value) {
   return std::bit_cast<float>((bits + half) & 0xFFFFE000u);
 }
 
+constexpr std::uint32_t kInfinity = 0x7F800000u;  // bits of a float
+
 constexpr std::int32_t kPoisonedInteger = std::numeric_limits<std::int32_t>::min();
 
 }  // namespace
@@ -47,6 +49,36 @@ float round_to(Storage storage, float value) {
     case Storage::F16: return round_f16(value);
   }
   return value;
+}
+
+std::uint16_t half_bits(Storage storage, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(round_to(storage, value));
+  if (storage == Storage::BF16) return static_cast<std::uint16_t>(bits >> 16);
+  const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > kInfinity) return static_cast<std::uint16_t>(sign | 0x7E00u);
+  if (magnitude == kInfinity) return static_cast<std::uint16_t>(sign | 0x7C00u);
+  constexpr std::uint32_t kLeastNormal = 113u << 23;  // 2^-14
+  if (magnitude >= kLeastNormal) return static_cast<std::uint16_t>(sign | ((magnitude >> 13) - (112u << 10)));
+  const float steps = std::bit_cast<float>(magnitude) * 0x1p24f;  // whole: the value is rounded
+  return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(steps));
+}
+
+float half_value(Storage storage, std::uint16_t bits) {
+  if (storage == Storage::BF16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+  const std::uint32_t sign = (bits & 0x8000u) << 16, fields = (bits & 0x7FFFu) << 13;
+  if ((bits & 0x7C00u) == 0x7C00u) return std::bit_cast<float>(sign | kInfinity | fields);
+  // Fraction and exponent are in place but for the bias, 127 instead of 15; that mends subnormals too.
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(std::bit_cast<float>(fields) * 0x1p112f) | sign);
+}
+
+std::int32_t pack_pair(Storage storage, float low, float high) {
+  const std::uint32_t upper = half_bits(storage, high);
+  return static_cast<std::int32_t>(upper << 16 | half_bits(storage, low));
+}
+
+float unpack_pair(Storage storage, std::int32_t pair, bool high) {
+  const auto bits = static_cast<std::uint32_t>(pair);
+  return half_value(storage, static_cast<std::uint16_t>(high ? bits >> 16 : bits));
 }
 
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {

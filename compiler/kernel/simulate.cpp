@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/kernel/print.h"
+#include "compiler/kernel/simulator_group.h"
 #include "compiler/kernel/simulator_memory.h"
 #include "compiler/kernel/simulator_program.h"
 #include "compiler/kernel/simulator_warp.h"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace simulator;
 
-// Runs the blocks of a launch one after the other; within a block, each warp as far as it gets, in turn.
+// Runs the groups of blocks of a launch one after the other.
 class Machine {
  public:
   Machine(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
@@ -30,60 +30,30 @@ class Machine {
       launch_.integers.push_back(argument.integer);
       launch_.reals.push_back(argument.real);
     }
-    for (int first = 0; first < kernel.threads; first += kLanes) {
-      const int present = std::min(kLanes, kernel.threads - first);
-      warps_.emplace_back(program_, first / kLanes, kAllLanes >> (kLanes - present));
+    shape_.cluster = kernel.cluster;
+    shape_.blocks = kernel.cooperative ? static_cast<int>(blocks) : kernel.cluster;
+    shape_.warps = (kernel.threads + kLanes - 1) / kLanes;
+    shape_.mbarriers = mbarriers_per_block(kernel);
+    for (int a = 0; a < shape_.agents(); ++a) {
+      const int index = a % shape_.warps, present = std::min(kLanes, kernel.threads - index * kLanes);
+      warps_.emplace_back(program_, index, kAllLanes >> (kLanes - present));
     }
   }
 
   SimulationResult run() {
-    for (std::int64_t block = 0; block < launch_.blocks && !log_.stopped(); ++block) run_block(block);
+    for (; shape_.first_block < launch_.blocks && !log_.stopped(); shape_.first_block += shape_.blocks)
+      Group(program_, shape_, launch_, warps_, memory_, log_, steps_, options_.step_limit).run();
     return {log_.take(), steps_};
   }
 
  private:
-  void run_block(std::int64_t block) {
-    memory_.start_block();
-    Clocks clocks(static_cast<int>(warps_.size()));
-    Accessor accessor(*program_.kernel, memory_, clocks, log_);
-    BlockContext context{program_, block, clocks, accessor, log_, steps_, options_.step_limit};
-    for (Warp& warp : warps_) warp.start(launch_, block);
-    do {
-      for (Warp& warp : warps_) warp.run(context);
-    } while (!log_.stopped() && release(block, clocks));
-  }
-
-  // Every warp waits or has finished. Ends the waits that are over; false when the block has finished or is
-  // stuck.
-  bool release(std::int64_t block, Clocks& clocks) {
-    const auto waits = [](const Warp& w) { return std::holds_alternative<AtBarrier>(w.state()); };
-    const auto waiting = std::find_if(warps_.begin(), warps_.end(), waits);
-    if (waiting == warps_.end()) return false;
-    const Pc pc = std::get<AtBarrier>(waiting->state()).pc;
-    for (const Warp& warp : warps_) {
-      const auto* at = std::get_if<AtBarrier>(&warp.state());
-      if (at == nullptr || at->pc != pc) return deadlock(block, *waiting, warp, at == nullptr), false;
-    }
-    clocks.sync_block();
-    for (Warp& warp : warps_) warp.resume();
-    return true;
-  }
-
-  void deadlock(std::int64_t block, const Warp& waiting, const Warp& other, bool finished) {
-    const Pc pc = std::get<AtBarrier>(waiting.state()).pc;
-    log_.report(Fault::Kind::Deadlock, program_.code[static_cast<std::size_t>(pc)].source,
-                fmt::format("warp {} of block {} waits at a barrier that warp {} never reaches: it {}",
-                            waiting.index(), block, other.index(),
-                            finished ? "has finished" : "waits at another barrier"));
-    log_.stop();
-  }
-
   Program program_;
   Memory memory_;
   FaultLog log_;
   SimulationOptions options_;
   Launch launch_;
-  std::vector<Warp> warps_;
+  GroupShape shape_;
+  std::vector<Warp> warps_;  // of one group
   std::int64_t steps_ = 0;
 };
 
@@ -117,6 +87,9 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
 SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
                           std::vector<GlobalBuffer>& buffers, const SimulationOptions& options) {
   check_arguments(kernel, arguments, buffers);
+  if (blocks % kernel.cluster != 0)
+    throw std::logic_error(fmt::format("simulate {}: {} blocks are no multiple of its clusters of {}",
+                                       kernel.name, blocks, kernel.cluster));
   return Machine(kernel, blocks, arguments, buffers, options).run();
 }
 

@@ -38,7 +38,17 @@ struct Argument {
 };
 
 struct Fault {
-  enum class Kind { OutOfRange, Misaligned, Unwritten, Race, Deadlock, ReadOnly, Unset, StepLimit } kind;
+  enum class Kind {
+    OutOfRange,
+    Misaligned,
+    Unwritten,
+    Race,
+    Deadlock,
+    Protocol,  // misuse of a barrier, mbarrier or cluster
+    ReadOnly,
+    Unset,
+    StepLimit
+  } kind;
   std::string message;  // the statement, memory, index, block and threads involved
 };
 
@@ -58,5 +68,12 @@ SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::
 
 // Rounds to the storage type and back (bf16 and fp16: to nearest even, with fp16 overflow to infinity).
 float round_to(Storage storage, float value);
+
+// A value of 16-bit storage (BF16 or F16) as bits, rounded as above, and back.
+std::uint16_t half_bits(Storage storage, float value);
+float half_value(Storage storage, std::uint16_t bits);
+// A packed pair of the IR.
+std::int32_t pack_pair(Storage storage, float low, float high);
+float unpack_pair(Storage storage, std::int32_t pair, bool high);
 
 }  // namespace rondo::kernel

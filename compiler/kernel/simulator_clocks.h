@@ -1,51 +1,164 @@
-// Happens-before between the threads of a block by vector clocks (FastTrack, Flanagan & Freund, PLDI 2009),
-// one clock a warp.
+// Happens-before between the threads of a group by vector clocks (FastTrack, Flanagan & Freund, PLDI 2009).
 //
-// A warp's clock advances at each synchronisation it takes part in. An access carries the clock its warp had;
-// thread (w, l) is ordered after it if the same thread made it, or if w has since synchronised with the
-// accessing warp. Lanes of a warp are threads of their own (PTX ISA, Memory Consistency Model: only
-// synchronisation orders them): bar.warp.sync orders them, running in lockstep does not, nor do shuffles
-// (CUDA C++ Programming Guide, Warp Shuffle Functions: "do not imply a memory barrier").
+// A group is what runs together: a block, a cluster, or the whole grid of a cooperative kernel. Each warp has
+// a clock; an access carries the clock its warp had. Lanes of a warp are threads of their own (PTX ISA,
+// Memory Consistency Model: only synchronisation orders them): bar.warp.sync orders them, running in lockstep
+// does not, nor do shuffles (CUDA C++ Programming Guide, Warp Shuffle Functions: "do not imply a memory
+// barrier"). So what a warp has in common is kept once, and what single lanes know, or have made known, is
+// kept apart until the warp synchronises.
+//
+// Data stored by st.async belongs to no thread's clock: its write is an event of the mbarrier that counts its
+// bytes, at the number of the phase, and is ordered before who has waited for that phase.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "compiler/kernel/simulator_faults.h"
+#include "compiler/kernel/simulator_lanes.h"
+
 namespace rondo::kernel::simulator {
 
 using Clock = std::uint32_t;
 
-class Clocks {
+// Blocks first_block .. first_block + blocks - 1.
+struct GroupShape {
+  std::int64_t first_block = 0;
+  int blocks = 1;
+  int cluster = 1;
+  int warps = 1;      // a block
+  int mbarriers = 0;  // a block
+
+  bool holds(std::int64_t block) const { return block >= first_block && block < first_block + blocks; }
+  // Warps are numbered across the group.
+  int agents() const { return blocks * warps; }
+  int agent(std::int64_t block, int warp) const {
+    return static_cast<int>(block - first_block) * warps + warp;
+  }
+  int agent(const Thread& thread) const { return agent(thread.block, thread.warp); }
+  Thread thread(int agent, int lane) const { return {first_block + agent / warps, agent % warps, lane}; }
+  std::int64_t in_cluster(std::int64_t block, std::int64_t rank) const {
+    return block / cluster * cluster + rank;
+  }
+};
+
+// A set of events: of each column (a warp, or an mbarrier) those below a clock, and of single lanes those
+// below a later one.
+class Order {
  public:
-  explicit Clocks(int warps) : warps_(static_cast<std::size_t>(warps)), seen_(warps_ * warps_, 0) {
-    for (std::size_t w = 0; w < warps_; ++w) seen_[w * warps_ + w] = 1;
-  }
+  explicit Order(std::size_t columns) : before_(columns, 0) {}
 
-  Clock now(int warp) const { return seen(warp, warp); }
-  // Whether `viewer` has synchronised with `warp` since the latter's clock was `clock`.
-  bool after(int viewer, int warp, Clock clock) const { return clock < seen(viewer, warp); }
-
-  // bar.warp.sync
-  void sync_warp(int warp) {
-    const auto w = static_cast<std::size_t>(warp);
-    ++seen_[w * warps_ + w];
+  bool covers(int column, Clock clock) const { return clock < before_[static_cast<std::size_t>(column)]; }
+  bool covers_lane(int warp, int lane, Clock clock) const {
+    return covers(warp, clock) || (!lanes_.empty() && clock < lane_before(warp * kLanes + lane));
   }
-  // barrier.sync of the whole block: everybody has seen everything. (PTX ISA, barrier: "memory accesses
-  // requested by this thread prior to the barrier are performed relative to all threads participating".)
-  void sync_block() {
-    for (std::size_t w = 0; w < warps_; ++w) ++seen_[w * warps_ + w];
-    for (std::size_t viewer = 0; viewer < warps_; ++viewer)
-      for (std::size_t w = 0; w < warps_; ++w) seen_[viewer * warps_ + w] = seen_[w * warps_ + w];
-  }
+  void raise(int column, Clock before);
+  void raise_lane(int warp, int lane, Clock before);
+  void join(const Order& other);
+  void clear();
 
  private:
-  Clock seen(int viewer, int warp) const {
-    return seen_[static_cast<std::size_t>(viewer) * warps_ + static_cast<std::size_t>(warp)];
+  struct LaneMark {
+    int thread;  // warp * kLanes + lane
+    Clock before;
+  };
+  Clock lane_before(int thread) const;
+
+  std::vector<Clock> before_;
+  std::vector<LaneMark> lanes_;  // by thread; only those above before_ of the warp
+};
+
+// What somebody knows of the past.
+struct Knowledge {
+  explicit Knowledge(std::size_t columns) : seen(columns), reached(columns) {}
+  void join(const Knowledge& other) {
+    seen.join(other.seen);
+    reached.join(other.reached);
   }
 
-  std::size_t warps_;
-  std::vector<Clock>
-      seen_;  // [viewer][warp]: clocks below it are ordered before the viewer; own entry: the warp's clock
+  Order seen;  // events whose effects are visible
+  // Events that are over, though what they wrote need not be visible: `seen`, and what the senders of
+  // st.async data had reached when they sent it. Its loads had returned, so the place may be overwritten; but
+  // st.async is a weak store (PTX ISA, st.async) and publishes nothing else that its thread has written.
+  Order reached;
+};
+
+// Some lanes of a warp, or all that it has.
+struct Party {
+  int agent;
+  Mask lanes;
+  bool whole;
+};
+
+class Clocks {
+ public:
+  explicit Clocks(const GroupShape& shape);
+
+  const GroupShape& shape() const { return shape_; }
+  int column(std::int64_t block, int mbarrier) const {
+    return shape_.agents() + static_cast<int>(block - shape_.first_block) * shape_.mbarriers + mbarrier;
+  }
+  Knowledge nothing() const { return Knowledge(columns()); }
+  Clock now(int agent) const { return now_[static_cast<std::size_t>(agent)]; }
+
+  // Whether the effects of what lane `lane` of warp `agent` did at `clock` are visible to the viewer; whether
+  // it was over.
+  bool seen(const Thread& viewer, int agent, int lane, Clock clock) const {
+    return knows(viewer, [&](const Knowledge& k) { return k.seen.covers_lane(agent, lane, clock); });
+  }
+  bool reached(const Thread& viewer, int agent, int lane, Clock clock) const {
+    return knows(viewer, [&](const Knowledge& k) { return k.reached.covers_lane(agent, lane, clock); });
+  }
+  // The same for all lanes of a warp, or for the events of an mbarrier.
+  bool seen_all(const Thread& viewer, int column, Clock clock) const {
+    return knows(viewer, [&](const Knowledge& k) { return k.seen.covers(column, clock); });
+  }
+  bool reached_all(const Thread& viewer, int column, Clock clock) const {
+    return knows(viewer, [&](const Knowledge& k) { return k.reached.covers(column, clock); });
+  }
+  // Adds what the block knows, all warps together.
+  void gather(std::int64_t block, Knowledge& into) const;
+
+  // bar.warp.sync
+  void sync_warp(int agent);
+  // An instruction whose results need operands of all lanes (mma, ldmatrix, shfl): what they had loaded
+  // before is over, as the operands were there; nothing becomes visible by it.
+  void run_together(int agent);
+  // A barrier of these warps: each has seen everything that any of them has. (PTX ISA, barrier: "memory
+  // accesses requested by this thread prior to the barrier are performed relative to all threads
+  // participating"; barrier.cluster likewise.)
+  void meet(const std::vector<int>& agents);
+  // A release: adds what the party has seen and done. What other lanes have done since the warp last
+  // synchronised is not in it.
+  void release(const Party& party, Knowledge& into);
+  // A st.async: see Knowledge::reached.
+  void send(const Party& party, Knowledge& into);
+  void acquire(const Party& party, const Knowledge& from);
+
+ private:
+  // What some lanes know that their warp has not in common.
+  struct Apart {
+    Mask lanes;
+    Knowledge knowledge;
+  };
+  std::size_t columns() const {
+    return static_cast<std::size_t>(shape_.agents() + shape_.blocks * shape_.mbarriers);
+  }
+  template <class F>
+  bool knows(const Thread& viewer, F&& covers) const {
+    const auto agent = static_cast<std::size_t>(shape_.agent(viewer));
+    if (covers(rows_[agent])) return true;
+    for (const Apart& apart : apart_[agent])
+      if (has(apart.lanes, viewer.lane) && covers(apart.knowledge)) return true;
+    return false;
+  }
+  void advance(const Party& party, Order& into, Clock before) const;
+
+  GroupShape shape_;
+  std::vector<Clock> now_;
+  std::vector<Knowledge> rows_;  // of each warp; its own column: what its lanes know of each other
+  std::vector<std::vector<Apart>> apart_;
+  Knowledge joined_;
 };
 
 }  // namespace rondo::kernel::simulator

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/kernel/simulate.h"
 #include "compiler/kernel/visit.h"
 #include "compiler/scalar/table.h"
 
@@ -129,6 +130,16 @@ void cast(Type type, Type from, Lanes& into, const Lanes& a) {
     for (int l = 0; l < kLanes; ++l) into.i[l] = a.i[l];
 }
 
+void pack(Storage storage, Mask active, Lanes& into, const Lanes& low, const Lanes& high) {
+  active_lanes(active, [&](int l) { into.i[l] = pack_pair(storage, low.f[l], high.f[l]); });
+}
+
+void unpack(const UnpackExpr& n, Mask active, Lanes& into, const Lanes& pair) {
+  active_lanes(active, [&](int l) {
+    into.f[l] = unpack_pair(n.storage, static_cast<std::int32_t>(pair.i[l]), n.high);
+  });
+}
+
 }  // namespace
 
 LaneFile::LaneFile(const Program& program)
@@ -165,6 +176,7 @@ void LaneFile::fill(Lanes& into, const Expr& expr, const Launch& launch, std::in
                             case Builtin::ThreadX: return integers(std::int64_t{warp} * kLanes, 1);
                             case Builtin::BlockX: return integers(block, 0);
                             case Builtin::GridX: return integers(launch.blocks, 0);
+                            case Builtin::ClusterRank: return integers(block % program_.kernel->cluster, 0);
                           }
                         },
                         [](const auto&) {}},
@@ -230,6 +242,8 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
                               in[0]->undefined | (in[1]->undefined & ~second) | (in[2]->undefined & second);
                         },
                         [&](const ArrayRead& n) { read_array(n, into, *in[0]); },
+                        [&](const PackExpr& n) { pack(n.storage, active, into, *in[0], *in[1]); },
+                        [&](const UnpackExpr& n) { unpack(n, active, into, *in[0]); },
                         // Leaves have slots of their own and are never computed.
                         [](const IntConst&) {}, [](const FloatConst&) {}, [](const RegRead&) {},
                         [](const ParamRead&) {}, [](const BuiltinRead&) {}},

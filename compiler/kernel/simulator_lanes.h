@@ -27,7 +27,12 @@ struct alignas(64) Lanes {
   Mask undefined;
 };
 
-// What does not change during a block.
+template <class F>
+void for_lanes(Mask active, F&& f) {
+  for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
+}
+
+// What does not change during a launch.
 struct Launch {
   std::vector<std::int64_t> integers;  // scalar arguments by param
   std::vector<double> reals;

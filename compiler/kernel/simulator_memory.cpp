@@ -26,13 +26,14 @@ Memory::Memory(const Kernel& kernel, const std::vector<Argument>& arguments,
   }
 }
 
-void Memory::start_block() {
-  const std::size_t count = kernel_.shared.size();
+void Memory::start_group(std::int64_t first_block, int blocks) {
+  first_block_ = first_block;
+  const std::size_t arrays = kernel_.shared.size(), count = arrays * static_cast<std::size_t>(blocks);
   shared_data_.resize(count);
   shared_shadows_.resize(count);
   shared_.resize(count);
   for (std::size_t s = 0; s < count; ++s) {
-    const SharedArray& array = kernel_.shared[s];
+    const SharedArray& array = kernel_.shared[s % arrays];
     shared_data_[s] = output_buffer(array.storage, array.elements);
     shared_shadows_[s] = std::make_unique<Shadow>(static_cast<std::size_t>(array.elements));
     shared_[s] = {&shared_data_[s], shared_shadows_[s].get(), false};
@@ -46,17 +47,31 @@ std::optional<PendingCopy> CopyQueue::next_landed(std::int64_t newest) {
   return copy;
 }
 
+void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int lane, bool packed) {
+  if (packed) {
+    const auto pair = static_cast<std::int32_t>(value.i[lane]);
+    data.values[at] = unpack_pair(data.storage, pair, false);
+    data.values[at + 1] = unpack_pair(data.storage, pair, true);
+  } else if (data.storage == Storage::I32) {
+    data.integers[at] = static_cast<std::int32_t>(value.i[lane]);
+  } else {
+    data.values[at] = round_to(data.storage, value.f[lane]);
+  }
+}
+
 void Accessor::report(Fault::Kind kind, const Thread& by, const char* verb, const Span& span,
                       std::int64_t index, const std::string& why) {
   if (!log_.is_new(kind, stmt_)) return;
+  const bool foreign = span.space == Space::Shared && span.block != by.block;
   log_.report(kind, stmt_,
-              fmt::format("{} {} {} {}[{}], {}", describe(by), verb,
+              fmt::format("{} {} {} {}[{}]{}, {}", describe(by), verb,
                           span.space == Space::Shared ? "shared" : "global",
-                          memory_name(kernel_, span.space, span.id), index, why));
+                          memory_name(kernel_, span.space, span.id), index,
+                          foreign ? fmt::format(" of block {}", span.block) : "", why));
 }
 
 bool Accessor::reachable(const Span& span, const Thread& by) {
-  const std::int64_t elements = memory_.region(span.space, span.id).elements();
+  const std::int64_t elements = memory_.region(span).elements();
   if (span.index < 0 || span.index > elements - span.count) {
     report(Fault::Kind::OutOfRange, by, "accesses", span, span.index,
            span.count == 1 ? fmt::format("which has {} elements", elements)
@@ -72,13 +87,27 @@ bool Accessor::reachable(const Span& span, const Thread& by) {
   return true;
 }
 
+bool Accessor::writable(const Span& span, const Thread& by) {
+  const Region& region = memory_.region(span);
+  if (!region.constant && region.shadow != nullptr) return true;
+  report(Fault::Kind::ReadOnly, by, "writes", span, span.index, "which a read-only param names");
+  return false;
+}
+
+std::optional<Conflict> Accessor::against_counter(const Region& region, std::int64_t index,
+                                                  const Thread& by) const {
+  if (flags_.empty() || !flags_.unordered(region.data, index, by)) return std::nullopt;
+  return Conflict{Fault::Kind::Race, "a counter that others add to, with no wait for it between"};
+}
+
 bool Accessor::read(const Span& span, const Thread& by) {
   if (!reachable(span, by)) return false;
-  const Region& region = memory_.region(span.space, span.id);
+  const Region& region = memory_.region(span);
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     std::optional<Conflict> conflict;
     if (region.shadow != nullptr) conflict = region.shadow->read(at, by, clocks_);
+    if (!conflict) conflict = against_counter(region, i, by);
     if (!conflict && !region.data->written[at])
       conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
     if (conflict) report(conflict->kind, by, "reads", span, i, conflict->what);
@@ -87,25 +116,45 @@ bool Accessor::read(const Span& span, const Thread& by) {
 }
 
 bool Accessor::write(const Span& span, const Thread& by) {
-  if (!reachable(span, by)) return false;
-  const Region& region = memory_.region(span.space, span.id);
-  if (region.constant || region.shadow == nullptr) {
-    report(Fault::Kind::ReadOnly, by, "writes", span, span.index, "which a read-only param names");
-    return false;
-  }
+  if (!reachable(span, by) || !writable(span, by)) return false;
+  const Region& region = memory_.region(span);
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (const auto conflict = region.shadow->write(at, by, clocks_, stamp_))
-      report(conflict->kind, by, "writes", span, i, conflict->what);
+    auto conflict = region.shadow->write(at, by, clocks_, stamp_);
+    if (!conflict) conflict = against_counter(region, i, by);
+    if (conflict) report(conflict->kind, by, "writes", span, i, conflict->what);
     region.data->written[at] = true;
   }
+  return true;
+}
+
+bool Accessor::send(const Span& span, const Thread& by, int column, Clock phase) {
+  if (!reachable(span, by)) return false;
+  const Region& region = memory_.region(span);
+  for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (const auto conflict = region.shadow->send(at, by, clocks_, stamp_, column, phase))
+      report(conflict->kind, by, "sends to", span, i, conflict->what);
+    region.data->written[at] = true;
+  }
+  return true;
+}
+
+bool Accessor::count(const Span& span, const Thread& by) {
+  if (!reachable(span, by) || !writable(span, by)) return false;
+  const Region& region = memory_.region(span);
+  const auto at = static_cast<std::size_t>(span.index);
+  auto conflict = region.shadow->check_read(at, by, clocks_);
+  if (!conflict && !region.data->written[at])
+    conflict = Conflict{Fault::Kind::Unwritten, "a counter that nobody has set"};
+  if (conflict) report(conflict->kind, by, "counts on", span, span.index, conflict->what);
   return true;
 }
 
 void Accessor::issue_copy(const Span& to, const Span& from, const Thread& by, CopyQueue& queue) {
   const bool source = read(from, by);
   if (!source || !reachable(to, by)) return;
-  Shadow& shadow = *memory_.region(to.space, to.id).shadow;
+  Shadow& shadow = *memory_.region(to).shadow;
   for (std::int64_t i = to.index; i < to.index + to.count; ++i)
     if (const auto conflict = shadow.issue(static_cast<std::size_t>(i), by, clocks_))
       report(conflict->kind, by, "copies to", to, i, conflict->what);
@@ -113,8 +162,8 @@ void Accessor::issue_copy(const Span& to, const Span& from, const Thread& by, Co
 }
 
 void Accessor::land(const PendingCopy& copy, const Thread& by) {
-  const Region& to = memory_.region(copy.to.space, copy.to.id);
-  const Region& from = memory_.region(copy.from.space, copy.from.id);
+  const Region& to = memory_.region(copy.to);
+  const Region& from = memory_.region(copy.from);
   for (int k = 0; k < copy.to.count; ++k) {
     const auto target = static_cast<std::size_t>(copy.to.index + k),
                source = static_cast<std::size_t>(copy.from.index + k);

@@ -12,6 +12,7 @@
 #include "compiler/kernel/simulate.h"
 #include "compiler/kernel/simulator_clocks.h"
 #include "compiler/kernel/simulator_faults.h"
+#include "compiler/kernel/simulator_flags.h"
 #include "compiler/kernel/simulator_shadow.h"
 
 namespace rondo::kernel::simulator {
@@ -24,30 +25,34 @@ struct Region {
   std::int64_t elements() const { return static_cast<std::int64_t>(data->written.size()); }
 };
 
-// All regions of a launch. Shared arrays are poisoned anew for each block.
-class Memory {
- public:
-  Memory(const Kernel& kernel, const std::vector<Argument>& arguments, std::vector<GlobalBuffer>& buffers);
-  void start_block();
-  Region& region(Space space, int id) {
-    return (space == Space::Global ? global_ : shared_)[static_cast<std::size_t>(id)];
-  }
-
- private:
-  const Kernel& kernel_;
-  std::vector<Region> global_;  // by param; scalars have no data
-  std::vector<Region> shared_;
-  std::vector<GlobalBuffer> shared_data_;
-  std::vector<std::unique_ptr<Shadow>> global_shadows_;  // by buffer
-  std::vector<std::unique_ptr<Shadow>> shared_shadows_;
-};
-
 // `count` consecutive elements of a region.
 struct Span {
   Space space;
   int id;
   std::int64_t index;
   int count;
+  std::int64_t block;  // whose shared memory
+};
+
+// All regions of a launch. Shared arrays are poisoned anew for each group of blocks.
+class Memory {
+ public:
+  Memory(const Kernel& kernel, const std::vector<Argument>& arguments, std::vector<GlobalBuffer>& buffers);
+  void start_group(std::int64_t first_block, int blocks);
+  Region& region(const Span& span) {
+    const auto id = static_cast<std::size_t>(span.id);
+    if (span.space == Space::Global) return global_[id];
+    return shared_[static_cast<std::size_t>(span.block - first_block_) * kernel_.shared.size() + id];
+  }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<Region> global_;  // by param; scalars have no data
+  std::int64_t first_block_ = 0;
+  std::vector<Region> shared_;  // of each block of the group
+  std::vector<GlobalBuffer> shared_data_;
+  std::vector<std::unique_ptr<Shadow>> global_shadows_;  // by buffer
+  std::vector<std::unique_ptr<Shadow>> shared_shadows_;
 };
 
 // An asynchronous copy of one thread between issue and landing.
@@ -76,12 +81,15 @@ class CopyQueue {
   std::int64_t groups_ = 0;  // closed so far; the open one has this number
 };
 
+// Stores the value of a lane: one element, or with `packed` two.
+void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int lane, bool packed);
+
 // The accesses of one thread in one instruction. Each checks, reports faults, and says whether there is
 // anything to access.
 class Accessor {
  public:
-  Accessor(const Kernel& kernel, Memory& memory, const Clocks& clocks, FaultLog& log)
-      : kernel_(kernel), memory_(memory), clocks_(clocks), log_(log) {}
+  Accessor(const Kernel& kernel, Memory& memory, const Clocks& clocks, const Flags& flags, FaultLog& log)
+      : kernel_(kernel), memory_(memory), clocks_(clocks), flags_(flags), log_(log) {}
 
   // The instruction that accesses from now on.
   void at(const Stmt* stmt, std::uint64_t stamp) {
@@ -90,19 +98,26 @@ class Accessor {
   }
   bool read(const Span& span, const Thread& by);
   bool write(const Span& span, const Thread& by);
+  // A st.async stores, as part of phase `phase` of the mbarrier of that column.
+  bool send(const Span& span, const Thread& by, int column, Clock phase);
+  // An atomic access, recorded by Flags and not here.
+  bool count(const Span& span, const Thread& by);
   void issue_copy(const Span& to, const Span& from, const Thread& by, CopyQueue& queue);
   // The copied elements are read from global memory now: as late as the language allows.
   void land(const PendingCopy& copy, const Thread& by);
-  GlobalBuffer& data(const Span& span) { return *memory_.region(span.space, span.id).data; }
+  GlobalBuffer& data(const Span& span) const { return *memory_.region(span).data; }
 
  private:
   bool reachable(const Span& span, const Thread& by);
+  bool writable(const Span& span, const Thread& by);
+  std::optional<Conflict> against_counter(const Region& region, std::int64_t index, const Thread& by) const;
   void report(Fault::Kind kind, const Thread& by, const char* verb, const Span& span, std::int64_t index,
               const std::string& why);
 
   const Kernel& kernel_;
   Memory& memory_;
   const Clocks& clocks_;
+  const Flags& flags_;
   FaultLog& log_;
   const Stmt* stmt_ = nullptr;
   std::uint64_t stamp_ = 0;

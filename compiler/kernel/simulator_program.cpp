@@ -109,11 +109,58 @@ class Compiler {
   }
   void statement(const CommitCopies&, const Stmt* source) { emit(source, {}, CommitGroup{}); }
   void statement(const WaitCopies& s, const Stmt* source) { emit(source, {}, WaitGroups{s.pending}); }
-  void statement(const Barrier&, const Stmt* source) { emit(source, {}, BlockBarrier{}); }
+  void statement(const Barrier& s, const Stmt* source) {
+    if (s.threads == 0)
+      emit(source, {}, BlockBarrier{});
+    else
+      emit(source, {}, NamedBarrier{s.id, s.threads});
+  }
+  void statement(const ClusterBarrier&, const Stmt* source) { emit(source, {}, ClusterMeeting{}); }
   void statement(const WarpSync&, const Stmt* source) { emit(source, {}, SyncWarp{}); }
   void statement(const Shuffle& s, const Stmt* source) {
     emit(source, {s.from, s.lane}, [&](Slots in) { return ShuffleLanes{s.mode, s.into, in[0], in[1]}; });
   }
+  void statement(const Mma& s, const Stmt* source) {
+    emit(source, {s.acc.first, s.a.first, s.b.first}, [&](Slots in) {
+      return MultiplyMatrices{&s, in[0], in[1], in[2]};
+    });
+  }
+  void statement(const LoadMatrix& s, const Stmt* source) {
+    emit(source, {s.into.first, s.row.index}, [&](Slots in) { return LoadMatrices{&s, in[0], in[1]}; });
+  }
+  void statement(const MbarrierArrive& s, const Stmt* source) {
+    std::vector<ExprId> roots{s.barrier.index};
+    if (s.rank >= 0) roots.push_back(s.rank);
+    emit(source, roots, [&](Slots in) {
+      return ArriveMbarrier{s.barrier.id, in[0], in.size() > 1 ? in[1] : -1, -1};
+    });
+  }
+  void statement(const MbarrierExpect& s, const Stmt* source) {
+    emit(source, {s.barrier.index, s.bytes}, [&](Slots in) {
+      return ArriveMbarrier{s.barrier.id, in[0], -1, in[1]};
+    });
+  }
+  void statement(const MbarrierWait& s, const Stmt* source) {
+    emit(source, {s.barrier.index, s.parity}, [&](Slots in) {
+      return AwaitPhase{s.barrier.id, in[0], in[1]};
+    });
+  }
+  void statement(const StoreAsync& s, const Stmt* source) {
+    std::vector<ExprId> roots{s.to.index, s.rank, s.barrier.index};
+    roots.insert(roots.end(), s.values.begin(), s.values.end());
+    emit(source, roots, [&](Slots in) {
+      return SendElements{&s, in[0], in[1], in[2], {in.begin() + 3, in.end()}};
+    });
+  }
+  void statement(const GridArrive& s, const Stmt* source) {
+    emit(source, {s.counter.index}, [&](Slots in) { return ArriveFlag{&s, in[0]}; });
+  }
+  void statement(const GridWait& s, const Stmt* source) {
+    emit(source, {s.counter.index, s.target}, [&](Slots in) { return AwaitFlag{&s, in[0], in[1]}; });
+  }
+  void statement(const StoreFlagged&, const Stmt*) {}
+  void statement(const LoadFlagged&, const Stmt*) {}
+  void statement(const GridFence&, const Stmt*) {}
   // As the emitted `for`: the end is evaluated at every test, the step at every increment.
   void statement(const For& s, const Stmt* source) {
     emit(source, {s.begin}, [&](Slots in) { return EnterLoop{s.variable, in[0]}; });

@@ -55,10 +55,45 @@ struct WaitGroups {
   int pending;
 };
 struct BlockBarrier {};
+struct NamedBarrier {
+  int id, threads;
+};
+struct ClusterMeeting {};
 struct SyncWarp {};
 struct ShuffleLanes {
   ShuffleMode mode;
   Slot into, from, lane;
+};
+// Slots of first elements of slices, and of the place of the lane's row.
+struct MultiplyMatrices {
+  const Mma* mma;
+  Slot acc, a, b;
+};
+struct LoadMatrices {
+  const LoadMatrix* load;
+  Slot first, row;
+};
+// `bytes` and `rank` are -1 where the statement has none.
+struct ArriveMbarrier {
+  MbarrierId id;
+  Slot index, rank, bytes;
+};
+struct AwaitPhase {
+  MbarrierId id;
+  Slot index, parity;
+};
+struct SendElements {
+  const StoreAsync* store;
+  Slot index, rank, barrier;
+  std::vector<Slot> values;
+};
+struct ArriveFlag {
+  const GridArrive* arrive;
+  Slot index;
+};
+struct AwaitFlag {
+  const GridWait* wait;
+  Slot index, target;
 };
 struct EnterIf {
   Slot condition;
@@ -81,9 +116,11 @@ struct NextLoop {
 };
 struct Finish {};
 
-using Action = std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy,
-                            CommitGroup, WaitGroups, BlockBarrier, SyncWarp, ShuffleLanes, EnterIf,
-                            SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
+using Action =
+    std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy, CommitGroup,
+                 WaitGroups, BlockBarrier, NamedBarrier, ClusterMeeting, SyncWarp, ShuffleLanes,
+                 MultiplyMatrices, LoadMatrices, ArriveMbarrier, AwaitPhase, SendElements, ArriveFlag,
+                 AwaitFlag, EnterIf, SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
 
 struct Instruction {
   const Stmt* source = nullptr;   // for messages; null only for Finish

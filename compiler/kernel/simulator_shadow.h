@@ -1,5 +1,6 @@
 // What the simulator remembers of each element of a shared array, or of a global buffer that the launch
 // writes: who wrote it last, who read it since, and whether an asynchronous copy is on its way to it.
+// Accesses of blocks of one group may be ordered; those of other groups never are.
 #pragma once
 
 #include <cstdint>
@@ -32,34 +33,47 @@ class Shadow {
   std::optional<Conflict> issue(std::size_t at, const Thread& by, const Clocks& clocks);
   // It has landed, which counts as a write by its issuer at this moment.
   void land(std::size_t at, const Thread& by, const Clocks& clocks, std::uint64_t stamp);
+  // A st.async stores: a write that belongs to phase `phase` of the mbarrier of that column.
+  std::optional<Conflict> send(std::size_t at, const Thread& by, const Clocks& clocks, std::uint64_t stamp,
+                               int column, Clock phase);
+  // The fault a read would be, with nothing recorded.
+  std::optional<Conflict> check_read(std::size_t at, const Thread& by, const Clocks& clocks) const;
   // The thread that wrote the element after `stamp`, if any.
   std::optional<Thread> written_since(std::size_t at, std::uint64_t stamp) const;
 
  private:
-  // The lanes of one warp that read the element at the warp's latest clock; earlier reads are ordered before
-  // whatever is ordered after these.
+  // The lanes of one warp that read the element since the warp last synchronised; earlier reads are ordered
+  // before whatever is ordered after these. All count as made at the clock of the latest.
   struct Readers {
-    std::int32_t warp = -1;
+    std::int32_t agent = -1;
     Clock clock = 0;
     Mask lanes = 0;
   };
+  struct Who {
+    std::int64_t block = -1;  // -1: nobody
+    std::int16_t warp = -1;
+    std::int8_t lane = 0;
+    Thread thread() const { return {block, warp, lane}; }
+  };
   struct Element {
-    std::int64_t write_block = -1;
+    Who writer;
     std::uint64_t write_stamp = 0;
     Clock write_clock = 0;
-    std::int16_t write_warp = -1;
-    std::int8_t write_lane = 0;
-    std::int8_t copy_lane = 0;
-    std::int16_t copy_warp = -1;         // issuer of the copy in flight, or -1
-    std::int32_t others = -1;            // index into others_: readers of further warps
-    std::int64_t read_block = -1;        // block of `readers` and `others`
-    std::int64_t other_read_block = -1;  // a block that read it before that one
+    std::int32_t write_column = -1;      // of the mbarrier that counted the data of a st.async, or -1
+    Who copier;                          // issuer of the copy in flight
+    std::int64_t read_block = -1;        // a block of the group of `readers` and `others`
+    std::int64_t other_read_block = -1;  // a block of another group that read it before
     Readers readers;
+    std::int32_t others = -1;  // index into others_: readers of further warps
   };
 
   Element& element(std::size_t at) { return elements_[at]; }
-  std::optional<Conflict> against_copy(const Element& e, Fault::Kind kind, const Thread& by) const;
-  std::optional<Conflict> against_writer(const Element& e, const Thread& by, const Clocks& clocks) const;
+  static Who who(const Thread& thread);
+  std::optional<Conflict> against_copy(const Element& e, Fault::Kind kind) const;
+  std::optional<Conflict> against_writer(const Element& e, const Thread& by, const Clocks& clocks,
+                                         bool writes) const;
+  // The readers among these that `by` is not ordered after.
+  static Mask not_reached(const Readers& r, const Thread& by, const Clocks& clocks);
   std::optional<Conflict> against_readers(const Element& e, const Thread& by, const Clocks& clocks) const;
   std::optional<Conflict> check_write(const Element& e, const Thread& by, const Clocks& clocks) const;
   void record_read(Element& e, const Thread& by, const Clocks& clocks);

@@ -8,29 +8,24 @@
 
 namespace rondo::kernel::simulator {
 
-namespace {
-
-template <class F>
-void for_lanes(Mask active, F&& f) {
-  for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
-}
-
-}  // namespace
-
-void Warp::start(const Launch& launch, std::int64_t block) {
+void Warp::start(const Launch& launch, std::int64_t block, int agent) {
+  block_ = block;
+  agent_ = agent;
   lanes_.start(launch, block, index_);
   copies_.fill({});
   frames_.clear();
   active_ = existing_;
+  passed_ = 0;
   pc_ = 0;
   state_ = Ready{};
 }
 
-void Warp::run(BlockContext& context) {
+void Warp::run(GroupContext& context) {
+  if (std::holds_alternative<AtPhase>(state_) || std::holds_alternative<AtFlag>(state_)) state_ = Ready{};
   while (std::holds_alternative<Ready>(state_) && !context.log.stopped()) step(context);
 }
 
-void Warp::step(BlockContext& context) {
+void Warp::step(GroupContext& context) {
   const Instruction& instruction = program_.code[static_cast<std::size_t>(pc_)];
   source_ = instruction.source;
   if (++context.steps > context.step_limit) {
@@ -45,7 +40,7 @@ void Warp::step(BlockContext& context) {
   std::visit([&](const auto& action) { act(action, context); }, instruction.action);
 }
 
-void Warp::check_defined(const Instruction& instruction, BlockContext& context) {
+void Warp::check_defined(const Instruction& instruction, GroupContext& context) {
   for (const Slot slot : instruction.uses)
     if (const Mask undefined = lanes_[slot].undefined & active_; undefined != 0)
       return report_undefined(instruction, __builtin_ctz(undefined), context);
@@ -53,9 +48,9 @@ void Warp::check_defined(const Instruction& instruction, BlockContext& context) 
 
 // Finds where the undefined value came from: the first node of the instruction whose operands are all
 // defined.
-void Warp::report_undefined(const Instruction& instruction, int lane, BlockContext& context) {
+void Warp::report_undefined(const Instruction& instruction, int lane, GroupContext& context) {
   const Kernel& kernel = *program_.kernel;
-  const std::string who = describe(thread(lane, context));
+  const std::string who = describe(thread(lane));
   for (const Compute& compute : instruction.computes) {
     bool inherited = !has(lanes_[compute.into].undefined, lane);
     for (const Slot in : compute.in) inherited = inherited || (in >= 0 && has(lanes_[in].undefined, lane));
@@ -86,109 +81,107 @@ Mask Warp::where_true(Slot slot) const {
 
 // PTX ISA, barrier and bar.warp.sync: with only part of the threads there, the others are waited for for
 // ever.
-bool Warp::whole_warp(const char* what, BlockContext& context) {
+bool Warp::whole_warp(const char* what, GroupContext& context) {
   if (active_ == existing_) return true;
   const int missing = __builtin_ctz(existing_ & ~active_);
   context.log.report(Fault::Kind::Deadlock, source_,
                      fmt::format("{} reached by lanes {:#010x} of warp {} of block {} only; {} is missing",
-                                 what, active_, index_, context.block, describe(thread(missing, context))));
+                                 what, active_, index_, block_, describe(thread(missing))));
   context.log.stop();
   return false;
 }
 
-void Warp::act(const SetRegister& a, BlockContext&) {
+bool Warp::all_lanes(const char* what, GroupContext& context) {
+  if (existing_ == kAllLanes && active_ == kAllLanes) {
+    context.clocks.run_together(agent_);
+    return true;
+  }
+  context.log.report(Fault::Kind::Deadlock, source_,
+                     fmt::format("{} by lanes {:#010x} of warp {} of block {}; all 32 take part", what,
+                                 active_, index_, block_));
+  context.log.stop();
+  return false;
+}
+
+void Warp::act(const SetRegister& a, GroupContext&) {
   lanes_.move(a.into, a.from, active_, program_.kernel->registers[static_cast<std::size_t>(a.into)].type);
 }
 
-void Warp::act(const ClearArray& a, BlockContext&) {
+void Warp::act(const ClearArray& a, GroupContext&) {
   for (Slot slot = a.first; slot < a.first + a.size; ++slot) lanes_[slot].undefined |= active_;
 }
 
-void Warp::act(const WriteArray& a, BlockContext& context) {
+void Warp::act(const WriteArray& a, GroupContext& context) {
   const auto at = static_cast<std::size_t>(a.array);
   const RegisterArray& array = program_.kernel->arrays[at];
   for_lanes(active_, [&](int l) {
     const std::int64_t index = lanes_[a.index].i[l];
     if (index < 0 || index >= array.size)
-      return context.log.report(Fault::Kind::OutOfRange, source_,
-                                fmt::format("{} writes index {} of {}[{}]", describe(thread(l, context)),
-                                            index, array.name, array.size));
+      return context.log.report(
+          Fault::Kind::OutOfRange, source_,
+          fmt::format("{} writes index {} of {}[{}]", describe(thread(l)), index, array.name, array.size));
     lanes_.move(program_.arrays[at] + static_cast<Slot>(index), a.value, bit(l), array.type);
   });
 }
 
-void Warp::act(const LoadElements& a, BlockContext& context) {
+void Warp::act(const LoadElements& a, GroupContext& context) {
+  const int words = a.load->packed ? 2 : 1;
   for_lanes(active_, [&](int l) {
-    const Span span{a.load->from.space, a.load->from.id, lanes_[a.index].i[l],
-                    static_cast<int>(a.into.size())};
+    const Span from = span(a.load->from, lanes_[a.index].i[l], static_cast<int>(a.into.size()) * words);
     for (const Slot into : a.into) lanes_[into].undefined &= ~bit(l);
-    if (!context.memory.read(span, thread(l, context))) return;
-    const GlobalBuffer& data = context.memory.data(span);
-    auto at = static_cast<std::size_t>(span.index);
+    if (!context.memory.read(from, thread(l))) return;
+    const GlobalBuffer& data = context.memory.data(from);
+    auto at = static_cast<std::size_t>(from.index);
     for (const Slot into : a.into) {
-      if (data.storage == Storage::I32)
+      if (a.load->packed)
+        lanes_[into].i[l] = pack_pair(data.storage, data.values[at], data.values[at + 1]);
+      else if (data.storage == Storage::I32)
         lanes_[into].i[l] = data.integers[at];
       else
         lanes_[into].f[l] = data.values[at];
-      ++at;
+      at += static_cast<std::size_t>(words);
     }
   });
 }
 
-void Warp::act(const StoreElements& a, BlockContext& context) {
+void Warp::act(const StoreElements& a, GroupContext& context) {
+  const int words = a.store->packed ? 2 : 1;
   for_lanes(active_, [&](int l) {
-    const Span span{a.store->to.space, a.store->to.id, lanes_[a.index].i[l],
-                    static_cast<int>(a.values.size())};
-    if (!context.memory.write(span, thread(l, context))) return;
-    GlobalBuffer& data = context.memory.data(span);
-    auto at = static_cast<std::size_t>(span.index);
+    const Span to = span(a.store->to, lanes_[a.index].i[l], static_cast<int>(a.values.size()) * words);
+    if (!context.memory.write(to, thread(l))) return;
+    GlobalBuffer& data = context.memory.data(to);
+    auto at = static_cast<std::size_t>(to.index);
     for (const Slot from : a.values) {
-      if (data.storage == Storage::I32)
-        data.integers[at] = static_cast<std::int32_t>(lanes_[from].i[l]);
-      else
-        data.values[at] = round_to(data.storage, lanes_[from].f[l]);
-      ++at;
+      store_element(data, at, lanes_[from], l, a.store->packed);
+      at += static_cast<std::size_t>(words);
     }
   });
 }
 
-void Warp::act(const IssueCopy& a, BlockContext& context) {
+void Warp::act(const IssueCopy& a, GroupContext& context) {
   for_lanes(active_, [&](int l) {
-    const Span to{a.copy->to.space, a.copy->to.id, lanes_[a.to].i[l], a.copy->elements};
-    const Span from{a.copy->from.space, a.copy->from.id, lanes_[a.from].i[l], a.copy->elements};
-    context.memory.issue_copy(to, from, thread(l, context), copies_[static_cast<std::size_t>(l)]);
+    const Span to = span(a.copy->to, lanes_[a.to].i[l], a.copy->elements);
+    const Span from = span(a.copy->from, lanes_[a.from].i[l], a.copy->elements);
+    context.memory.issue_copy(to, from, thread(l), copies_[static_cast<std::size_t>(l)]);
   });
 }
 
-void Warp::act(const CommitGroup&, BlockContext&) {
+void Warp::act(const CommitGroup&, GroupContext&) {
   for_lanes(active_, [&](int l) { copies_[static_cast<std::size_t>(l)].commit(); });
 }
 
-void Warp::act(const WaitGroups& a, BlockContext& context) {
+void Warp::act(const WaitGroups& a, GroupContext& context) {
   for_lanes(active_, [&](int l) {
     CopyQueue& queue = copies_[static_cast<std::size_t>(l)];
-    while (const auto copy = queue.next_landed(a.pending)) context.memory.land(*copy, thread(l, context));
+    while (const auto copy = queue.next_landed(a.pending)) context.memory.land(*copy, thread(l));
   });
-}
-
-void Warp::act(const BlockBarrier&, BlockContext& context) {
-  if (whole_warp("a barrier", context)) state_ = AtBarrier{pc_ - 1};
-}
-
-void Warp::act(const SyncWarp&, BlockContext& context) {
-  if (whole_warp("a warp_sync", context)) context.clocks.sync_warp(index_);
 }
 
 // PTX ISA, shfl.sync: a source lane outside the warp gives the thread its own value (Up, Down); Index takes
 // the lane modulo 32. A source that does not run makes the result unpredictable, so all 32 lanes must be
 // there.
-void Warp::act(const ShuffleLanes& a, BlockContext& context) {
-  if (existing_ != kAllLanes || active_ != kAllLanes) {
-    context.log.report(Fault::Kind::Deadlock, source_,
-                       fmt::format("a shuffle by lanes {:#010x} of warp {} of block {}; all 32 take part",
-                                   active_, index_, context.block));
-    return context.log.stop();
-  }
+void Warp::act(const ShuffleLanes& a, GroupContext& context) {
+  if (!all_lanes("a shuffle", context)) return;
   const Lanes from = lanes_[a.from];
   const Lanes lane = lanes_[a.lane];
   const bool real = program_.kernel->registers[static_cast<std::size_t>(a.into)].type == Type::F32;
@@ -210,30 +203,30 @@ void Warp::act(const ShuffleLanes& a, BlockContext& context) {
   into.undefined = 0;
 }
 
-void Warp::act(const EnterIf& a, BlockContext&) {
+void Warp::act(const EnterIf& a, GroupContext&) {
   const Mask taken = active_ & where_true(a.condition);
   frames_.push_back({active_, active_ & ~taken});
   active_ = taken;
   if (active_ == 0) pc_ = a.else_pc;
 }
 
-void Warp::act(const SwitchToElse& a, BlockContext&) {
+void Warp::act(const SwitchToElse& a, GroupContext&) {
   active_ = frames_.back().otherwise;
   if (active_ == 0) pc_ = a.end_pc;
 }
 
-void Warp::act(const LeaveIf&, BlockContext&) {
+void Warp::act(const LeaveIf&, GroupContext&) {
   active_ = frames_.back().saved;
   frames_.pop_back();
 }
 
-void Warp::act(const EnterLoop& a, BlockContext&) {
+void Warp::act(const EnterLoop& a, GroupContext&) {
   frames_.push_back({active_, 0});
   lanes_.move(a.variable, a.begin, active_, Type::I32);
 }
 
 // Lanes whose loop has ended wait, inactive, for the others.
-void Warp::act(const TestLoop& a, BlockContext&) {
+void Warp::act(const TestLoop& a, GroupContext&) {
   const Lanes& variable = lanes_[a.variable];
   const Lanes& end = lanes_[a.end];
   Mask more = 0;
@@ -245,14 +238,13 @@ void Warp::act(const TestLoop& a, BlockContext&) {
   pc_ = a.exit_pc;
 }
 
-void Warp::act(const NextLoop& a, BlockContext& context) {
+void Warp::act(const NextLoop& a, GroupContext& context) {
   Lanes& variable = lanes_[a.variable];
   const Lanes& step = lanes_[a.step];
   for_lanes(active_, [&](int l) {
     if (step.i[l] <= 0) {
-      context.log.report(
-          Fault::Kind::StepLimit, source_,
-          fmt::format("{} steps by {}: the loop never ends", describe(thread(l, context)), step.i[l]));
+      context.log.report(Fault::Kind::StepLimit, source_,
+                         fmt::format("{} steps by {}: the loop never ends", describe(thread(l)), step.i[l]));
       context.log.stop();
     }
     variable.i[l] = static_cast<std::int32_t>(static_cast<std::uint32_t>(variable.i[l] + step.i[l]));
@@ -260,6 +252,6 @@ void Warp::act(const NextLoop& a, BlockContext& context) {
   pc_ = a.test_pc;
 }
 
-void Warp::act(const Finish&, BlockContext&) { state_ = Finished{}; }
+void Warp::act(const Finish&, GroupContext&) { state_ = Finished{}; }
 
 }  // namespace rondo::kernel::simulator

@@ -4,47 +4,81 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "compiler/kernel/simulator_clocks.h"
 #include "compiler/kernel/simulator_faults.h"
+#include "compiler/kernel/simulator_flags.h"
 #include "compiler/kernel/simulator_lanes.h"
+#include "compiler/kernel/simulator_mbarrier.h"
 #include "compiler/kernel/simulator_memory.h"
 #include "compiler/kernel/simulator_program.h"
 
 namespace rondo::kernel::simulator {
 
-// What the warps of a block share.
-struct BlockContext {
+// The warps that have come to a named barrier, first come first.
+struct NamedMeeting {
+  int threads = 0;
+  std::vector<int> agents;
+};
+using NamedMeetings = std::map<std::pair<std::int64_t, int>, NamedMeeting>;  // by block and barrier
+
+// What the warps of a group share.
+struct GroupContext {
   const Program& program;
-  std::int64_t block;
   Clocks& clocks;
+  Mbarriers& mbarriers;
+  Flags& flags;
+  NamedMeetings& named;
   Accessor& memory;
   FaultLog& log;
   std::int64_t& steps;  // instructions run by all warps of the launch so far
   std::int64_t step_limit;
 };
 
-// Why a warp does not run. The scheduler decides when a wait is over.
+// Why a warp does not run. `pc` is the instruction it waits at. The group decides when a barrier is over;
+// what is polled for, the warp itself, each time it is run.
 struct Ready {};
 struct AtBarrier {
   Pc pc;
-};  // of the BlockBarrier
+};
+struct AtNamedBarrier {
+  Pc pc;
+  int id, threads;
+};
+struct AtClusterBarrier {
+  Pc pc;
+};
+struct AtPhase {
+  Pc pc;
+  const Mbarrier* mbarrier;
+  std::int64_t parity;
+};
+struct AtFlag {
+  Pc pc;
+  Span counter;
+  std::int64_t target;
+};
 struct Finished {};
-using WarpState = std::variant<Ready, AtBarrier, Finished>;
+using WarpState = std::variant<Ready, AtBarrier, AtNamedBarrier, AtClusterBarrier, AtPhase, AtFlag, Finished>;
 
 class Warp {
  public:
   Warp(const Program& program, int index, Mask existing)
       : program_(program), index_(index), existing_(existing), lanes_(program) {}
 
-  void start(const Launch& launch, std::int64_t block);
+  // `agent` is its number in the group.
+  void start(const Launch& launch, std::int64_t block, int agent);
   // Runs until the warp waits or has finished, or the log stops the run.
-  void run(BlockContext& context);
+  void run(GroupContext& context);
   void resume() { state_ = Ready{}; }
   const WarpState& state() const { return state_; }
   int index() const { return index_; }
+  std::int64_t block() const { return block_; }
+  int agent() const { return agent_; }
 
  private:
   // A construct being run: the lanes to restore after it, and those that take the else branch.
@@ -53,31 +87,51 @@ class Warp {
     Mask otherwise;
   };
 
-  void step(BlockContext& context);
-  void check_defined(const Instruction& instruction, BlockContext& context);
-  void report_undefined(const Instruction& instruction, int lane, BlockContext& context);
-  bool whole_warp(const char* what, BlockContext& context);
-  Thread thread(int lane, const BlockContext& context) const { return {context.block, index_, lane}; }
+  void step(GroupContext& context);
+  void check_defined(const Instruction& instruction, GroupContext& context);
+  void report_undefined(const Instruction& instruction, int lane, GroupContext& context);
+  bool whole_warp(const char* what, GroupContext& context);
+  bool all_lanes(const char* what, GroupContext& context);
+  // Where an instruction that waits must be run again.
+  void wait_here(WarpState state, GroupContext& context);
+  Thread thread(int lane) const { return {block_, index_, lane}; }
+  Party party(Mask lanes) const { return {agent_, lanes, lanes == existing_}; }
+  Span span(const MemRef& ref, std::int64_t index, int count) const {
+    return {ref.space, ref.id, index, count, block_};
+  }
   Mask where_true(Slot slot) const;
+  // First slot of a slice of a register array; null, with a fault reported, when it leaves the array.
+  Lanes* slice(const ArraySlice& slice, Slot first, int count, GroupContext& context);
+  bool holds_values(const char* operand, const Lanes* values, int count, GroupContext& context);
+  void send_part(const SendElements& a, Mask lanes, GroupContext& context);
 
-  void act(const SetRegister& a, BlockContext& context);
-  void act(const ClearArray& a, BlockContext& context);
-  void act(const WriteArray& a, BlockContext& context);
-  void act(const LoadElements& a, BlockContext& context);
-  void act(const StoreElements& a, BlockContext& context);
-  void act(const IssueCopy& a, BlockContext& context);
-  void act(const CommitGroup& a, BlockContext& context);
-  void act(const WaitGroups& a, BlockContext& context);
-  void act(const BlockBarrier& a, BlockContext& context);
-  void act(const SyncWarp& a, BlockContext& context);
-  void act(const ShuffleLanes& a, BlockContext& context);
-  void act(const EnterIf& a, BlockContext& context);
-  void act(const SwitchToElse& a, BlockContext& context);
-  void act(const LeaveIf& a, BlockContext& context);
-  void act(const EnterLoop& a, BlockContext& context);
-  void act(const TestLoop& a, BlockContext& context);
-  void act(const NextLoop& a, BlockContext& context);
-  void act(const Finish& a, BlockContext& context);
+  void act(const SetRegister& a, GroupContext& context);
+  void act(const ClearArray& a, GroupContext& context);
+  void act(const WriteArray& a, GroupContext& context);
+  void act(const LoadElements& a, GroupContext& context);
+  void act(const StoreElements& a, GroupContext& context);
+  void act(const IssueCopy& a, GroupContext& context);
+  void act(const CommitGroup& a, GroupContext& context);
+  void act(const WaitGroups& a, GroupContext& context);
+  void act(const BlockBarrier& a, GroupContext& context);
+  void act(const NamedBarrier& a, GroupContext& context);
+  void act(const ClusterMeeting& a, GroupContext& context);
+  void act(const SyncWarp& a, GroupContext& context);
+  void act(const ShuffleLanes& a, GroupContext& context);
+  void act(const MultiplyMatrices& a, GroupContext& context);
+  void act(const LoadMatrices& a, GroupContext& context);
+  void act(const ArriveMbarrier& a, GroupContext& context);
+  void act(const AwaitPhase& a, GroupContext& context);
+  void act(const SendElements& a, GroupContext& context);
+  void act(const ArriveFlag& a, GroupContext& context);
+  void act(const AwaitFlag& a, GroupContext& context);
+  void act(const EnterIf& a, GroupContext& context);
+  void act(const SwitchToElse& a, GroupContext& context);
+  void act(const LeaveIf& a, GroupContext& context);
+  void act(const EnterLoop& a, GroupContext& context);
+  void act(const TestLoop& a, GroupContext& context);
+  void act(const NextLoop& a, GroupContext& context);
+  void act(const Finish& a, GroupContext& context);
 
   const Program& program_;
   int index_;
@@ -85,7 +139,10 @@ class Warp {
   LaneFile lanes_;
   std::array<CopyQueue, kLanes> copies_;
   std::vector<Frame> frames_;
+  std::int64_t block_ = 0;
+  int agent_ = 0;
   Mask active_ = 0;
+  Mask passed_ = 0;  // lanes for which the wait at pc_ is over
   Pc pc_ = 0;
   const Stmt* source_ = nullptr;  // of the instruction being run
   WarpState state_ = Ready{};

@@ -1,0 +1,159 @@
+// Warp: waiting for others and letting others know.
+#include <fmt/format.h>
+
+#include "compiler/kernel/simulator_warp.h"
+
+namespace rondo::kernel::simulator {
+
+namespace {
+
+// Calls f(lanes) for each set of lanes with the same values of a and b.
+template <class F>
+void for_equal(Mask lanes, const Lanes& a, const Lanes& b, F&& f) {
+  while (lanes != 0) {
+    const int leader = __builtin_ctz(lanes);
+    Mask same = 0;
+    for_lanes(lanes, [&](int l) {
+      if (a.i[l] == a.i[leader] && b.i[l] == b.i[leader]) same |= bit(l);
+    });
+    f(same);
+    lanes &= ~same;
+  }
+}
+
+}  // namespace
+
+void Warp::wait_here(WarpState state, GroupContext& context) {
+  state_ = std::move(state);
+  --pc_;
+  --context.steps;  // the instruction has not been run
+}
+
+void Warp::act(const BlockBarrier&, GroupContext& context) {
+  if (whole_warp("a barrier", context)) state_ = AtBarrier{pc_ - 1};
+}
+
+// PTX ISA, barrier: "the arrival count is incremented by the warp size"; a barrier in use has one number of
+// threads.
+void Warp::act(const NamedBarrier& a, GroupContext& context) {
+  if (!whole_warp("a named barrier", context)) return;
+  NamedMeeting& meeting = context.named[{block_, a.id}];
+  if (!meeting.agents.empty() && meeting.threads != a.threads) {
+    context.log.report(
+        Fault::Kind::Protocol, source_,
+        fmt::format("warp {} of block {} comes to barrier {} for {} threads, where others wait "
+                    "for {}",
+                    index_, block_, a.id, a.threads, meeting.threads));
+    return context.log.stop();
+  }
+  meeting.threads = a.threads;
+  meeting.agents.push_back(agent_);
+  state_ = AtNamedBarrier{pc_ - 1, a.id, a.threads};
+}
+
+void Warp::act(const ClusterMeeting&, GroupContext& context) {
+  if (whole_warp("a cluster barrier", context)) state_ = AtClusterBarrier{pc_ - 1};
+}
+
+void Warp::act(const SyncWarp&, GroupContext& context) {
+  if (whole_warp("a warp_sync", context)) context.clocks.sync_warp(agent_);
+}
+
+void Warp::act(const ArriveMbarrier& a, GroupContext& context) {
+  const Lanes& index = lanes_[a.index];
+  const Lanes& rank = a.rank >= 0 ? lanes_[a.rank] : index;
+  for_equal(active_, index, rank, [&](Mask lanes) {
+    const int leader = __builtin_ctz(lanes);
+    const std::int64_t owner =
+        a.rank >= 0 ? context.clocks.shape().in_cluster(block_, rank.i[leader]) : block_;
+    Mbarrier* m = context.mbarriers.find(source_, thread(leader), owner, a.id, index.i[leader]);
+    if (m == nullptr) return;
+    std::int64_t bytes = 0;
+    if (a.bytes >= 0) for_lanes(lanes, [&](int l) { bytes += lanes_[a.bytes].i[l]; });
+    context.mbarriers.arrive(*m, source_, party(lanes), bytes);
+  });
+}
+
+void Warp::act(const AwaitPhase& a, GroupContext& context) {
+  const Lanes& index = lanes_[a.index];
+  const Lanes& parity = lanes_[a.parity];
+  AtPhase blocked{pc_ - 1, nullptr, 0};
+  for_equal(active_ & ~passed_, index, parity, [&](Mask lanes) {
+    const int leader = __builtin_ctz(lanes);
+    passed_ |= lanes;
+    Mbarrier* m = context.mbarriers.find(source_, thread(leader), block_, a.id, index.i[leader]);
+    if (m == nullptr) return;
+    if (parity.i[leader] != 0 && parity.i[leader] != 1)
+      return context.log.report(Fault::Kind::Protocol, source_,
+                                fmt::format("{} waits for parity {}; 0 and 1 are legal",
+                                            describe(thread(leader)), parity.i[leader]));
+    if (m->has_completed(parity.i[leader])) return context.clocks.acquire(party(lanes), m->completed);
+    passed_ &= ~lanes;
+    blocked = {pc_ - 1, m, parity.i[leader]};
+  });
+  if (blocked.mbarrier != nullptr) return wait_here(blocked, context);
+  passed_ = 0;
+}
+
+void Warp::act(const SendElements& a, GroupContext& context) {
+  for_equal(active_, lanes_[a.rank], lanes_[a.barrier], [&](Mask lanes) { send_part(a, lanes, context); });
+}
+
+// The lanes that send to one block and mbarrier.
+void Warp::send_part(const SendElements& a, Mask lanes, GroupContext& context) {
+  constexpr int kWordBytes = 4;
+  const int leader = __builtin_ctz(lanes);
+  const std::int64_t owner = context.clocks.shape().in_cluster(block_, lanes_[a.rank].i[leader]);
+  Mbarrier* m = context.mbarriers.find(source_, thread(leader), owner, a.store->barrier.id,
+                                       lanes_[a.barrier].i[leader]);
+  if (m == nullptr) return;
+  const int words = static_cast<int>(a.values.size());
+  for_lanes(lanes, [&](int l) {
+    Span to = span(a.store->to, lanes_[a.index].i[l], words);
+    to.block = owner;
+    const Storage storage = context.memory.data(to).storage;
+    const int elements = kWordBytes / storage_bytes(storage);  // of a word
+    to.count *= elements;
+    if (!context.memory.send(to, thread(l), m->column, m->phase)) return;
+    GlobalBuffer& data = context.memory.data(to);
+    auto at = static_cast<std::size_t>(to.index);
+    for (const Slot value : a.values) {
+      store_element(data, at, lanes_[value], l, elements == 2);
+      at += static_cast<std::size_t>(elements);
+    }
+  });
+  context.mbarriers.receive(*m, source_, party(lanes),
+                            std::int64_t{__builtin_popcount(lanes)} * words * kWordBytes);
+}
+
+void Warp::act(const ArriveFlag& a, GroupContext& context) {
+  for_lanes(active_, [&](int l) {
+    const Span counter = span(a.arrive->counter, lanes_[a.index].i[l], 1);
+    if (!context.memory.count(counter, thread(l))) return;
+    GlobalBuffer& data = context.memory.data(counter);
+    std::int32_t& value = data.integers[static_cast<std::size_t>(counter.index)];
+    ++value;
+    context.flags.arrive(&data, counter.index, party(bit(l)), value);
+  });
+}
+
+void Warp::act(const AwaitFlag& a, GroupContext& context) {
+  const Lanes& index = lanes_[a.index];
+  const Lanes& target = lanes_[a.target];
+  std::optional<AtFlag> blocked;
+  for_equal(active_ & ~passed_, index, target, [&](Mask lanes) {
+    const int leader = __builtin_ctz(lanes);
+    const Span counter = span(a.wait->counter, index.i[leader], 1);
+    passed_ |= lanes;
+    if (!context.memory.count(counter, thread(leader))) return;
+    const GlobalBuffer& data = context.memory.data(counter);
+    if (data.integers[static_cast<std::size_t>(counter.index)] >= target.i[leader])
+      return context.flags.acquire(&data, counter.index, party(lanes), target.i[leader]);
+    passed_ &= ~lanes;
+    blocked = AtFlag{pc_ - 1, counter, target.i[leader]};
+  });
+  if (blocked) return wait_here(*blocked, context);
+  passed_ = 0;
+}
+
+}  // namespace rondo::kernel::simulator
