@@ -1,5 +1,6 @@
 // Which tiles suit which heads.
 #include <algorithm>
+#include <string>
 
 #include "compiler/schedule/gemm_tile.h"
 
@@ -58,20 +59,42 @@ int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
   return best;
 }
 
+// Shared memory of an SM in KB (CUDA C++ Programming Guide, technical specifications a compute capability).
+int shared_kilobytes(const std::string& arch) {
+  if (arch == "sm_80" || arch == "sm_87") return 163;
+  if (arch == "sm_86" || arch == "sm_89" || arch.starts_with("sm_12")) return 99;
+  return 227;
+}
+
+// Large tiles: parts of 64 x 64 a warp read the least from shared memory, but a block then has four warps
+// only, which pays if two blocks with deep stages fit an SM.
+void deepen(const Problem& problem, GemmParameters& p) {
+  constexpr int kDeep = 64, kStages = 3, kPadding = 8, kBytes = 2, kBlocks = 2;
+  const int shared = kBlocks * kStages * (p.tile_m + p.tile_n) * (kDeep + kPadding) * kBytes;
+  if (p.tile_m < 128 || p.tile_n < 128 || p.vector < 4 || problem.sizes.dim < 4 * kDeep) return;
+  if (shared > shared_kilobytes(problem.arch) * 1024) return;
+  p.tile_k = kDeep;
+  p.stages = kStages;
+  p.warps_m = p.warps_n = 2;
+}
+
 }  // namespace
 
-GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows) {
+GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector) {
   const std::int64_t dim = problem.sizes.dim, all = rows * dim;
   GemmParameters p;
+  p.vector = vector;
   while (dim % p.vector != 0) p.vector /= 2;
   if (use == GemmUse::TimeProduct) {
     p.tile_n = cover(all, 128);
+    p.tile_k = dim <= 16 ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     choose_warps(p);
+    deepen(problem, p);
     return p;
   }
   p.tile_n = cover(dim, 128);
-  p.tile_m = cover(all, p.tile_n <= 64 ? 256 : 128);
+  p.tile_m = cover(all, 128);
   choose_warps(p);
   p.splits = choose_splits(problem, p, rows);
   return p;

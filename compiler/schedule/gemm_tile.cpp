@@ -45,7 +45,7 @@ void GemmTile::check() const {
   };
   require(p_.tile_m % (p_.warps_m * kMmaM) == 0 && p_.tile_n % (p_.warps_n * kMmaM) == 0,
           "a warp's part of the tile is a multiple of 16 x 16");
-  require(p_.tile_k % (2 * kMmaK) == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
+  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
   require(problem_.sizes.dim % p_.vector == 0 && kMmaM % p_.vector == 0, "vector divides D and 16");
   for (const Tile& t : {tile(Side::A), tile(Side::B), Tile{p_.tile_m, p_.tile_n}}) {
     const int per_row = t.columns / p_.vector;
@@ -81,33 +81,36 @@ void GemmTile::begin() {
   }
   dealt_a_ = deal("a", tile(Side::A));
   dealt_b_ = deal("b", tile(Side::B));
+  const int sets = p_.tile_k > kMmaK ? 2 : 1;
   sums_ = b.array("sums", Type::F32, fragments_m() * fragments_n() * 4);
-  a_ = b.array("a_pairs", Type::I32, 2 * fragments_m() * 4);
-  b_ = b.array("b_pairs", Type::I32, 2 * fragments_n() * 2);
+  a_ = b.array("a_pairs", Type::I32, sets * fragments_m() * 4);
+  b_ = b.array("b_pairs", Type::I32, sets * fragments_n() * 2);
   b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
          [&](Value i) { b.write(sums_, i, b.real(0)); });
 }
 
 // Turn `index` copies stage `index` and multiplies stage `index` - (stages - 1): the first turns only fill
 // the ring, the last ones only empty it, and copies stand in the text once. They come behind the first
-// k-step, when products keep the tensor cores busy. One barrier a turn, before the last k-step, says both
-// that the next stage has landed (each thread waits for its own copies first; PTX ISA, cp.async.wait_group)
-// and that nobody reads this one's slot any more; the next stage's first fragments load behind it while the
-// last k-step is multiplied.
+// k-step, when products keep the tensor cores busy. One barrier a turn says both that the stage has landed
+// (each thread waits for its own copies first; PTX ISA, cp.async.wait_group) and that the slot before it is
+// free again.
 void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
   auto& b = builder_;
   const Value stages = b.named("kStages", p_.stages, "stages in flight");
-  const int k_steps = p_.tile_k / kMmaK, last_slot = stage_elements() * (p_.stages - 1);
   to_slot_ = b.variable("to_slot", b.constant(0));
-  slot_ = b.variable("slot", b.constant(last_slot));
-  const auto advance = [&](Value slot) {
+  const Value slot = b.variable("slot", b.constant(0));
+  const auto advance = [&](Value which) {
     const Value elements = b.named("kStage", stage_elements(), "elements a stage");
-    b.assign(slot, b.select(slot == last_slot, b.constant(0), slot + elements));
+    const std::int64_t last = std::int64_t{stage_elements()} * (p_.stages - 1);
+    b.assign(which, b.select(which == last, b.constant(0), which + elements));
   };
   b.for_("stage", b.constant(0), count + (stages - 1), b.constant(1), 1, [&](Value index) {
-    const Value multiplies = index >= stages - 1;
-    b.if_(multiplies, [&] {
-      load_fragments(b.constant(1));
+    b.wait_copies(p_.stages - 2);
+    b.barrier();
+    a_rows_ = b.let("a_rows", slot + a_lane_);
+    b_rows_ = b.let("b_rows", slot + b_lane_);
+    b.if_(index >= stages - 1, [&] {
+      load_fragments(b.constant(0));
       multiply_step(b.constant(0));
     });
     b.if_(index < count, [&] {
@@ -115,19 +118,10 @@ void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
       advance(to_slot_);
     });
     b.commit_copies();
-    b.if_(multiplies, [&] {
-      b.for_("k", 1, k_steps - 1, kFullUnroll, [&](Value k) {
-        load_fragments(k + 1);
-        multiply_step(k);
-      });
+    b.if_(index >= stages - 1, [&] {
+      b.for_("k", 1, p_.tile_k / kMmaK, kFullUnroll, [&](Value k) { multiply_step(k); });
+      advance(slot);
     });
-    b.wait_copies(p_.stages - 2);
-    b.barrier();
-    b.if_(index >= stages - 2 && index < count + (stages - 2), [&] {
-      advance(slot_);
-      load_fragments(b.constant(0));
-    });
-    b.if_(multiplies, [&] { multiply_step(b.constant(k_steps - 1)); });
   });
 }
 
@@ -190,7 +184,7 @@ void GemmTile::load_fragments(Value k) {
     const int hop = 16 * (transposed ? 1 : pitch), hop_k = kMmaK * (transposed ? pitch : 1);
     b.for_("i", 0, loads, kFullUnroll, [&](Value i) {
       b.load_matrix(is_a ? a_ : b_, (k % 2 * loads + i) * 4, 4, transposed,
-                    ring_[slot_ + (is_a ? a_lane_ : b_lane_) + i * hop + k * hop_k]);
+                    ring_[(is_a ? a_rows_ : b_rows_) + i * hop + k * hop_k]);
     });
   }
 }
@@ -198,6 +192,7 @@ void GemmTile::load_fragments(Value k) {
 void GemmTile::multiply_step(Value k) {
   auto& b = builder_;
   const int across = fragments_n();
+  b.if_(k + 1 < p_.tile_k / kMmaK, [&] { load_fragments(k + 1); });
   b.for_("i", 0, fragments_m(), kFullUnroll, [&](Value i) {
     b.for_("j", 0, across, kFullUnroll, [&](Value j) {
       b.mma(problem_.storage, sums_, (i * across + j) * 4, a_, (k % 2 * fragments_m() + i) * 4, b_,

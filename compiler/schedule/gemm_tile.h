@@ -16,7 +16,7 @@ namespace rondo::schedule {
 
 struct GemmParameters {
   int tile_m = 128, tile_n = 128;  // of C, a block: multiples of 16 a warp
-  int tile_k = 32;                 // of the sum, a stage: a multiple of 32
+  int tile_k = 32;                 // of the sum, a stage: a multiple of 16
   int stages = 4;                  // in the ring
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
   int vector = 8;                  // elements one copy or store moves: 8, 4, 2 or 1, divides D
@@ -27,8 +27,9 @@ struct GemmParameters {
 
 // The products these parameters are for.
 enum class GemmUse { TimeProduct, MatrixGradient };
-// A good start for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch).
-GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows);
+// A good start for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch,
+// or rows with gradients). `vector`: the widest copies that the alignment of the tensors allows.
+GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector = 8);
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);
 
@@ -100,7 +101,8 @@ class GemmTile {
   kernel::Array sums_, a_, b_;
   Dealt dealt_a_, dealt_b_;
   kernel::Value warp_m_, warp_n_, lane_, a_lane_, b_lane_;
-  kernel::Value to_slot_, slot_;  // being filled and being multiplied: the first element
+  kernel::Value to_slot_;          // first element of the slot that is being filled
+  kernel::Value a_rows_, b_rows_;  // rows this lane names, in the slot that is being multiplied
 };
 
 }  // namespace rondo::schedule

@@ -171,8 +171,9 @@ TEST_P(TimeGemm, MatrixGradientsAgreeToTheBit) {
   check_gradients(3);
 }
 
-// Tiles that no head gets by itself: two stages, deep ones, narrow copies.
-constexpr GemmParameters kSmall{32, 64, 32, 2, 1, 2, 4, 1}, kDeep{64, 32, 64, 3, 2, 1, 2, 1};
+// Tiles that no head gets by itself: one k-step, deep stages, narrow copies.
+constexpr GemmParameters kSmall{32, 64, 16, 2, 1, 2, 4, 1}, kDeep{64, 32, 64, 3, 2, 1, 2, 1},
+    kLarge{128, 128, 64, 3, 2, 2, 8, 1};
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, TimeGemm,
@@ -180,6 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{33, 1, 130, 1, Storage::BF16, 1}, Case{40, 3, 2, 1, Storage::BF16, 8},
                       Case{64, 3, 9, 2, Storage::F16, 16}, Case{64, 1, 1, 1, Storage::BF16, 0},
                       Case{72, 1, 130, 1, Storage::F16, 8}, Case{136, 1, 130, 1, Storage::BF16, 0},
+                      Case{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
                       Case{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
                       Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep}));
 
