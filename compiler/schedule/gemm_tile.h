@@ -40,7 +40,8 @@ class GemmTile {
   enum class Rows { AlongSum, AlongResult };
   enum class Side { A, B };
 
-  // `dim`: D, for what `vector` must divide.
+  // Declares the ring. Throws std::logic_error if the parameters do not fit together or `vector` does not
+  // divide D.
   GemmTile(kernel::Builder& builder, const Problem& problem, const GemmParameters& parameters, Rows rows);
 
   int vector() const { return p_.vector; }
@@ -69,7 +70,8 @@ class GemmTile {
   using Pair = std::function<void(kernel::Value m, kernel::Value n, kernel::Value low, kernel::Value high)>;
   void each_pair(const Pair& pair);
   // After the walk: rounds C to the storage type and deals it out anew, so that each thread has whole vectors
-  // along n and neighbouring threads neighbouring ones. `to` stores one by store_vector().
+  // along n and neighbouring threads neighbouring ones. `store` puts one where it
+  // belongs, by store_vector().
   void each_vector(const std::function<void(kernel::Place from, kernel::Value m, kernel::Value n)>& store);
   void store_vector(kernel::Place to, kernel::Place from);  // one vector, from shared memory
 

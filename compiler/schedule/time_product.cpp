@@ -44,8 +44,9 @@ std::vector<Run> runs_of(std::vector<TimeProduct> products) {
 // Unique among the kernels of a plan: no two launches compute the same product.
 std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& products) {
   const TimeProduct& first = products.front();
-  return fmt::format("{}_product_{}_{}_of_{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
-                     first.row, name_of(first.vector.row.tensor, cell), first.vector.row.row);
+  return fmt::format("{}_product_{}_{}_of_{}{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
+                     first.row, first.vector.shifted ? "previous_" : "",
+                     name_of(first.vector.row.tensor, cell), first.vector.row.row);
 }
 
 class TimeProductKernel {
@@ -69,7 +70,7 @@ class TimeProductKernel {
   }
 
   Launch build() {
-    time_ = (signature_.batch(), signature_.time());
+    time_ = signature_.time();
     place_block();
     tile_.begin();
     vector_->place(tile_, GemmTile::Side::A, head_, b_.constant(0));
