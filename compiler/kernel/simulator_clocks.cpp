@@ -31,7 +31,8 @@ void Order::raise_lane(int warp, int lane, Clock before) {
 }
 
 void Order::join(const Order& other) {
-  for (std::size_t c = 0; c < before_.size(); ++c) before_[c] = std::max(before_[c], other.before_[c]);
+  if (before_.size() < other.before_.size()) before_.resize(other.before_.size(), 0);
+  for (std::size_t c = 0; c < other.before_.size(); ++c) before_[c] = std::max(before_[c], other.before_[c]);
   std::erase_if(lanes_, [&](const LaneMark& mark) {
     return mark.before <= before_[static_cast<std::size_t>(mark.thread / kLanes)];
   });
@@ -80,8 +81,7 @@ void Clocks::run_together(int agent) {
 }
 
 void Clocks::meet(const std::vector<int>& agents) {
-  joined_.seen.clear();
-  joined_.reached.clear();
+  joined_.clear();
   for (const int agent : agents) {
     sync_warp(agent);
     joined_.join(rows_[static_cast<std::size_t>(agent)]);
@@ -112,6 +112,16 @@ void Clocks::send(const Party& party, Knowledge& into) {
     if ((apart.lanes & party.lanes) != 0) into.reached.join(apart.knowledge.reached);
   ++now_[a];
   advance(party, into.reached, now_[a]);
+}
+
+void Clocks::fence(const Party& party, Knowledge& published) {
+  const auto a = static_cast<std::size_t>(party.agent);
+  Knowledge mine = nothing();
+  mine.seen.join(rows_[a].fenced);
+  for (const Apart& apart : apart_[a])
+    if ((apart.lanes & party.lanes) != 0) mine.seen.join(apart.knowledge.fenced);
+  acquire(party, mine);
+  release(party, published);
 }
 
 void Clocks::acquire(const Party& party, const Knowledge& from) {

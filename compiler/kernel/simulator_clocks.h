@@ -70,17 +70,27 @@ class Order {
 
 // What somebody knows of the past.
 struct Knowledge {
-  explicit Knowledge(std::size_t columns) : seen(columns), reached(columns) {}
+  explicit Knowledge(std::size_t columns) : seen(columns), reached(columns), fenced(0) {}
   void join(const Knowledge& other) {
     seen.join(other.seen);
     reached.join(other.reached);
+    fenced.join(other.fenced);
+  }
+  void clear() {
+    seen.clear();
+    reached.clear();
+    fenced.clear();
   }
 
   Order seen;  // events whose effects are visible
   // Events that are over, though what they wrote need not be visible: `seen`, and what the senders of
-  // st.async data had reached when they sent it. Its loads had returned, so the place may be overwritten; but
-  // st.async is a weak store (PTX ISA, st.async) and publishes nothing else that its thread has written.
+  // st.async data, or of words that are their own flags, had reached when they sent it. Their loads had
+  // returned, so the places may be overwritten; but these stores are weak or relaxed (PTX ISA, st.async and
+  // st) and publish nothing else that their threads have written.
   Order reached;
+  // What a fence would make visible: what the senders of words had published by fences of their own (PTX ISA,
+  // Memory Consistency Model, release and acquire patterns). Empty until the first word.
+  Order fenced;
 };
 
 // Some lanes of a warp, or all that it has.
@@ -134,6 +144,8 @@ class Clocks {
   // A st.async: see Knowledge::reached.
   void send(const Party& party, Knowledge& into);
   void acquire(const Party& party, const Knowledge& from);
+  // A fence of the whole GPU: what is fenced becomes visible; adds to `published` what later words carry.
+  void fence(const Party& party, Knowledge& published);
 
  private:
   // What some lanes know that their warp has not in common.

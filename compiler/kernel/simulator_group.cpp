@@ -47,8 +47,9 @@ Group::Group(const Program& program, const GroupShape& shape, const Launch& laun
       clocks_(shape),
       mbarriers_(*program.kernel, clocks_, log),
       flags_(clocks_),
-      memory_(*program.kernel, memory, clocks_, flags_, log),
-      context_{program, clocks_, mbarriers_, flags_, named_, memory_, log, steps, step_limit} {
+      words_(clocks_),
+      memory_(*program.kernel, memory, clocks_, flags_, words_, log),
+      context_{program, clocks_, mbarriers_, flags_, words_, named_, memory_, log, steps, step_limit} {
   memory.start_group(shape.first_block, shape.blocks);
   for (int a = 0; a < shape.agents(); ++a) warp(a).start(launch, shape.first_block + a / shape.warps, a);
 }
@@ -150,6 +151,10 @@ std::string Group::reason(const Warp& waiting) const {
         return fmt::format("waits until {}[{}] is {}; it is {}",
                            memory_name(*program_.kernel, at.counter.space, at.counter.id), at.counter.index,
                            at.target, data.integers[static_cast<std::size_t>(at.counter.index)]);
+      },
+      [&](const AtWords& at) -> std::string {
+        return fmt::format("waits, in lane {}, for {}[{}], which has not come", at.lane,
+                           memory_name(*program_.kernel, at.missing.space, at.missing.id), at.missing.index);
       }};
   return name(waiting) + " " + std::visit(why, waiting.state());
 }

@@ -40,6 +40,7 @@ class Group {
   Clocks clocks_;
   Mbarriers mbarriers_;
   Flags flags_;
+  Words words_;
   NamedMeetings named_;
   Accessor memory_;
   GroupContext context_;

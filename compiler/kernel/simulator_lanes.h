@@ -32,6 +32,20 @@ void for_lanes(Mask active, F&& f) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
 }
 
+// Calls f(lanes) for each set of lanes with the same values of a and b.
+template <class F>
+void for_equal(Mask lanes, const Lanes& a, const Lanes& b, F&& f) {
+  while (lanes != 0) {
+    const int leader = __builtin_ctz(lanes);
+    Mask same = 0;
+    for_lanes(lanes, [&](int l) {
+      if (a.i[l] == a.i[leader] && b.i[l] == b.i[leader]) same |= bit(l);
+    });
+    f(same);
+    lanes &= ~same;
+  }
+}
+
 // What does not change during a launch.
 struct Launch {
   std::vector<std::int64_t> integers;  // scalar arguments by param

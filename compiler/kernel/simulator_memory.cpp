@@ -94,10 +94,13 @@ bool Accessor::writable(const Span& span, const Thread& by) {
   return false;
 }
 
-std::optional<Conflict> Accessor::against_counter(const Region& region, std::int64_t index,
+std::optional<Conflict> Accessor::against_atomics(const Region& region, std::int64_t index,
                                                   const Thread& by) const {
-  if (flags_.empty() || !flags_.unordered(region.data, index, by)) return std::nullopt;
-  return Conflict{Fault::Kind::Race, "a counter that others add to, with no wait for it between"};
+  if (!flags_.empty() && flags_.unordered(region.data, index, by))
+    return Conflict{Fault::Kind::Race, "a counter that others add to, with no wait for it between"};
+  if (!words_.empty() && words_.unordered(region.data, index, by))
+    return Conflict{Fault::Kind::Race, "a word that another thread sends, with nothing ordered between"};
+  return std::nullopt;
 }
 
 bool Accessor::read(const Span& span, const Thread& by) {
@@ -107,7 +110,7 @@ bool Accessor::read(const Span& span, const Thread& by) {
     const auto at = static_cast<std::size_t>(i);
     std::optional<Conflict> conflict;
     if (region.shadow != nullptr) conflict = region.shadow->read(at, by, clocks_);
-    if (!conflict) conflict = against_counter(region, i, by);
+    if (!conflict) conflict = against_atomics(region, i, by);
     if (!conflict && !region.data->written[at])
       conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
     if (conflict) report(conflict->kind, by, "reads", span, i, conflict->what);
@@ -121,7 +124,7 @@ bool Accessor::write(const Span& span, const Thread& by) {
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     auto conflict = region.shadow->write(at, by, clocks_, stamp_);
-    if (!conflict) conflict = against_counter(region, i, by);
+    if (!conflict) conflict = against_atomics(region, i, by);
     if (conflict) report(conflict->kind, by, "writes", span, i, conflict->what);
     region.data->written[at] = true;
   }
@@ -140,14 +143,16 @@ bool Accessor::send(const Span& span, const Thread& by, int column, Clock phase)
   return true;
 }
 
-bool Accessor::count(const Span& span, const Thread& by) {
+bool Accessor::atomic(const Span& span, const Thread& by) {
   if (!reachable(span, by) || !writable(span, by)) return false;
   const Region& region = memory_.region(span);
-  const auto at = static_cast<std::size_t>(span.index);
-  auto conflict = region.shadow->check_read(at, by, clocks_);
-  if (!conflict && !region.data->written[at])
-    conflict = Conflict{Fault::Kind::Unwritten, "a counter that nobody has set"};
-  if (conflict) report(conflict->kind, by, "counts on", span, span.index, conflict->what);
+  for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    auto conflict = region.shadow->check_read(at, by, clocks_);
+    if (!conflict && !region.data->written[at])
+      conflict = Conflict{Fault::Kind::Unwritten, "which nobody has set"};
+    if (conflict) report(*conflict, by, "synchronises by", span, i);
+  }
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/kernel/simulator_faults.h"
 #include "compiler/kernel/simulator_flags.h"
 #include "compiler/kernel/simulator_shadow.h"
+#include "compiler/kernel/simulator_words.h"
 
 namespace rondo::kernel::simulator {
 
@@ -88,8 +89,9 @@ void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int l
 // anything to access.
 class Accessor {
  public:
-  Accessor(const Kernel& kernel, Memory& memory, const Clocks& clocks, const Flags& flags, FaultLog& log)
-      : kernel_(kernel), memory_(memory), clocks_(clocks), flags_(flags), log_(log) {}
+  Accessor(const Kernel& kernel, Memory& memory, const Clocks& clocks, const Flags& flags, const Words& words,
+           FaultLog& log)
+      : kernel_(kernel), memory_(memory), clocks_(clocks), flags_(flags), words_(words), log_(log) {}
 
   // The instruction that accesses from now on.
   void at(const Stmt* stmt, std::uint64_t stamp) {
@@ -100,8 +102,12 @@ class Accessor {
   bool write(const Span& span, const Thread& by);
   // A st.async stores, as part of phase `phase` of the mbarrier of that column.
   bool send(const Span& span, const Thread& by, int column, Clock phase);
-  // An atomic access, recorded by Flags and not here.
-  bool count(const Span& span, const Thread& by);
+  // Access to a counter or to words that are their own flags: recorded by Flags and Words, not here.
+  bool atomic(const Span& span, const Thread& by);
+  void report(const Conflict& conflict, const Thread& by, const char* verb, const Span& span,
+              std::int64_t index) {
+    report(conflict.kind, by, verb, span, index, conflict.what);
+  }
   void issue_copy(const Span& to, const Span& from, const Thread& by, CopyQueue& queue);
   // The copied elements are read from global memory now: as late as the language allows.
   void land(const PendingCopy& copy, const Thread& by);
@@ -110,7 +116,7 @@ class Accessor {
  private:
   bool reachable(const Span& span, const Thread& by);
   bool writable(const Span& span, const Thread& by);
-  std::optional<Conflict> against_counter(const Region& region, std::int64_t index, const Thread& by) const;
+  std::optional<Conflict> against_atomics(const Region& region, std::int64_t index, const Thread& by) const;
   void report(Fault::Kind kind, const Thread& by, const char* verb, const Span& span, std::int64_t index,
               const std::string& why);
 
@@ -118,6 +124,7 @@ class Accessor {
   Memory& memory_;
   const Clocks& clocks_;
   const Flags& flags_;
+  const Words& words_;
   FaultLog& log_;
   const Stmt* stmt_ = nullptr;
   std::uint64_t stamp_ = 0;

@@ -158,9 +158,17 @@ class Compiler {
   void statement(const GridWait& s, const Stmt* source) {
     emit(source, {s.counter.index, s.target}, [&](Slots in) { return AwaitFlag{&s, in[0], in[1]}; });
   }
-  void statement(const StoreFlagged&, const Stmt*) {}
-  void statement(const LoadFlagged&, const Stmt*) {}
-  void statement(const GridFence&, const Stmt*) {}
+  void statement(const StoreFlagged& s, const Stmt* source) {
+    std::vector<ExprId> roots{s.to.index};
+    roots.insert(roots.end(), s.values.begin(), s.values.end());
+    emit(source, roots, [&](Slots in) { return SendWords{&s, in[0], {in.begin() + 1, in.end()}}; });
+  }
+  void statement(const LoadFlagged& s, const Stmt* source) {
+    emit(source, {s.into.first, s.from.index, s.stride}, [&](Slots in) {
+      return AwaitWords{&s, in[0], in[1], in[2]};
+    });
+  }
+  void statement(const GridFence&, const Stmt* source) { emit(source, {}, FenceGrid{}); }
   // As the emitted `for`: the end is evaluated at every test, the step at every increment.
   void statement(const For& s, const Stmt* source) {
     emit(source, {s.begin}, [&](Slots in) { return EnterLoop{s.variable, in[0]}; });

@@ -95,6 +95,16 @@ struct AwaitFlag {
   const GridWait* wait;
   Slot index, target;
 };
+struct SendWords {
+  const StoreFlagged* store;
+  Slot index;
+  std::vector<Slot> values;
+};
+struct AwaitWords {
+  const LoadFlagged* load;
+  Slot first, index, stride;
+};
+struct FenceGrid {};
 struct EnterIf {
   Slot condition;
   Pc else_pc;
@@ -116,11 +126,11 @@ struct NextLoop {
 };
 struct Finish {};
 
-using Action =
-    std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy, CommitGroup,
-                 WaitGroups, BlockBarrier, NamedBarrier, ClusterMeeting, SyncWarp, ShuffleLanes,
-                 MultiplyMatrices, LoadMatrices, ArriveMbarrier, AwaitPhase, SendElements, ArriveFlag,
-                 AwaitFlag, EnterIf, SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
+using Action = std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy,
+                            CommitGroup, WaitGroups, BlockBarrier, NamedBarrier, ClusterMeeting, SyncWarp,
+                            ShuffleLanes, MultiplyMatrices, LoadMatrices, ArriveMbarrier, AwaitPhase,
+                            SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
+                            SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
 
 struct Instruction {
   const Stmt* source = nullptr;   // for messages; null only for Finish

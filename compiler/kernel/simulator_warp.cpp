@@ -21,7 +21,9 @@ void Warp::start(const Launch& launch, std::int64_t block, int agent) {
 }
 
 void Warp::run(GroupContext& context) {
-  if (std::holds_alternative<AtPhase>(state_) || std::holds_alternative<AtFlag>(state_)) state_ = Ready{};
+  const bool polls = std::holds_alternative<AtPhase>(state_) || std::holds_alternative<AtFlag>(state_) ||
+                     std::holds_alternative<AtWords>(state_);
+  if (polls) state_ = Ready{};
   while (std::holds_alternative<Ready>(state_) && !context.log.stopped()) step(context);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "compiler/kernel/simulator_mbarrier.h"
 #include "compiler/kernel/simulator_memory.h"
 #include "compiler/kernel/simulator_program.h"
+#include "compiler/kernel/simulator_words.h"
 
 namespace rondo::kernel::simulator {
 
@@ -32,6 +34,7 @@ struct GroupContext {
   Clocks& clocks;
   Mbarriers& mbarriers;
   Flags& flags;
+  Words& words;
   NamedMeetings& named;
   Accessor& memory;
   FaultLog& log;
@@ -62,8 +65,14 @@ struct AtFlag {
   Span counter;
   std::int64_t target;
 };
+struct AtWords {
+  Pc pc;
+  int lane;
+  Span missing;
+};
 struct Finished {};
-using WarpState = std::variant<Ready, AtBarrier, AtNamedBarrier, AtClusterBarrier, AtPhase, AtFlag, Finished>;
+using WarpState =
+    std::variant<Ready, AtBarrier, AtNamedBarrier, AtClusterBarrier, AtPhase, AtFlag, AtWords, Finished>;
 
 class Warp {
  public:
@@ -104,6 +113,8 @@ class Warp {
   Lanes* slice(const ArraySlice& slice, Slot first, int count, GroupContext& context);
   bool holds_values(const char* operand, const Lanes* values, int count, GroupContext& context);
   void send_part(const SendElements& a, Mask lanes, GroupContext& context);
+  std::optional<Span> take_words(const AwaitWords& a, int lane, Lanes* into, Words::Carried& carried,
+                                 GroupContext& context);
 
   void act(const SetRegister& a, GroupContext& context);
   void act(const ClearArray& a, GroupContext& context);
@@ -125,6 +136,9 @@ class Warp {
   void act(const SendElements& a, GroupContext& context);
   void act(const ArriveFlag& a, GroupContext& context);
   void act(const AwaitFlag& a, GroupContext& context);
+  void act(const SendWords& a, GroupContext& context);
+  void act(const AwaitWords& a, GroupContext& context);
+  void act(const FenceGrid& a, GroupContext& context);
   void act(const EnterIf& a, GroupContext& context);
   void act(const SwitchToElse& a, GroupContext& context);
   void act(const LeaveIf& a, GroupContext& context);

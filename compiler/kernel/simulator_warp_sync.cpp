@@ -5,24 +5,6 @@
 
 namespace rondo::kernel::simulator {
 
-namespace {
-
-// Calls f(lanes) for each set of lanes with the same values of a and b.
-template <class F>
-void for_equal(Mask lanes, const Lanes& a, const Lanes& b, F&& f) {
-  while (lanes != 0) {
-    const int leader = __builtin_ctz(lanes);
-    Mask same = 0;
-    for_lanes(lanes, [&](int l) {
-      if (a.i[l] == a.i[leader] && b.i[l] == b.i[leader]) same |= bit(l);
-    });
-    f(same);
-    lanes &= ~same;
-  }
-}
-
-}  // namespace
-
 void Warp::wait_here(WarpState state, GroupContext& context) {
   state_ = std::move(state);
   --pc_;
@@ -124,36 +106,6 @@ void Warp::send_part(const SendElements& a, Mask lanes, GroupContext& context) {
   });
   context.mbarriers.receive(*m, source_, party(lanes),
                             std::int64_t{__builtin_popcount(lanes)} * words * kWordBytes);
-}
-
-void Warp::act(const ArriveFlag& a, GroupContext& context) {
-  for_lanes(active_, [&](int l) {
-    const Span counter = span(a.arrive->counter, lanes_[a.index].i[l], 1);
-    if (!context.memory.count(counter, thread(l))) return;
-    GlobalBuffer& data = context.memory.data(counter);
-    std::int32_t& value = data.integers[static_cast<std::size_t>(counter.index)];
-    ++value;
-    context.flags.arrive(&data, counter.index, party(bit(l)), value);
-  });
-}
-
-void Warp::act(const AwaitFlag& a, GroupContext& context) {
-  const Lanes& index = lanes_[a.index];
-  const Lanes& target = lanes_[a.target];
-  std::optional<AtFlag> blocked;
-  for_equal(active_ & ~passed_, index, target, [&](Mask lanes) {
-    const int leader = __builtin_ctz(lanes);
-    const Span counter = span(a.wait->counter, index.i[leader], 1);
-    passed_ |= lanes;
-    if (!context.memory.count(counter, thread(leader))) return;
-    const GlobalBuffer& data = context.memory.data(counter);
-    if (data.integers[static_cast<std::size_t>(counter.index)] >= target.i[leader])
-      return context.flags.acquire(&data, counter.index, party(lanes), target.i[leader]);
-    passed_ &= ~lanes;
-    blocked = AtFlag{pc_ - 1, counter, target.i[leader]};
-  });
-  if (blocked) return wait_here(*blocked, context);
-  passed_ = 0;
 }
 
 }  // namespace rondo::kernel::simulator
