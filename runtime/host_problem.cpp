@@ -163,6 +163,7 @@ Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const sche
   step::RunOptions<float> options;
   options.keep_history = true;
   options.round_state = round_state_of(problem.storage);
+  options.round_product = options.round_state;
   Result<ReferenceResult<float>> result = run<float>(cell, problem, data, options);
   if (!result) return result;
   for (auto* stored : {&result->forward.outputs, &result->forward.history, &result->backward.inputs})

@@ -143,7 +143,7 @@ std::string Group::reason(const Warp& waiting) const {
         return "waits at another cluster barrier than the rest of the cluster";
       },
       [](const AtPhase& at) -> std::string {
-        return fmt::format("waits for phase parity {} of mbarrier {}: in its phase {} {}", at.parity,
+        return fmt::format("waits for phase parity {} of mbarrier {}, which is in phase {}: {}", at.parity,
                            at.mbarrier->name, at.mbarrier->phase, progress(*at.mbarrier));
       },
       [&](const AtFlag& at) -> std::string {

@@ -138,7 +138,11 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
   std::vector<std::vector<Value>> next(cell_.next.size());
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (Value& value : results[k]) next[k].push_back(value = settled(value, "next_" + state_name(k)));
-  send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
+  // Nobody waits for what the last step sends: in a cluster it might come after its receiver has left.
+  if (std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& g) { return sent_early(g); }))
+    kernel_.builder().if_(now.count + 1 < kernel_.time(), [&] {
+      send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
+    });
   consume(results);
   for (int level = 0; level < levels_of(groups_); ++level) products_.rearm(level, now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)

@@ -38,6 +38,7 @@ struct BackwardRun {
   std::vector<Real*> input_gradients, initial_gradients;
   std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
   std::vector<Real> zeros;                          // as long as the longest block
+  Real (*round_product)(Real) = nullptr;
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -46,7 +47,7 @@ class BackwardWorker {
  public:
   explicit BackwardWorker(const BackwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program),
+        interpreter_(run.program, run.round_product),
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()) {}
@@ -126,10 +127,13 @@ class BackwardWorker {
   void add_product(const MatrixGradient& matrix, Real* block_of_head) const {
     const std::int64_t dim = sizes().dim;
     Real* sum = block_of_head + matrix.row * dim * dim;
-    const Real* left = interpreter_.value(matrix.left);
-    const Real* right = interpreter_.value(matrix.right);
+    std::vector<Real> left(interpreter_.value(matrix.left), interpreter_.value(matrix.left) + dim);
+    std::vector<Real> right(interpreter_.value(matrix.right), interpreter_.value(matrix.right) + dim);
+    if (run_.round_product != nullptr)
+      for (std::vector<Real>* factor : {&left, &right})
+        std::transform(factor->begin(), factor->end(), factor->begin(), run_.round_product);
     for (std::int64_t i = 0; i < dim; ++i)
-      for (std::int64_t j = 0; j < dim; ++j) sum[i * dim + j] += left[i] * right[j];
+      for (std::int64_t j = 0; j < dim; ++j) sum[i * dim + j] += left[at(i)] * right[at(j)];
   }
 
   const BackwardRun<Real>& run_;
@@ -151,7 +155,7 @@ template <class Real>
 Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& step,
                                    const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss) {
   const Cell& cell = program.cell;
-  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr};
   const auto take = [&](std::vector<const Real*>& to, TensorKind kind, const TensorMap<Real>& from,
                         const char* what, Absent absent) -> Status {
     auto bound = bind(cell, program.sizes, kind, from, what, absent);
@@ -193,6 +197,7 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
   if (!forward) return forward.error();
   const std::vector<Real*> history = pointers(cell, TensorKind::State, forward->history);
   run->history.assign(history.begin(), history.end());
+  run->round_product = options.round_product;
 
   BackwardResult<Real> result;
   result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);

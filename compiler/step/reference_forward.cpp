@@ -30,6 +30,7 @@ struct ForwardRun {
   std::vector<Real*> outputs, last, history;      // history empty if it is not kept
   std::vector<std::optional<Row>> output_states;  // the state an output row publishes, if it does
   Real (*round_state)(Real);
+  Real (*round_product)(Real);
 };
 
 // All steps of one (batch, head).
@@ -38,7 +39,7 @@ class ForwardWorker {
  public:
   explicit ForwardWorker(const ForwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program),
+        interpreter_(run.program, run.round_product),
         sources_(cell().tensors.size()),
         before_(cell(), sizes()),
         after_(cell(), sizes()) {}
@@ -127,7 +128,8 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
                        pointers(cell, TensorKind::State, result.last_states),
                        {},
                        {},
-                       options.round_state};
+                       options.round_state,
+                       options.round_product};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))
       result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));

@@ -72,9 +72,11 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
 }
 
 template <class Real>
-Interpreter<Real>::Interpreter(const Program& program)
+Interpreter<Real>::Interpreter(const Program& program, Real (*round_product)(Real))
     : program_(&program),
       dim_(static_cast<std::size_t>(program.sizes.dim)),
+      round_product_(round_product),
+      factor_(dim_),
       storage_((program.once.size() + program.each_step.size()) * dim_),
       buffers_(program.graph.nodes.size(), nullptr),
       values_(program.graph.nodes.size(), nullptr) {
@@ -111,8 +113,8 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
       return load(id, node, blocks[at(ref.tensor)], ref.row);
     }
     case NodeKind::Scalar: return apply(node, result);
-    case NodeKind::MatVec: return multiply(matrix(), operand(node, 0), result);
-    case NodeKind::MatTVec: return multiply_transposed(matrix(), operand(node, 0), result);
+    case NodeKind::MatVec: return multiply(matrix(), factor(node), result);
+    case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(node), result);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
   }
@@ -148,8 +150,22 @@ void Interpreter<Real>::apply(const Node& node, Real* result) const {
 }
 
 template <class Real>
+void Interpreter<Real>::round(Real* numbers) const {
+  if (round_product_ != nullptr) std::transform(numbers, numbers + dim_, numbers, round_product_);
+}
+
+template <class Real>
+const Real* Interpreter<Real>::factor(const Node& node) {
+  if (round_product_ == nullptr) return operand(node, 0);
+  std::copy_n(operand(node, 0), dim_, factor_.data());
+  round(factor_.data());
+  return factor_.data();
+}
+
+template <class Real>
 void Interpreter<Real>::multiply(const Real* matrix, const Real* vector, Real* result) const {
   for (std::size_t i = 0; i < dim_; ++i) result[i] = dot(matrix + i * dim_, vector, dim_);
+  round(result);
 }
 
 template <class Real>
@@ -160,6 +176,7 @@ void Interpreter<Real>::multiply_transposed(const Real* matrix, const Real* vect
     const Real* row = matrix + i * dim_;
     for (std::size_t j = 0; j < dim_; ++j) result[j] += row[j] * factor;
   }
+  round(result);
 }
 
 template <class Real>

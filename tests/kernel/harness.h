@@ -44,6 +44,16 @@ inline void expect_fault(const SimulationResult& result, Fault::Kind kind,
         << word << " is not in: " << result.faults[0].message;
 }
 
+// Among others there is a fault of this kind whose message holds each of the words.
+inline bool reported(const SimulationResult& result, Fault::Kind kind,
+                     const std::vector<std::string>& words) {
+  return std::any_of(result.faults.begin(), result.faults.end(), [&](const Fault& fault) {
+    return fault.kind == kind && std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+             return fault.message.find(word) != std::string::npos;
+           });
+  });
+}
+
 // 0, 1, 2, ... as an input of that storage.
 inline GlobalBuffer counting(Storage storage, std::int64_t elements) {
   std::vector<double> values;

@@ -34,6 +34,7 @@ inline step::RunOptions<float> plain_loop(Storage storage) {
   options.round_state = storage == Storage::BF16  ? rounded_to<Storage::BF16>
                         : storage == Storage::F16 ? rounded_to<Storage::F16>
                                                   : rounded_to<Storage::F32>;
+  options.round_product = options.round_state;
   return options;
 }
 
@@ -43,6 +44,8 @@ struct Case {
   Problem problem;
   Parameters parameters;
   Parameters backward;  // empty: the same
+  // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near zero is.
+  bool reached_states = false;
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -74,6 +77,7 @@ class Comparison {
 
   void run() {
     draw_arguments();
+    if (case_.reached_states) reach_states();
     const auto truth = run_forward(case_.cell, case_.problem.sizes, arguments_, options64());
     const auto plain = run_forward(case_.cell, case_.problem.sizes, arguments32_, with_history());
     ASSERT_TRUE(truth) << truth.error().message;
@@ -135,6 +139,25 @@ class Comparison {
           put(loss_.outputs, loss32_.outputs, {Role::OutputGradient, id}, draw(rng_, count, 1, storage));
           break;
       }
+    }
+  }
+
+  void reach_states() {
+    step::ForwardArguments<double> start = arguments_;
+    start.initial_states.clear();
+    step::Sizes sizes = case_.problem.sizes;
+    sizes.time = 4;
+    for (const TensorId id : case_.cell.of_kind(TensorKind::Input)) {
+      const step::Tensor& tensor = case_.cell.tensors[static_cast<std::size_t>(id)];
+      start.inputs[tensor.name] = draw(rng_, step::element_count(tensor, sizes), 1.5, Storage::F32);
+    }
+    const auto reached = run_forward(case_.cell, sizes, start, options64());
+    ASSERT_TRUE(reached) << reached.error().message;
+    for (const TensorId id : case_.cell.of_kind(TensorKind::State)) {
+      std::vector<double> values =
+          reached->last_states.at(case_.cell.tensors[static_cast<std::size_t>(id)].name);
+      for (double& v : values) v = static_cast<double>(static_cast<float>(v));
+      put(arguments_.initial_states, arguments32_.initial_states, {Role::InitialState, id}, std::move(values));
     }
   }
 

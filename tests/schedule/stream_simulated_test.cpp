@@ -27,7 +27,7 @@ void run_all_sizes(Storage storage) {
   for (const step::Cell& cell : diagonal_cells())
     for (const std::int64_t time : {1, 7, 65})
       for (const std::int64_t dim : {1, 33, 130}) {
-        Case c{kStream, cell, {}, {}, {}};
+        Case c{kStream, cell, {}, {}, {}, false};
         c.problem.sizes = {3, time, ++turn % 2 + 1, dim};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -48,7 +48,7 @@ TEST(StreamSimulated, SegmentsOfTime) {
   for (const step::Cell& cell : diagonal_cells())
     for (const Storage storage : {Storage::BF16, Storage::F32})
       for (const std::int64_t time : {1, 16, 17, 65}) {
-        Case c{kStream, cell, {}, {}, {}};
+        Case c{kStream, cell, {}, {}, {}, false};
         c.problem.sizes = {2, time, 1, ++turn % 2 == 0 ? 40 : 33};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -70,7 +70,7 @@ TEST(StreamSimulated, ManyShapesOfTile) {
     for (const int steps : {4, 32})
       for (const int stages : {2, 6})
         for (const int per_thread : {1, 2, 4}) {
-          Case c{kStream, cell_named("paralstm"), {}, {}, {}};
+          Case c{kStream, cell_named("paralstm"), {}, {}, {}, false};
           c.problem.sizes = {2, 37, 1, 136};
           c.parameters = parameters_for(c.problem, channels, per_thread, steps, stages, stages / 3);
           Comparison(std::move(c)).run();
