@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "compiler/kernel/print_expression.h"
@@ -90,14 +91,12 @@ void Mbarriers::arrive(Mbarrier& m, const Stmt* stmt, const Party& party, std::i
   clocks_.release(party, m.gathering);
   note_arrival(m, stmt, party, clock);
   const int count = std::popcount(party.lanes);
-  if (count > m.pending) {
+  if (count > m.pending)
     log_.report(Fault::Kind::Protocol, stmt,
                 fmt::format("{} arrivals at mbarrier {} by warp {} of block {}, whose phase {} waits for {}",
                             count, of_block(m), party.agent % clocks_.shape().warps,
                             clocks_.shape().thread(party.agent, 0).block, m.phase, m.pending));
-    return log_.stop();
-  }
-  m.pending -= count;
+  m.pending = std::max(m.pending - count, 0);
   m.bytes += bytes;
   complete_if_done(m, stmt);
 }

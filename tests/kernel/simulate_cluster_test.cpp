@@ -113,11 +113,52 @@ TEST(SimulateCluster, EveryPieceOfTheExchangeIsNeeded) {
   expect_reported(Defect::NoWait, Kind::Race,
                   {"reads shared rows[", "sent by thread", "with no wait for its mbarrier between"});
   expect_reported(Defect::OneSlot, Kind::Race,
-                  {"`store_async rows", "sends to shared rows[", " of block ", "read by thread"});
+                  {"`store_async rows", "sends to shared rows[", " of block ", "sent by thread"});
+  expect_reported(Defect::OneSlot, Kind::Race, {"`w: f32 = load rows[", "sent by thread"});
   expect_reported(Defect::LoneWait, Kind::Race, {"thread 1 ", "sent by thread", "no wait for its mbarrier"});
   expect_reported(
       Defect::LostSend, Kind::Protocol,
       {"block 1 may have left", "block 0 stores to its shared memory", "phase 2 of mbarrier full[1]"});
+}
+
+// Block 0 sends twice to one place of block 1, which says in between that it has read: before it has, or
+// after.
+TEST(SimulateCluster, APlaceIsFreeOnceItsReadersSaySo) {
+  const auto kernel = [](bool early) {
+    Builder b("twice", 32);
+    b.set_cluster(2);
+    auto y = b.output("y", Storage::I32);
+    auto cell = b.shared("cell", Storage::I32, 32);
+    const auto full = b.mbarrier("full", 1, 1), empty = b.mbarrier("empty", 1, 32);
+    const Value zero = b.constant(0), one = b.constant(1);
+    const auto send = [&] { b.store_async(cell[b.thread()], {b.thread()}, one, full, zero); };
+    const auto receive = [&](int turn) {
+      b.if_(b.thread() == 0, [&] { b.expect(full, zero, b.constant(128)); });
+      b.wait(full, zero, b.constant(turn));
+      if (early) b.arrive(empty, zero, zero);
+      b.store(y[b.thread() + turn * 32], b.load("v", cell[b.constant(31) - b.thread()]));
+      if (!early) b.arrive(empty, zero, zero);
+    };
+    b.if_(
+        b.cluster_rank() == 0,
+        [&] {
+          send();
+          b.wait(empty, zero, zero);
+          send();
+          b.wait(empty, zero, one);
+        },
+        [&] {
+          receive(0);
+          receive(1);
+        });
+    return b.finish();
+  };
+  std::vector<GlobalBuffer> buffers{output_buffer(Storage::I32, 64)};
+  expect_clean(run(kernel(false), 2, buffers));
+  EXPECT_EQ(buffers[0].integers[32], 31);
+  buffers[0] = output_buffer(Storage::I32, 64);
+  expect_fault(run(kernel(true), 2, buffers), Kind::Race,
+               {"sends to shared cell[0] of block 1", "read by thread 31 (warp 0, lane 31) of block 1"});
 }
 
 // The sender knows no better when its own data arrives.

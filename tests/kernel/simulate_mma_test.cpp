@@ -84,8 +84,9 @@ TEST_P(Halves, PackedAccessesAreChecked) {
     b.store_packed(y[b.thread() * 4], b.load_packed("p", x[b.thread() * 4 + first], 2));
     return b.finish();
   };
-  std::vector<GlobalBuffer> buffers{counting(storage(), 8), output_buffer(storage(), 8)};
+  std::vector<GlobalBuffer> buffers{counting(storage(), 16), output_buffer(storage(), 8)};
   expect_fault(run(kernel(2), 1, buffers), Kind::Misaligned, {"x[2]", "multiple of 4"});
+  buffers[0] = counting(storage(), 8);
   expect_fault(run(kernel(4), 1, buffers), Kind::OutOfRange, {"x[8]", "4 elements at once, of 8"});
   buffers = {counting(storage(), 8), output_buffer(storage(), 8)};
   buffers[0].written[7] = false;
