@@ -19,6 +19,7 @@ class Search {
 
  private:
   void explore();
+  void submit(std::size_t candidate);
   void submit_more();
   bool should_stop();
   bool enough_tries() const;
@@ -36,6 +37,7 @@ class Search {
   void settle(std::size_t candidate);
   void report(Phase phase);
   double elapsed() const { return clock_() - start_; }
+  bool is_incumbent(std::size_t candidate) const { return options_.incumbent == candidate; }
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   double best_seconds() const;
 

@@ -154,6 +154,7 @@ std::string tune_json(const std::string& cell, const std::string& device,
     json object = {{"problem", problem_json(pass.problem)},
                    {"measured", pass.result.measured},
                    {"best", nullptr},
+                   {"known_before", nullptr},
                    {"tried", search.tried},
                    {"total", search.total},
                    {"seconds", search.seconds},
@@ -163,6 +164,7 @@ std::string tune_json(const std::string& cell, const std::string& device,
                    {"database_trouble", pass.result.database_trouble},
                    {"rows", rows}};
     if (const tuner::Row* best = pass.result.best()) object["best"] = row_json(*best);
+    if (const tuner::Row* known = pass.result.known_before()) object["known_before"] = row_json(*known);
     list.push_back(std::move(object));
   }
   return dump({{"cell", cell}, {"device", device}, {"passes", list}});
