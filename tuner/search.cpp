@@ -105,20 +105,19 @@ void Search::submit_more() {
 }
 
 bool Search::should_stop() {
+  const std::optional<SearchEnd> reason = reason_to_stop();
+  if (reason) end_ = *reason;
+  return reason.has_value();
+}
+
+std::optional<SearchEnd> Search::reason_to_stop() const {
+  if (cancelled()) return SearchEnd::Cancelled;
+  if (measurer_.can_run() && !measurer_.alive()) return SearchEnd::DeviceLost;
+  if (options_.exhaustive) return std::nullopt;
   const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
-  if (cancelled())
-    end_ = SearchEnd::Cancelled;
-  else if (measurer_.can_run() && !measurer_.alive())
-    end_ = SearchEnd::DeviceLost;
-  else if (options_.exhaustive)
-    return false;
-  else if (elapsed() >= options_.budget_s * share)
-    end_ = SearchEnd::Budget;
-  else if (enough_tries())
-    end_ = SearchEnd::Converged;
-  else
-    return false;
-  return true;
+  if (elapsed() >= options_.budget_s * share) return SearchEnd::Budget;
+  if (enough_tries()) return SearchEnd::Converged;
+  return std::nullopt;
 }
 
 bool Search::enough_tries() const {

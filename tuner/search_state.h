@@ -22,6 +22,7 @@ class Search {
   void submit(std::size_t candidate);
   void submit_more();
   bool should_stop();
+  std::optional<SearchEnd> reason_to_stop() const;
   bool enough_tries() const;
   void settle_compiled(const Compiled& compiled);
   void race(std::size_t candidate);

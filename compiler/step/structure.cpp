@@ -117,7 +117,7 @@ std::string kind_of(const Structure& structure) {
 std::string pair_text(const Cell& cell, const Structure& structure, int next, int previous) {
   const Coupling coupling = structure.at(next, previous);
   if (coupling == Coupling::None) return "";
-  const bool varies = structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)];
+  const bool varies = structure.depends_on_state(next, previous);
   return fmt::format(
       "  next {} depends on {}: {}, {}\n", name_of(cell, cell.next[at(next)]),
       name_of(cell, cell.next[at(previous)]),

@@ -18,8 +18,13 @@ struct Structure {
   bool affine = true;                 // all_diagonal and no derivative depends on a state: an exact scan
   bool has_matrix = false;            // some R @ v exists
   bool has_reduction = false;         // some reduction over the head exists
-  Coupling at(int next, int previous) const {
-    return coupling[static_cast<std::size_t>(next * states + previous)];
+  Coupling at(int next, int previous) const { return coupling[place(next, previous)]; }
+  bool depends_on_state(int next, int previous) const { return state_dependent[place(next, previous)]; }
+
+ private:
+  std::size_t place(int next, int previous) const {
+    return static_cast<std::size_t>(next) * static_cast<std::size_t>(states) +
+           static_cast<std::size_t>(previous);
   }
 };
 Structure analyze(const Cell& cell);

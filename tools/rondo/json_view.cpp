@@ -87,12 +87,10 @@ json structure_json(const step::Structure& structure) {
   json pairs = json::array();
   for (int next = 0; next < structure.states; ++next)
     for (int previous = 0; previous < structure.states; ++previous)
-      pairs.push_back(
-          {{"next", next},
-           {"previous", previous},
-           {"coupling", coupling_name(structure.at(next, previous))},
-           {"state_dependent",
-            bool(structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)])}});
+      pairs.push_back({{"next", next},
+                       {"previous", previous},
+                       {"coupling", coupling_name(structure.at(next, previous))},
+                       {"state_dependent", structure.depends_on_state(next, previous)}});
   return {{"states", structure.states},
           {"all_diagonal", structure.all_diagonal},
           {"affine", structure.affine},
