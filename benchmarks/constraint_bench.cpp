@@ -1,8 +1,6 @@
 // Times the constraint solver on the tiling space of FlashRNN's fused LSTM, the one that takes FlashRNN's own
-// solver 6 to 31 seconds. Prints a table; no GPU needed.
-#include <fmt/format.h>
-
-#include <chrono>
+// solver 6 to 31 seconds. Needs no GPU.
+#include <benchmark/benchmark.h>
 
 #include "compiler/constraint/explain.h"
 #include "compiler/constraint/solver.h"
@@ -12,46 +10,62 @@ namespace {
 
 using namespace rondo::constraint;
 
-// The least of a few runs, in milliseconds.
-template <class Work>
-double milliseconds(const Work& work) {
-  double least = 1e300;
-  for (int run = 0; run < 3; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    least = std::min(least, took.count());
-  }
-  return least;
+example::FusedShape shape_of(const benchmark::State& state) {
+  example::FusedShape shape;
+  shape.head_dim = state.range(0);
+  return shape;
 }
 
-void row(const std::string& name, const System& system, bool all) {
-  SearchStats first{}, every{};
-  const double first_ms = milliseconds([&] { first = find_first(system).value().stats; });
-  fmt::print("{:<26} first {:8.3f} ms {:>7} nodes", name, first_ms, first.nodes);
-  if (all) {
-    const double all_ms = milliseconds([&] { every = find_all(system).value().stats; });
-    SearchStats counted{};
-    const double count_ms = milliseconds([&] { counted = count(system).value(); });
-    fmt::print("   all {:8.1f} ms {:>8} solutions {:>8} nodes   count {:8.1f} ms", all_ms, every.solutions,
-               every.nodes, count_ms);
-  }
-  fmt::print("\n");
+void show(benchmark::State& state, const SearchStats& stats) {
+  state.counters["solutions"] = static_cast<double>(stats.solutions);
+  state.counters["nodes"] = static_cast<double>(stats.nodes);
 }
+
+using MakeSystem = System (*)(const example::FusedShape&);
+
+void first(benchmark::State& state, MakeSystem make) {
+  const System system = make(shape_of(state));
+  SearchStats stats{};
+  for (auto _ : state) stats = find_first(system).value().stats;
+  show(state, stats);
+}
+
+void all(benchmark::State& state, MakeSystem make) {
+  const System system = make(shape_of(state));
+  SearchStats stats{};
+  for (auto _ : state) stats = find_all(system).value().stats;
+  show(state, stats);
+}
+
+void counted(benchmark::State& state, MakeSystem make) {
+  const System system = make(shape_of(state));
+  SearchStats stats{};
+  for (auto _ : state) stats = count(system).value();
+  show(state, stats);
+}
+
+// A space without a point: which rules contradict each other.
+void explained(benchmark::State& state) {
+  const System empty = example::fused_forward(shape_of(state));
+  std::size_t rules = 0;
+  for (auto _ : state) rules = explain(empty).value().conflict.size();
+  state.counters["rules"] = static_cast<double>(rules);
+}
+
+void head_dims(benchmark::internal::Benchmark* bench) {
+  for (const Value head_dim : {64, 256, 512, 768, 1024}) bench->Arg(head_dim);
+  bench->ArgName("D")->Unit(benchmark::kMillisecond);
+}
+
+BENCHMARK_CAPTURE(first, forward, &example::fused_forward)->Apply(head_dims);
+BENCHMARK_CAPTURE(first, backward, &example::fused_backward)->Apply(head_dims);
+BENCHMARK_CAPTURE(first, both, &example::fused_both)->Apply(head_dims);
+BENCHMARK_CAPTURE(all, forward, &example::fused_forward)->Apply(head_dims);
+BENCHMARK_CAPTURE(all, backward, &example::fused_backward)->Apply(head_dims);
+BENCHMARK_CAPTURE(counted, forward, &example::fused_forward)->Apply(head_dims);
+BENCHMARK_CAPTURE(counted, backward, &example::fused_backward)->Apply(head_dims);
+BENCHMARK(explained)->ArgName("D")->Arg(4096)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-int main() {
-  for (const Value head_dim : {64, 256, 512, 768, 1024}) {
-    example::FusedShape shape;
-    shape.head_dim = head_dim;
-    row(fmt::format("forward D={}", head_dim), example::fused_forward(shape), true);
-    row(fmt::format("backward D={}", head_dim), example::fused_backward(shape), true);
-    row(fmt::format("both D={}", head_dim), example::fused_both(shape), false);
-  }
-  example::FusedShape large;
-  large.head_dim = 4096;
-  const System empty = example::fused_forward(large);
-  const double explain_ms = milliseconds([&] { (void)explain(empty); });
-  fmt::print("explain D=4096 {:.1f} ms\n{}\n", explain_ms, explain(empty).value().text);
-}
+BENCHMARK_MAIN();

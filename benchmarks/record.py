@@ -1,17 +1,27 @@
 #!/usr/bin/env python3
-"""Tunes and times every row of a table with the `rondo` program, and writes one record.
+"""Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,ready,exhaustive]
 
-The record holds the device, driver and compiler, the commit, the date, the copy bandwidth measured in the same run, and a
-row for each measurement: cell, shape, dtype, pass, strategy, parameters, median ms, spread, bytes, share of the copy
-bandwidth, target ms and peer ms. Needs a GPU. Exits non-zero if a row cannot be measured.
+  rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
+  ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
+  exhaustive  what the search chose, timed beside the best of every configuration there is
+
+The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
+run stay if the record there is of the same device, driver, compiler and commit. Exits non-zero if anything cannot be
+measured; what was measured before is in the record.
 """
+import argparse
 import datetime
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
+
+HEAD = ("device", "driver", "compiler", "commit")
+READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 
 def rondo(program, *arguments):
@@ -27,14 +37,48 @@ def query(fields):
     return out.stdout.strip().split(", ")
 
 
-def measure(program, row, database, budget):
-    """Tunes the passes of one row and times them in a second process, which finds kernel and cubin in the database."""
-    shape = f"B={row['B']},T={row['T']},H=1,D={row['D']}"
-    common = [row["cell"], "--shape", shape, "--dtype", row["dtype"], "--pass", "fw,fws,bw", "--db", database]
-    tuned = rondo(program, "tune", *common, "--budget", budget)
-    timed = rondo(program, "bench", *common)
-    return tuned, timed
+def compiler_version(findings):
+    """"NVRTC 13.0": where the library lies is the machine's business."""
+    found = next((f["found"] for f in findings if f["subject"] == "NVRTC"), "")
+    version = re.match(r"\d+(\.\d+)*", found)
+    return f"NVRTC {version.group(0)}" if version else "unknown"
 
+
+def begin(program, record_file):
+    """A new record, with the sections of the one that is there if it was measured on the same things."""
+    device, driver = query("name,driver_version")
+    record = {
+        "device": device,
+        "driver": driver,
+        "compiler": compiler_version(rondo(program, "doctor")["findings"]),
+        "commit": os.environ.get("RONDO_COMMIT", "unknown"),
+        "date": datetime.date.today().isoformat(),
+        "timing": "median of 21 samples by CUDA events; a sample is back-to-back launches over rotating inputs for 2 ms",
+    }
+    try:
+        with open(record_file, encoding="utf-8") as file:
+            before = json.load(file)
+    except FileNotFoundError:
+        return record
+    return before | record if all(before.get(key) == record[key] for key in HEAD) else record
+
+
+def write(record, record_file):
+    with open(record_file + ".part", "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+    os.replace(record_file + ".part", record_file)
+
+
+def problem_arguments(row):
+    shape = f"B={row['B']},T={row['T']},H=1,D={row['D']}"
+    return [row["cell"], "--shape", shape, "--dtype", row["dtype"], "--pass", row["pass"]]
+
+
+def problem_text(row):
+    return f"{row['cell']} B={row['B']} T={row['T']} D={row['D']} {row['dtype']} {row['pass']}"
+
+
+# --- rows ---
 
 def add_rows(record, row, timed):
     by_pass = {r["pass"]: r for r in timed["rows"]}
@@ -59,41 +103,105 @@ def add_rows(record, row, timed):
         record["rows"].append(both)
 
 
-def main():
-    program, rows_file, record_file, database = sys.argv[1:5]
-    budget = sys.argv[6] if len(sys.argv) > 6 and sys.argv[5] == "--budget" else "20s"
-    name, driver = query("name,driver_version")
-    findings = rondo(program, "doctor")["findings"]
-    record = {
-        "device": name,
-        "driver": driver,
-        "compiler": next((f["found"] for f in findings if f["subject"] == "NVRTC"), "unknown"),
-        "commit": os.environ.get("RONDO_COMMIT", "unknown"),
-        "date": datetime.date.today().isoformat(),
-        "timing": "median of 21 samples by CUDA events; a sample is back-to-back launches over rotating inputs for 2 ms",
-        "tuning": [],
-        "rows": [],
-    }
-    rondo(program, "calibrate", "--db", database)
-    with open(rows_file) as file:
-        rows = json.load(file)["rows"]
-    for number, row in enumerate(rows):
-        tuned, timed = measure(program, row, database, budget)
-        record["tuning"].append(summary(row, tuned))
-        add_rows(record, row, timed)
-        best = {r["pass"]: round(r["median_ms"], 4) for r in timed["rows"]}
-        print(f"{number + 1}/{len(rows)} {row['cell']} B={row['B']} T={row['T']} D={row['D']} {row['dtype']}: {best}", flush=True)
-        record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in record["rows"])
-        with open(record_file + ".part", "w") as file:
-            json.dump(record, file, indent=1)
-        os.replace(record_file + ".part", record_file)
-
-
-def summary(row, tuned):
+def tuning_summary(row, tuned):
     """How long tuning took and how much it tried, without the table of trials."""
     keep = ("tried", "total", "seconds", "end")
     passes = [{"pass": run["problem"]["pass"]} | {k: run[k] for k in keep} for run in tuned["passes"]]
     return {"cell": row["cell"], "B": row["B"], "T": row["T"], "D": row["D"], "dtype": row["dtype"], "passes": passes}
+
+
+def measure_rows(record, table, options):
+    record["tuning"], record["rows"] = [], []
+    for number, row in enumerate(table["rows"]):
+        common = [*problem_arguments(row | {"pass": "fw,fws,bw"}), "--db", options.database]
+        tuned = rondo(options.rondo, "tune", *common, "--budget", options.budget)
+        timed = rondo(options.rondo, "bench", *common)
+        record["tuning"].append(tuning_summary(row, tuned))
+        add_rows(record, row, timed)
+        record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in record["rows"])
+        write(record, options.record)
+        best = {r["pass"]: round(r["median_ms"], 4) for r in timed["rows"]}
+        print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})}: {best}", flush=True)
+
+
+# --- ready ---
+
+def ready_times(options, row, *where, from_cache):
+    """Milliseconds of a few processes, each from the parsed cell to a loaded kernel."""
+    times = []
+    for _ in range(READY_PROCESSES):
+        timed = rondo(options.rondo, "bench", *problem_arguments(row), "--samples", "3", *where)["rows"][0]
+        if timed["from_cache"] != from_cache:
+            raise SystemExit(f"record: {problem_text(row)}: from_cache is {timed['from_cache']}, not {from_cache}")
+        times.append(timed["ready_ms"])
+    return times
+
+
+def measure_ready(record, table, options):
+    record["ready"] = {"cold_target_ms": table["ready"]["cold_target_ms"],
+                       "database_target_ms": table["ready"]["database_target_ms"], "rows": []}
+    for row in table["ready"]["rows"]:
+        cold = ready_times(options, row, "--no-db", from_cache=False)
+        rondo(options.rondo, "tune", *problem_arguments(row), "--db", options.database, "--budget", "5s")
+        found = ready_times(options, row, "--db", options.database, from_cache=True)
+        record["ready"]["rows"].append(row | {"cold_ms": cold, "database_ms": found})
+        write(record, options.record)
+        print(f"{problem_text(row)}: cold {max(cold):.0f} ms, from the database {max(found):.1f} ms at worst", flush=True)
+
+
+# --- exhaustive ---
+
+def measure_exhaustive(record, table, options):
+    """Tunes as usual, then tries everything; that second search times the first one's choice beside its own leaders."""
+    record["exhaustive"] = {"ratio_target": table["exhaustive"]["ratio_target"], "rows": []}
+    with tempfile.TemporaryDirectory() as folder:
+        database = os.path.join(folder, "exhaustive.db")
+        rondo(options.rondo, "calibrate", "--db", database)
+        for row in table["exhaustive"]["rows"]:
+            common = ["tune", *problem_arguments(row), "--db", database]
+            searched = rondo(options.rondo, *common, "--budget", options.budget)["passes"][0]
+            everything = rondo(options.rondo, *common, "--exhaustive")["passes"][0]
+            record["exhaustive"]["rows"].append(row | compared(row, searched, everything))
+            write(record, options.record)
+            done = record["exhaustive"]["rows"][-1]
+            print(f"{problem_text(row)}: {done['search_ms']:.4f} ms after {done['search_tried']} of {done['total']}, "
+                  f"{done['best_ms']:.4f} ms after all: {done['ratio']:.3f}", flush=True)
+
+
+def compared(row, searched, everything):
+    best, known = everything["best"], everything["known_before"]
+    if not known or known["median_ms"] is None or known["confirmed"] != best["confirmed"]:
+        raise SystemExit(f"record: {problem_text(row)}: the search's choice was not timed beside the best: {known}")
+    if everything["tried"] != everything["total"]:
+        raise SystemExit(f"record: {problem_text(row)}: only {everything['tried']} of {everything['total']} were tried")
+    return {"search_ms": known["median_ms"], "best_ms": best["median_ms"],
+            "ratio": known["median_ms"] / best["median_ms"], "spread": max(known["spread"], best["spread"]),
+            "search_parameters": known["parameters"], "best_parameters": best["parameters"],
+            "search_tried": searched["tried"], "search_seconds": searched["seconds"],
+            "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
+
+
+STAGES = {"rows": measure_rows, "ready": measure_ready, "exhaustive": measure_exhaustive}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("rondo", "rows", "record", "database"):
+        parser.add_argument(name)
+    parser.add_argument("--budget", default="20s", help="of tuning, for each pass")
+    parser.add_argument("--stages", default=",".join(STAGES), help="of " + ", ".join(STAGES))
+    options = parser.parse_args()
+    stages = options.stages.split(",")
+    unknown = [stage for stage in stages if stage not in STAGES]
+    if unknown:
+        sys.exit(f"record: no stage '{unknown[0]}'; there are {', '.join(STAGES)}")
+    with open(options.rows, encoding="utf-8") as file:
+        table = json.load(file)
+    record = begin(options.rondo, options.record)
+    if "rows" in stages or "ready" in stages:
+        rondo(options.rondo, "calibrate", "--db", options.database)
+    for stage in stages:
+        STAGES[stage](record, table, options)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ target_include_directories(rondo_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE})
 
 if(RONDO_TESTS)
   find_package(GTest REQUIRED)
+  find_package(Python3 3.9 COMPONENTS Interpreter)  # without it the tests of scripts are left out
 endif()
+find_package(benchmark)  # without it constraint_bench is left out
 
 find_program(CCACHE ccache)
 if(CCACHE)

@@ -65,6 +65,16 @@ function(rondo_tests name)
   endif()
 endfunction()
 
+# rondo_script_test(name script arguments ...): a Python script as a test, where there is Python.
+function(rondo_script_test name script)
+  if(Python3_FOUND)
+    add_test(NAME ${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  else()
+    message(STATUS "no Python 3.9: the test ${name} is left out")
+  endif()
+endfunction()
+
 # The cell library travels inside the binary: cells/*.cell become one generated table (runtime/cell_library.h).
 function(rondo_embed_cells target)
   file(GLOB cells CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cells/*.cell)

@@ -149,7 +149,7 @@ Status launch(const Function& function, const LaunchShape& shape, StreamHandle s
   if (!loaded) return loaded.error();
   const DriverApi& api = (*loaded)->api();
   // The driver does not write through the parameter addresses, but takes them without const.
-  auto** addresses = const_cast<void**>(arguments.data());
+  auto** addresses = const_cast<void**>(arguments.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   const auto shared = static_cast<unsigned>(shape.dynamic_shared_bytes);
   const Dim3& grid = shape.grid;
   const Dim3& block = shape.block;

@@ -57,6 +57,7 @@ class Program {
 
   nvrtcResult compile(const std::vector<std::string>& options) const {
     std::vector<const char*> texts;
+    texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     return api_.compile(handle_, static_cast<int>(texts.size()), texts.data());
   }

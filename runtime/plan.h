@@ -28,7 +28,7 @@ struct Compiler {
       compile;
 };
 Result<Compiler> nvrtc_compiler();  // errors: those of Nvrtc::get()
-// Compiler options of every plan, beyond the architecture.
+// Compiler options of a plan unless a caller asks for others, beyond the architecture.
 const std::vector<std::string>& plan_compile_flags();
 
 // A plan with its code. A value; needs no GPU.
@@ -54,11 +54,13 @@ struct CompileOptions {
   db::Database* database = nullptr;    // cubins are looked up and, where it may be written, stored there
   std::string cubin_key;               // of a tuned choice: its cubin is taken without asking a compiler
   const Compiler* compiler = nullptr;  // null: NVRTC
+  std::vector<std::string> flags = plan_compile_flags();  // beyond the architecture
 };
 
 // The plan with source and key but without code.
 CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                             schedule::KernelPlan plan, const std::string& compiler_version);
+                             schedule::KernelPlan plan, const std::string& compiler_version,
+                             const std::vector<std::string>& flags = plan_compile_flags());
 // Completes it. Error Internal when a kernel is not in the cubin.
 Status attach_code(CompiledPlan& plan, CompiledKernel code);
 // Completes it with the database's cubin of the same key; false if there is none (a damaged one counts as

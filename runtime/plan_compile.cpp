@@ -112,14 +112,14 @@ int CompiledPlan::spill_bytes() const {
 }
 
 CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                             schedule::KernelPlan plan, const std::string& compiler_version) {
+                             schedule::KernelPlan plan, const std::string& compiler_version,
+                             const std::vector<std::string>& flags) {
   CompiledPlan result;
   result.cell = std::move(cell);
   result.problem = problem;
   result.plan = std::move(plan);
   result.source = emit_source(result.plan);
-  result.key = {result.source, fmt::format("{}", fmt::join(plan_compile_flags(), " ")), problem.arch,
-                compiler_version};
+  result.key = {result.source, fmt::format("{}", fmt::join(flags, " ")), problem.arch, compiler_version};
   return result;
 }
 
@@ -155,7 +155,7 @@ void store_cubin(const CompiledPlan& plan, db::Database& database) {
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
-  CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "");
+  CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
   // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
   // than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
@@ -171,7 +171,7 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const 
   }
   result.key.compiler_version = compiler.version;
   if (options.database != nullptr && attach_cached(result, *options.database)) return result;
-  Result<CompiledKernel> code = compiler.compile(result.source, problem.arch, plan_compile_flags());
+  Result<CompiledKernel> code = compiler.compile(result.source, problem.arch, options.flags);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();
   if (options.database != nullptr) store_cubin(result, *options.database);

@@ -47,7 +47,7 @@ target::Profile profile_of(const runtime::DeviceInfo& info) {
 }
 
 target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database) {
-  const target::Profile guess = profile_of(info);
+  target::Profile guess = profile_of(info);
   if (database == nullptr) return guess;
   const auto stored = database->get_device(guess.key);
   if (!stored || !stored->has_value() || (*stored)->origin != db::Origin::Measured) return guess;

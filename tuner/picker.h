@@ -21,6 +21,8 @@ class Picker {
 
   // The next index, each once; nothing when all are out.
   std::optional<std::size_t> next();
+  // Gives out one of the caller's choosing; it must not be out yet.
+  void claim(std::size_t candidate) { take(candidate); }
   // What became of one: its time. Unmeasured ones (failures) are not reported.
   void measured(std::size_t candidate, double seconds);
 

@@ -54,7 +54,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   return made;
 }
 
-Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, std::string reason) {
+Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const std::string& reason) {
   Compiled result;
   result.candidate = candidate;
   result.status = status;

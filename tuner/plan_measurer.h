@@ -67,7 +67,7 @@ class PlanMeasurer final : public Measurer {
                const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
   Compiled finished(std::size_t candidate, Entry& entry);
   Compiled take(runtime::CompileOutcome outcome);
-  Compiled failed(std::size_t candidate, db::TrialStatus status, std::string reason);
+  Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
   Result<const runtime::DevicePlan*> loaded(std::size_t candidate);
   Error broken(Error error);  // after a failure on the device: is the context still usable?
 

@@ -72,6 +72,10 @@ SearchResult Search::run() {
 
 void Search::explore() {
   report(Phase::Search);
+  if (options_.incumbent) {
+    picker_.claim(*options_.incumbent);
+    submit(*options_.incumbent);
+  }
   while (!should_stop()) {
     submit_more();
     if (in_flight_ == 0) return;  // nothing left to hand out: end_ stays Exhausted
@@ -84,33 +88,36 @@ void Search::explore() {
   }
 }
 
+void Search::submit(std::size_t candidate) {
+  rows_[candidate].candidate = candidates_[candidate];
+  measurer_.compile(candidate);
+  ++in_flight_;
+}
+
 // Twice the workers: enough that none idles while a kernel is measured, few enough that the picker learns in
 // time.
 void Search::submit_more() {
   while (in_flight_ < 2 * static_cast<std::size_t>(std::max(1, measurer_.compile_slots()))) {
     const std::optional<std::size_t> candidate = picker_.next();
     if (!candidate) return;
-    rows_[*candidate].candidate = candidates_[*candidate];
-    measurer_.compile(*candidate);
-    ++in_flight_;
+    submit(*candidate);
   }
 }
 
 bool Search::should_stop() {
+  const std::optional<SearchEnd> reason = reason_to_stop();
+  if (reason) end_ = *reason;
+  return reason.has_value();
+}
+
+std::optional<SearchEnd> Search::reason_to_stop() const {
+  if (cancelled()) return SearchEnd::Cancelled;
+  if (measurer_.can_run() && !measurer_.alive()) return SearchEnd::DeviceLost;
+  if (options_.exhaustive) return std::nullopt;
   const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
-  if (cancelled())
-    end_ = SearchEnd::Cancelled;
-  else if (measurer_.can_run() && !measurer_.alive())
-    end_ = SearchEnd::DeviceLost;
-  else if (options_.exhaustive)
-    return false;
-  else if (elapsed() >= options_.budget_s * share)
-    end_ = SearchEnd::Budget;
-  else if (enough_tries())
-    end_ = SearchEnd::Converged;
-  else
-    return false;
-  return true;
+  if (elapsed() >= options_.budget_s * share) return SearchEnd::Budget;
+  if (enough_tries()) return SearchEnd::Converged;
+  return std::nullopt;
 }
 
 bool Search::enough_tries() const {
@@ -130,7 +137,7 @@ void Search::settle_compiled(const Compiled& compiled) {
     return fail(compiled.candidate, TrialStatus::Spill,
                 fmt::format("{} bytes of registers spilled a thread", compiled.spill_bytes));
   const auto [first, is_new] = codes_.emplace(compiled.code, compiled.candidate);
-  if (!is_new)
+  if (!is_new && !is_incumbent(compiled.candidate))
     return fail(compiled.candidate, TrialStatus::Duplicate,
                 "same code as " + schedule::print(candidates_[first->second].parameters));
   ++clean_;
@@ -152,10 +159,11 @@ void Search::race(std::size_t candidate) {
   if (!timed(kShortSamples, kShortSample)) return;
   const double first_look = row(candidate).timing.median_s;
   picker_.measured(candidate, first_look);
-  if (best_ && first_look > options_.race_factor * best)
+  const bool may_go = best_ && !is_incumbent(candidate);
+  if (may_go && first_look > options_.race_factor * best)
     return fail(candidate, TrialStatus::Slower,
                 fmt::format("{:.1f} times the best so far", first_look / best));
-  if (best_ && first_look > kWorthTiming * best) return measurer_.drop(candidate);
+  if (may_go && first_look > kWorthTiming * best) return measurer_.drop(candidate);
   if (!timed(kFullSamples, kFullSample)) return;
   if (!best_ || row(candidate).timing.median_s < best) crown(candidate);
 }

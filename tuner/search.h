@@ -88,6 +88,8 @@ struct SearchOptions {
   bool exhaustive = false;                  // try every candidate, whatever the budget
   double race_factor = 3;                   // behind the best by this after a first short measurement: out
   int leaders = 6;                          // confirmed in interleaved runs
+  // The best known from before: tried first and confirmed beside the leaders, however far behind it is.
+  std::optional<std::size_t> incumbent;
   int confirm_rounds = 21;
   int patience = 250;       // stop after so many tries without 1% gained
   int by_model_wanted = 8;  // without a GPU: clean candidates to collect
@@ -107,6 +109,7 @@ struct SearchResult {
   std::optional<std::size_t>
       best;               // index into rows: verified and timed, or (without a GPU) the model's choice
   bool measured = false;  // best was timed and verified
+  std::optional<std::size_t> incumbent;  // index into rows, if there was one and it was tried
   SearchEnd end = SearchEnd::Exhausted;
   std::size_t tried = 0, total = 0;
   double seconds = 0;

@@ -24,13 +24,20 @@ std::vector<std::size_t> Search::choose_leaders() {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
   std::vector<std::size_t> leaders;
+  // Out of time or cancelled, only what is verified already stands.
+  auto right = [&](std::size_t candidate) {
+    const bool hurry = cancelled() || (!options_.exhaustive && elapsed() >= options_.budget_s);
+    return measurer_.alive() && (row(candidate).verified || (!hurry && verify(candidate)));
+  };
   for (const std::size_t candidate : order) {
     const bool enough = leaders.size() >= static_cast<std::size_t>(std::max(1, options_.leaders));
-    // Out of time or cancelled, only what is verified already stands.
-    const bool hurry = cancelled() || (!options_.exhaustive && elapsed() >= options_.budget_s);
     if (enough || !measurer_.alive()) break;
-    if (row(candidate).verified || (!hurry && verify(candidate))) leaders.push_back(candidate);
+    if (right(candidate)) leaders.push_back(candidate);
   }
+  if (!options_.incumbent || std::count(leaders.begin(), leaders.end(), *options_.incumbent) > 0)
+    return leaders;
+  const auto known = rows_.find(*options_.incumbent);
+  if (known != rows_.end() && running(known->second) && right(known->first)) leaders.push_back(known->first);
   return leaders;
 }
 
@@ -95,7 +102,10 @@ SearchResult Search::finish() {
     return std::tuple(group, group == 1 || group == 2 ? r.timing.median_s : 0.0, candidate);
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
-  for (const std::size_t candidate : order) result.rows.push_back(row(candidate));
+  for (const std::size_t candidate : order) {
+    if (is_incumbent(candidate)) result.incumbent = result.rows.size();
+    result.rows.push_back(row(candidate));
+  }
   if (best) result.best = 0;
   result.end = end_;
   result.tried = tried_;

@@ -19,8 +19,10 @@ class Search {
 
  private:
   void explore();
+  void submit(std::size_t candidate);
   void submit_more();
   bool should_stop();
+  std::optional<SearchEnd> reason_to_stop() const;
   bool enough_tries() const;
   void settle_compiled(const Compiled& compiled);
   void race(std::size_t candidate);
@@ -36,6 +38,7 @@ class Search {
   void settle(std::size_t candidate);
   void report(Phase phase);
   double elapsed() const { return clock_() - start_; }
+  bool is_incumbent(std::size_t candidate) const { return options_.incumbent == candidate; }
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   double best_seconds() const;
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/schedule/strategy.h"
+#include "runtime/choose.h"
 #include "tuner/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -43,6 +44,7 @@ Error nothing_worked(const SearchResult& result) {
           ""};
 }
 
+// The number of candidates if it is none of them.
 std::size_t index_of(const std::vector<runtime::Candidate>& candidates, const runtime::Candidate& wanted) {
   const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const runtime::Candidate& c) {
     return c.strategy == wanted.strategy && c.parameters == wanted.parameters;
@@ -61,6 +63,18 @@ SearchOptions search_options(const TuneOptions& options, double used_s, TrialRec
 }
 
 }  // namespace
+
+std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
+                                      const schedule::Problem& problem, const target::Profile& profile,
+                                      const std::vector<runtime::Candidate>& candidates) {
+  const Result<std::optional<db::Trial>> best =
+      database.find_best(runtime::database_problem(cell, problem, profile));
+  if (!best || !best->has_value()) return std::nullopt;
+  const std::optional<schedule::Parameters> parameters = runtime::parameters_from_json((*best)->parameters);
+  if (!parameters) return std::nullopt;
+  const std::size_t index = index_of(candidates, {(*best)->strategy, *parameters, {}});
+  return index < candidates.size() ? std::optional(index) : std::nullopt;
+}
 
 std::string TuneResult::summary() const {
   const Row* row = best();
@@ -98,7 +112,10 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
   TrialRecorder recorder(options.database, cell, problem, profile);
-  result.search = search(*candidates, **measurer, search_options(options, clock() - start, recorder), clock);
+  SearchOptions searching = search_options(options, clock() - start, recorder);
+  if (options.database != nullptr && context != nullptr)  // only what can be timed can be compared
+    searching.incumbent = known_best(*options.database, cell, problem, profile, *candidates);
+  result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
   result.database_trouble = recorder.trouble();
   const Row* best = result.best();

@@ -44,6 +44,10 @@ std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Pr
       main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes);
   main.sizes.time = std::clamp(work / step_work, kShortest, kLongest);
   if (main.sizes.time % 2 == 0) --main.sizes.time;  // odd: a tail in every stage length
+  return with_single_step(main, problem);
+}
+
+std::vector<VerifyCase> with_single_step(VerifyCase main, const schedule::Problem& problem) {
   // Gaps keep 16-byte alignment whatever the plan's vectors are.
   main.layout.gap = 16 / kernel::storage_bytes(problem.storage);
   VerifyCase single;
@@ -76,7 +80,7 @@ std::string Verification::summary() const {
 }
 
 Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem,
-                                std::vector<VerifyCase> cases, std::uint64_t seed) {
+                                const std::vector<VerifyCase>& cases, std::uint64_t seed) {
   Verifier verifier;
   verifier.cell_ = std::make_shared<const step::Cell>(cell);
   verifier.problem_ = problem;

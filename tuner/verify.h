@@ -25,6 +25,8 @@ struct VerifyCase {
 // Sizes that exercise tails and gaps and whose reference takes well under a second: one long run and one
 // single step.
 std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem);
+// `main` with gaps between its rows, and a single step of one batch row from states that are not bound.
+std::vector<VerifyCase> with_single_step(VerifyCase main, const schedule::Problem& problem);
 
 struct Verification {
   std::vector<TensorCheck> checks;  // every tensor the pass computes, of every case
@@ -40,7 +42,7 @@ class Verifier {
   // Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its results are
   // not finite.
   static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem,
-                               std::vector<VerifyCase> cases, std::uint64_t seed);
+                               const std::vector<VerifyCase>& cases, std::uint64_t seed);
 
   // Runs the plan on `stream` and waits. The plan must be of this verifier's cell and problem. An Error is
   // what kept it from running (Device, Input); a run with wrong results is a Verification that did not pass.

@@ -46,13 +46,7 @@ std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem) {
   main.sizes = problem.sizes;
   main.sizes.batch = 2;
   main.sizes.time = 5;
-  main.layout.gap = 16 / kernel::storage_bytes(problem.storage);
-  VerifyCase single;
-  single.sizes = problem.sizes;
-  single.sizes.batch = 1;
-  single.sizes.time = 1;
-  single.initial_states = false;
-  return {main, single};
+  return with_single_step(main, problem);
 }
 
 Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,

@@ -81,15 +81,14 @@ Interval truth(bool may_hold, bool may_fail) { return {may_fail ? 0 : 1, may_hol
 Bounds forward_divides(Interval divisor, Interval number) {
   Bounds result{{0, 1}, divisor.contains(0)};
   if (divisor.fixed() && divisor.lo == 0) return {kNothing, true};
+  const bool unit = divisor.fixed() && (divisor.lo == 1 || divisor.lo == -1);
   if (divisor.fixed() && number.fixed()) {
     const Value holds = mod_value(number.lo, divisor.lo) == 0 ? 1 : 0;
     result.range = {holds, holds};
-  } else if (number.fixed() && number.lo == 0) {
+  } else if (unit || (number.fixed() && number.lo == 0)) {
     result.range = {1, 1};
   } else if (number.lo > 0 && divisor.lo > number.hi) {
     result.range = {0, 0};
-  } else if (divisor.fixed() && (divisor.lo == 1 || divisor.lo == -1)) {
-    result.range = {1, 1};
   }
   return result;
 }

@@ -16,6 +16,13 @@ void walk(const Node& node, std::unordered_set<const Node*>& seen, const Visit& 
   for (const NodePtr& child : node.children) walk(*child, seen, visit);
 }
 
+std::string list_of(const Names& names) {
+  std::string text;
+  for (const Names::Quantity& variable : names.variables)
+    text += (text.empty() ? "the variables are " : ", ") + variable.name;
+  return text.empty() ? "there are no variables" : text;
+}
+
 }  // namespace
 
 void System::claim(const std::string& name) const {
@@ -106,7 +113,8 @@ Result<Assignment> System::check(const std::map<std::string, Value>& chosen) con
   for (const auto& [name, unused] : chosen) {
     bool known = false;
     for (const Names::Quantity& variable : names_->variables) known = known || variable.name == name;
-    if (!known) return Error{ErrorKind::Input, fmt::format("there is no variable '{}' to set", name), ""};
+    if (!known)
+      return Error{ErrorKind::Input, fmt::format("there is no variable '{}' to set", name), list_of(*names_)};
   }
   Assignment at(names_, std::move(point));
   std::string broken;

@@ -52,8 +52,8 @@ class System {
   System restricted_to(std::span<const std::size_t> kept) const;
 
   // The point a caller chose by hand: exactly one value for each variable. Error of kind Input that names the
-  // missing or unknown variable, the value outside its domain, or every rule that it breaks, with the
-  // numbers.
+  // missing or unknown variable (the hint: those there are), the value outside its domain, or every rule that
+  // it breaks, with the numbers.
   Result<Assignment> check(const std::map<std::string, Value>& chosen) const;
 
   // Indices of the constraints that do not hold there.

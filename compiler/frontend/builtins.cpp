@@ -49,6 +49,7 @@ const Builtin* find_builtin(const std::string& name) {
 
 std::vector<std::string> builtin_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kBuiltins));
   for (const Builtin& builtin : kBuiltins) names.emplace_back(builtin.name);
   return names;
 }

@@ -67,7 +67,7 @@ std::string closest(const std::string& name, const std::vector<std::string>& can
 }
 
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates,
-                         std::string otherwise) {
+                         const std::string& otherwise) {
   const std::string best = closest(name, candidates);
   return best.empty() ? otherwise : fmt::format("did you mean '{}'?", best);
 }

@@ -37,6 +37,6 @@ std::string closest(const std::string& name, const std::vector<std::string>& can
 
 // "did you mean 'tanh'?", or `otherwise` if nothing is close.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates,
-                         std::string otherwise = "");
+                         const std::string& otherwise = "");
 
 }  // namespace rondo::frontend

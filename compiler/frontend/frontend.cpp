@@ -66,7 +66,7 @@ class FileLowering {
 
 }  // namespace
 
-Parsed parse(std::string_view text, std::string path) {
+Parsed parse(std::string_view text, const std::string& path) {
   Diagnostics diagnostics;
   Parsed parsed;
   if (text.size() > kMaxFileSize) {

@@ -23,7 +23,7 @@ struct Parsed {
 
 // Never throws on bad text, whatever its bytes; never recurses deeper than a fixed limit (deep nesting is a
 // diagnostic).
-Parsed parse(std::string_view text, std::string path);
+Parsed parse(std::string_view text, const std::string& path);
 
 // "path:line:column: error: message", the source line, a caret line, and the help line.
 std::string render(const Diagnostic& diagnostic, std::string_view text, std::string_view path);

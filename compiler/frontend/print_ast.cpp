@@ -12,6 +12,8 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;  // clang before 17 needs it said
 
 std::string text(const Expr& expr);
 

@@ -43,14 +43,14 @@ constexpr Real truth(bool condition) {
 }
 
 // Like fmin and fmax (IEEE 754 minNum, and min.f32 / max.f32 of the GPU) a NaN loses against a number;
-// written out because the library's functions do not vectorise.
+// written out because the library's functions do not vectorise. Only a NaN differs from itself.
 template <class Real>
 constexpr Real smaller(Real a, Real b) {
-  return (a <= b || b != b) ? a : b;
+  return (a <= b || b != b) ? a : b;  // NOLINT(misc-redundant-expression)
 }
 template <class Real>
 constexpr Real larger(Real a, Real b) {
-  return (a >= b || b != b) ? a : b;
+  return (a >= b || b != b) ? a : b;  // NOLINT(misc-redundant-expression)
 }
 
 // The exponential never sees a positive argument, so neither branch overflows.

@@ -24,7 +24,7 @@ Legality Stream::legal(const step::Cell& cell, const Problem&) const {
   return {};
 }
 
-bool may_segment(const step::Cell& cell, const Problem& problem) {
+int segment_parts(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
   StepGraph step{simple.graph, {}};
   if (problem.pass == Pass::Backward) {
@@ -35,7 +35,8 @@ bool may_segment(const step::Cell& cell, const Problem& problem) {
     for (const auto* rows : {&simple.next, &simple.outputs})
       for (const step::Row& row : *rows) step.roots.push_back(row.value);
   }
-  return linear_step(simple, problem, step).has_value();
+  const std::optional<LinearStep> linear = linear_step(simple, problem, step);
+  return linear ? static_cast<int>(linear->early.roots.size()) : 0;
 }
 
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {

@@ -19,9 +19,9 @@ class Stream final : public Strategy {
                    const Parameters& parameters) const override;
 };
 
-// Is the pass affine in what it carries, so that time may be cut into segments? Affine cells forward, all
-// cells backward.
-bool may_segment(const step::Cell& cell, const Problem& problem);
+// How many values of each step a segment keeps in registers until the carries are known; 0 if the pass is not
+// affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
+int segment_parts(const step::Cell& cell, const Problem& problem);
 
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);

@@ -16,6 +16,9 @@ using step::TensorKind;
 
 namespace {
 
+constexpr std::int64_t kSegmentRegisters =
+    40;  // beside the kept coefficients: maps, carries, addresses (measured)
+
 constexpr std::int64_t kSharedReserved =
     1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
 
@@ -96,8 +99,9 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const Var shorten = s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
                             "1: step rewritten for a short chain");
 
-  const Var segments = s.var("segments", powers_of_two(1, may_segment(simple, problem) ? 32 : 1),
-                             "parts of a stage worked on at once");
+  const int parts = segment_parts(simple, problem);
+  const Var segments =
+      s.var("segments", powers_of_two(1, parts > 0 ? 32 : 1), "parts of a stage worked on at once");
   s.require(implies(segments == 1, steps <= 64), "long stages are for segments");
   s.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
@@ -117,6 +121,11 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
       "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
   s.require(unroll <= steps, "unrolling");
+  // A segment keeps the coefficients of all its steps in registers until the carries are known.
+  const Expr registers = s.define(
+      "segment_registers", when(segments == 1, 0, parts * unroll + kSegmentRegisters), "registers a thread");
+  s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
+  s.require(registers * ceil_div(threads, 32) * 32 <= profile.limits.registers_per_sm, "registers a block");
   s.require(channels <= round_up(dim, 8), "channels the head has");
   const std::int64_t ring = traffic(simple, problem.pass).staged * element;
   const Expr exchange = when(segments == 1, 0, segments * channels * exchange_bytes(simple, problem));

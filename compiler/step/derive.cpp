@@ -172,9 +172,11 @@ class ForwardSweep {
   // d next[i] / d state for every i.
   std::vector<NodeId> run(const Row& state) {
     std::vector<NodeId> tangent;
+    tangent.reserve(cell_.graph.nodes.size());
     for (NodeId id = 0; id < static_cast<NodeId>(cell_.graph.nodes.size()); ++id)
       tangent.push_back(tangent_of(id, state, tangent));
     std::vector<NodeId> column;
+    column.reserve(cell_.next.size());
     for (const Row& row : cell_.next) column.push_back(tangent[at(row.value)]);
     return column;
   }

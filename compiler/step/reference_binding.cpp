@@ -8,8 +8,6 @@ namespace rondo::step {
 
 namespace {
 
-using detail::Absent;
-
 std::string sizes_text(const Sizes& sizes) {
   return fmt::format("B={}, T={}, H={}, D={}", sizes.batch, sizes.time, sizes.heads, sizes.dim);
 }

@@ -117,7 +117,7 @@ std::string kind_of(const Structure& structure) {
 std::string pair_text(const Cell& cell, const Structure& structure, int next, int previous) {
   const Coupling coupling = structure.at(next, previous);
   if (coupling == Coupling::None) return "";
-  const bool varies = structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)];
+  const bool varies = structure.depends_on_state(next, previous);
   return fmt::format(
       "  next {} depends on {}: {}, {}\n", name_of(cell, cell.next[at(next)]),
       name_of(cell, cell.next[at(previous)]),
@@ -125,30 +125,13 @@ std::string pair_text(const Cell& cell, const Structure& structure, int next, in
       varies ? "with a derivative that depends on the state" : "with a derivative free of the state");
 }
 
-std::string verdict(const char* strategy, const std::string& obstacle, const char* praise) {
-  if (obstacle.empty()) return fmt::format("  {:<12} legal{}\n", strategy, praise);
-  return fmt::format("  {:<12} not legal: {}\n", strategy, obstacle);
-}
-
-// The first pair that couples channels, as the reason why a diagonal strategy is out.
-std::string dense_pair(const Cell& cell, const Structure& structure) {
-  for (int i = 0; i < structure.states; ++i)
-    for (int j = 0; j < structure.states; ++j)
-      if (structure.at(i, j) == Coupling::Dense)
-        return fmt::format("next {} depends on other channels of {}", name_of(cell, cell.next[at(i)]),
-                           name_of(cell, cell.next[at(j)]));
-  return "";
-}
-
-std::string strategies_text(const Cell& cell, const Structure& structure) {
-  const std::string dense = dense_pair(cell, structure);
-  std::string head_wide = dense;
-  if (head_wide.empty() && structure.has_matrix) head_wide = "the step multiplies by a matrix";
-  if (head_wide.empty() && structure.has_reduction) head_wide = "the step reduces over the head";
-  const std::string no_matrix = structure.has_matrix ? "" : "there is no matrix to keep on the chip";
-  return "strategies\n" + verdict("stream", head_wide, "") +
-         verdict("shoot", dense, structure.affine ? ", one sweep is exact" : "") +
-         verdict("persistent", no_matrix, "") + verdict("alternating", "", "");
+// What ties the channels of a head together, beside the pairs: a matrix or a reduction may act on inputs
+// alone.
+std::string head_wide_text(const Structure& structure) {
+  std::string text;
+  if (structure.has_matrix) text += "  the step multiplies by a matrix of the head\n";
+  if (structure.has_reduction) text += "  the step reduces over the head\n";
+  return text;
 }
 
 }  // namespace
@@ -180,7 +163,7 @@ std::string describe(const Cell& cell, const Structure& structure) {
   std::string text = fmt::format("{}: {}\n", cell.name, kind_of(structure));
   for (int i = 0; i < structure.states; ++i)
     for (int j = 0; j < structure.states; ++j) text += pair_text(cell, structure, i, j);
-  return text + strategies_text(cell, structure);
+  return text + head_wide_text(structure);
 }
 
 }  // namespace rondo::step

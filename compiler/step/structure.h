@@ -14,18 +14,23 @@ struct Structure {
   int states = 0;                     // state rows, in the order of Cell::next
   std::vector<Coupling> coupling;     // states x states, [next * states + previous]
   std::vector<bool> state_dependent;  // same shape: does d next / d previous itself depend on any state?
-  bool all_diagonal = true;           // no Dense entry: `stream` and `shoot` are legal
+  bool all_diagonal = true;           // no Dense entry: each channel on its own
   bool affine = true;                 // all_diagonal and no derivative depends on a state: an exact scan
   bool has_matrix = false;            // some R @ v exists
   bool has_reduction = false;         // some reduction over the head exists
-  Coupling at(int next, int previous) const {
-    return coupling[static_cast<std::size_t>(next * states + previous)];
+  Coupling at(int next, int previous) const { return coupling[place(next, previous)]; }
+  bool depends_on_state(int next, int previous) const { return state_dependent[place(next, previous)]; }
+
+ private:
+  std::size_t place(int next, int previous) const {
+    return static_cast<std::size_t>(next) * static_cast<std::size_t>(states) +
+           static_cast<std::size_t>(previous);
   }
 };
 Structure analyze(const Cell& cell);
 
-// Plain words for `rondo check`: the recurrence's kind, each pair that is coupled, which strategies are legal
-// and why the others are not.
+// Plain words for `rondo check`: the recurrence's kind, each pair that is coupled, and what acts on the whole
+// head. Which strategies that allows is for them to say (schedule::Strategy::legal).
 std::string describe(const Cell& cell, const Structure& structure);
 
 }  // namespace rondo::step

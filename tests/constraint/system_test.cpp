@@ -89,6 +89,7 @@ TEST(System, CheckNamesWhatIsWrong) {
   const auto unknown = ring.s.check({{"channels", 64}, {"stages", 4}, {"warps", 1}});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message, "there is no variable 'warps' to set");
+  EXPECT_EQ(unknown.error().hint, "the variables are channels, stages");
   const auto broken = ring.s.check({{"channels", 256}, {"stages", 8}});
   ASSERT_FALSE(broken);
   EXPECT_EQ(

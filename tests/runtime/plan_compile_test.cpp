@@ -1,5 +1,6 @@
 // Source, compilation and cubin cache of plans, with a compiler that only counts.
 #include <filesystem>
+#include <set>
 
 #include "runtime/plan.h"
 #include "tests/runtime/plan_cells.h"
@@ -67,18 +68,47 @@ TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
   EXPECT_EQ(first.key, second.key);
 }
 
+// Source, flags, architecture and compiler version: a change of any one alone is another cubin under another
+// key.
 TEST_F(Compiling, EveryFieldOfTheKeyCounts) {
-  (void)compiled();
+  std::set<std::string> keys;
+  auto expect_new = [&](const char* what) {
+    const CompiledPlan plan = compiled();
+    EXPECT_FALSE(plan.from_cache) << what;
+    EXPECT_TRUE(keys.insert(plan.key.hash()).second) << what << " is not in the key";
+    EXPECT_TRUE(compiled().from_cache) << what << ", the second time";
+    EXPECT_EQ(compilations_, static_cast<int>(keys.size())) << what;
+  };
+  expect_new("the first");
   compiler_.version = "13.1";
-  EXPECT_FALSE(compiled().from_cache) << "compiler version";
+  expect_new("compiler version");
   problem_.arch = "sm_100";
-  EXPECT_FALSE(compiled().from_cache) << "architecture";
-  problem_.sizes.dim = 128;
-  EXPECT_FALSE(compiled().from_cache) << "source";
+  expect_new("architecture");
+  options_.flags.push_back("-lineinfo");
+  expect_new("flags");
+  std::swap(options_.flags.front(), options_.flags.back());
+  expect_new("order of flags");
   vector_ = 4;
-  EXPECT_FALSE(compiled().from_cache) << "source";
-  EXPECT_EQ(compilations_, 5);
-  EXPECT_FALSE(compiled().key.flags.empty());
+  expect_new("source");
+}
+
+// A key that names other than what was compiled would hand out a wrong cubin later.
+TEST_F(Compiling, TheKeyNamesWhatTheCompilerWasGiven) {
+  std::string source, arch;
+  std::vector<std::string> flags;
+  const auto inner = compiler_.compile;
+  compiler_.compile = [&](const auto& given_source, const auto& given_arch, const auto& given_flags) {
+    source = given_source;
+    arch = given_arch;
+    flags = given_flags;
+    return inner(given_source, given_arch, given_flags);
+  };
+  options_.flags = {"--std=c++17", "-lineinfo"};
+  const CompiledPlan plan = compiled();
+  EXPECT_EQ(flags, options_.flags);
+  EXPECT_EQ(plan.key, (db::CacheKey{source, "--std=c++17 -lineinfo", arch, compiler_.version}));
+  options_.flags = CompileOptions{}.flags;
+  EXPECT_EQ(compiled().key.flags, "--std=c++17");
 }
 
 TEST_F(Compiling, ATunedCubinNeedsNoCompiler) {

@@ -106,7 +106,7 @@ TEST(BadInput, CommandLine) {
       {{"emit", "mingru", "--stage", "llvm"}, 2, "unknown stage 'llvm'"},
       {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
-      {{"emit", "mingru", "--param", "bogus=1"}, 2, "bogus"},
+      {{"emit", "mingru", "--param", "bogus=1"}, 2, "the variables are channels, "},
       {{"tune", "mingru", "--budget", "soon"}, 2, "no duration"},
       {{"tune", "mingru", "--workers", "-1"}, 2, "--workers"},
       {{"bench", "mingru", "--samples", "0"}, 2, "--samples"},

@@ -73,6 +73,45 @@ TEST(Search, ExhaustiveTriesEverythingAndFindsTheBest) {
   EXPECT_DOUBLE_EQ(true_time(land, result.rows[*result.best]), land.best_s);
 }
 
+// What is known from before is compared in the same interleaved runs, though the race would have dropped it.
+TEST(Search, TheIncumbentIsTriedFirstAndConfirmed) {
+  for (const bool exhaustive : {true, false}) {
+    std::vector<Point> points(400);
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = 1e-3 + 1e-6 * static_cast<double>(i);
+    points[399].seconds = 9e-3;
+    TableMeasurer machine(points);
+    SearchOptions options;
+    options.exhaustive = exhaustive;
+    options.incumbent = 399;
+    const SearchResult result = search(testing::line(400), machine, options, machine.clock());
+    ASSERT_FALSE(machine.compiled.empty());
+    EXPECT_EQ(machine.compiled.front(), 399u);
+    EXPECT_EQ(std::set<std::size_t>(machine.compiled.begin(), machine.compiled.end()).size(),
+              machine.compiled.size());
+    ASSERT_TRUE(result.incumbent);
+    const Row& known = result.rows[*result.incumbent];
+    EXPECT_EQ(known.candidate.parameters.at("channels"), 399);
+    EXPECT_TRUE(known.confirmed && known.verified);
+    ASSERT_TRUE(result.best);
+    EXPECT_TRUE(result.rows[*result.best].confirmed);
+    EXPECT_NEAR(known.timing.median_s / result.rows[*result.best].timing.median_s, 9, 0.3);
+  }
+}
+
+TEST(Search, AnIncumbentThatIsWrongIsNotKept) {
+  std::vector<Point> points(20);
+  points[7].seconds = 1e-6;
+  points[7].wrong = true;
+  points[3].code = points[7].code = "same";  // that of a candidate which may be compiled before it
+  TableMeasurer machine(points);
+  SearchOptions options;
+  options.incumbent = 7;
+  const SearchResult result = search(testing::line(20), machine, options, machine.clock());
+  ASSERT_TRUE(result.incumbent && result.best);
+  EXPECT_EQ(result.rows[*result.incumbent].status, TrialStatus::Wrong);
+  EXPECT_NE(*result.best, *result.incumbent);
+}
+
 TEST(Search, KeepsFailuresWithTheirReason) {
   std::vector<Point> points(8);
   points[0].build = TrialStatus::CompileError;

@@ -102,6 +102,21 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
   EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
 }
 
+TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
+  const auto candidates = testing::line(12);
+  auto known = [&](const std::vector<runtime::Candidate>& among) {
+    return known_best(*database_, cell_, problem_, profile_, among);
+  };
+  EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
+  std::vector<testing::Point> points(12);
+  points[8].seconds = 1e-4;
+  (void)searched(points);
+  EXPECT_EQ(known(candidates), std::optional<std::size_t>(8));
+  EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
+  problem_.sizes.time += 1;
+  EXPECT_FALSE(known(candidates)) << "another problem";
+}
+
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
   (void)searched(std::vector<testing::Point>(12));
   ASSERT_TRUE(stored_);

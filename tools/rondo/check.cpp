@@ -54,7 +54,7 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors) {
   std::string text = step::describe(cell, step::analyze(cell));
-  text += fmt::format("in this version, {} {} {} on {}\n", runtime::shape_text(problem.sizes),
+  text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
   for (const StrategyVerdict& verdict : verdicts)
     text += fmt::format("  {:<12} {}\n", verdict.name,

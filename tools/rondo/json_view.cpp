@@ -87,12 +87,10 @@ json structure_json(const step::Structure& structure) {
   json pairs = json::array();
   for (int next = 0; next < structure.states; ++next)
     for (int previous = 0; previous < structure.states; ++previous)
-      pairs.push_back(
-          {{"next", next},
-           {"previous", previous},
-           {"coupling", coupling_name(structure.at(next, previous))},
-           {"state_dependent",
-            bool(structure.state_dependent[static_cast<std::size_t>(next * structure.states + previous)])}});
+      pairs.push_back({{"next", next},
+                       {"previous", previous},
+                       {"coupling", coupling_name(structure.at(next, previous))},
+                       {"state_dependent", structure.depends_on_state(next, previous)}});
   return {{"states", structure.states},
           {"all_diagonal", structure.all_diagonal},
           {"affine", structure.affine},
@@ -154,6 +152,7 @@ std::string tune_json(const std::string& cell, const std::string& device,
     json object = {{"problem", problem_json(pass.problem)},
                    {"measured", pass.result.measured},
                    {"best", nullptr},
+                   {"known_before", nullptr},
                    {"tried", search.tried},
                    {"total", search.total},
                    {"seconds", search.seconds},
@@ -163,6 +162,7 @@ std::string tune_json(const std::string& cell, const std::string& device,
                    {"database_trouble", pass.result.database_trouble},
                    {"rows", rows}};
     if (const tuner::Row* best = pass.result.best()) object["best"] = row_json(*best);
+    if (const tuner::Row* known = pass.result.known_before()) object["known_before"] = row_json(*known);
     list.push_back(std::move(object));
   }
   return dump({{"cell", cell}, {"device", device}, {"passes", list}});

@@ -37,6 +37,8 @@ std::string tuned_text(const TunedPass& pass) {
   for (std::size_t i = 0; i < std::min(kLeadersShown, result.search.rows.size()); ++i)
     text += row_text(result.search.rows[i]);
   text += fmt::format("choice: {}\n", result.summary());
+  if (const tuner::Row* known = result.known_before(); known != nullptr && known != result.best())
+    text += "known before, timed again:\n" + row_text(*known);
   if (!result.measured)
     text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)

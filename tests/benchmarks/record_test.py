@@ -1,0 +1,129 @@
+"""benchmarks/record.py and report.py, with a `rondo` that answers from a table instead of a GPU."""
+import copy
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+# Answers like the program: slower by its model (--no-db) than tuned, and with everything tried 4% better than searched.
+RONDO = r'''
+import json, sys
+words = sys.argv[1:]
+def option(name):
+    return words[words.index(name) + 1] if name in words else None
+def run(milliseconds):
+    return {"median_ms": milliseconds, "spread": 0.01, "confirmed": True, "parameters": {"channels": 64}}
+passes = (option("--pass") or "").split(",")
+if words[0] == "doctor":
+    answer = {"findings": [{"subject": "rondo", "found": "version 1"},
+                           {"subject": "NVRTC", "found": "13.0 (/some/where/libnvrtc.so.13), for sm_80"}]}
+elif words[0] == "calibrate":
+    answer = {}
+elif words[0] == "tune":
+    every = "--exhaustive" in words
+    answer = {"passes": [{"problem": {"pass": p}, "tried": 300 if every else 40, "total": 300, "seconds": 2.5, "end": "done",
+                          "best": run(1.0 if every else 1.04), "known_before": KNOWN if every else None} for p in passes]}
+else:
+    cold = "--no-db" in words
+    answer = {"copy_bytes_per_s": 4e12, "rows": [
+        {"cell": words[1], "shape": {"B": 1, "T": 2, "H": 1, "D": 3}, "dtype": option("--dtype"), "pass": p, "strategy": "stream",
+         "parameters": {}, "origin": "tuned", "median_ms": 2.0, "spread": 0.01, "bytes": 1000000,
+         "share_of_copy_bandwidth": 0.5, "ready_ms": 1600.0 if cold else 7.5, "from_cache": not cold} for p in passes]}
+print(json.dumps(answer))
+'''
+KNOWN = 'run(1.04)'
+
+
+def program(folder, name, text):
+    path = folder / name
+    path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+class Benchmarks(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+        self.record_file = self.folder / "record.json"
+        self.pretend()
+        program(self.folder, "nvidia-smi", 'print("NVIDIA Test, 1.2")')
+        table = json.loads((ROOT / "benchmarks/stream_rows.json").read_text(encoding="utf-8"))
+        table["rows"] = table["rows"][:1]
+        (self.folder / "rows.json").write_text(json.dumps(table), encoding="utf-8")
+
+    def pretend(self, known=KNOWN):
+        program(self.folder, "rondo", RONDO.replace("KNOWN", known))
+
+    def record(self, stages, commit="abc"):
+        environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit}
+        return subprocess.run([sys.executable, ROOT / "benchmarks/record.py", self.folder / "rondo", self.folder / "rows.json",
+                               self.record_file, self.folder / "db", "--stages", stages],
+                              capture_output=True, text=True, env=environment)
+
+    def recorded(self, *arguments, **options):
+        done = self.record(*arguments, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(self.record_file.read_text(encoding="utf-8"))
+
+    def report(self, *arguments):
+        return subprocess.run([sys.executable, ROOT / "benchmarks/report.py", "--record", self.record_file, "--docs", self.folder,
+                               *arguments], capture_output=True, text=True)
+
+    def test_all_stages_in_one_record(self):
+        record = self.recorded("rows,ready,exhaustive")
+        self.assertEqual(record["compiler"], "NVRTC 13.0")
+        self.assertEqual([row["pass"] for row in record["rows"]], ["fw", "fws", "bw", "fwbw"])
+        self.assertEqual(record["ready"]["rows"][0]["cold_ms"], [1600.0] * 3)
+        self.assertAlmostEqual(record["exhaustive"]["rows"][0]["ratio"], 1.04)
+
+    def test_a_later_stage_keeps_the_others_of_the_same_commit_only(self):
+        self.recorded("rows")
+        self.assertIn("rows", self.recorded("exhaustive"))
+        self.assertNotIn("rows", self.recorded("exhaustive", commit="other"))
+
+    def test_a_choice_that_was_not_timed_beside_the_best_is_refused(self):
+        for known in ("None", 'run(None)', 'run(1.04) | {"confirmed": False}'):
+            self.pretend(known)
+            done = self.record("exhaustive")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("not timed beside the best", done.stderr)
+
+    def test_unknown_stage(self):
+        self.assertIn("no stage 'all'", self.record("all").stderr)
+
+    def test_report_shows_what_is_there_and_says_what_is_missed(self):
+        self.recorded("rows")
+        self.assertEqual(self.report().returncode, 0)
+        plain = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertNotIn("Until a kernel is ready", plain)
+        self.assertNotIn("What the search misses", plain)
+        self.recorded("ready,exhaustive")
+        self.assertEqual(self.report().returncode, 0)
+        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("| 1600 | **missed** | 7.5 | met |", page)
+        self.assertIn("| 1.040 | 40 | 1.000 | 300 | 1.040 | met |", page)
+
+    def test_check_finds_stale_pages_and_writes_nothing(self):
+        record = self.recorded("rows")
+        self.assertEqual(self.report("--check").returncode, 1)
+        self.assertFalse((self.folder / "results.md").exists())
+        self.report()
+        self.assertEqual(self.report("--check").returncode, 0)
+        changed = copy.deepcopy(record)
+        changed["rows"][0]["median_ms"] *= 1.1
+        self.record_file.write_text(json.dumps(changed), encoding="utf-8")
+        stale = self.report("--check")
+        self.assertEqual(stale.returncode, 1)
+        self.assertIn("results.md, results.svg", stale.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
