@@ -120,7 +120,6 @@ void Mbarriers::complete_if_done(Mbarrier& m, const Stmt* stmt) {
   m.completed.join(m.gathering);
   m.completed.seen.raise(m.column, m.phase);
   m.completed.reached.raise(m.column, m.phase);
-  m.gathering.clear();
 }
 
 void Mbarriers::note_arrival(Mbarrier& m, const Stmt* stmt, const Party& party, Clock clock) {

@@ -41,8 +41,8 @@ struct Mbarrier {
   Clock phase = 0;                // completed so far
   int pending;                    // arrivals missing in the current phase
   std::int64_t bytes = 0;         // expected and not yet come (tx-count); below zero when they came first
-  Knowledge gathering;            // of those who have arrived, or sent, in the current phase
-  Knowledge completed;            // of all completed phases
+  Knowledge gathering;            // of all who have arrived, or sent, so far
+  Knowledge completed;            // of those of completed phases
   RemoteUse sent;                 // the last st.async
   std::vector<RemoteUse> remote;  // the last arrival of each thread of another block
 };

@@ -32,12 +32,13 @@ bool Words::reached(const Thread& viewer, const Event& event) const {
 
 // A relaxed store carries what its thread had reached; after a fence, also what the fence has published.
 Words::Luggage Words::pack(const Party& party) {
+  const Clock clock = clocks_.now(party.agent);
   auto luggage = std::make_shared<Knowledge>(clocks_.nothing());
   clocks_.send(party, *luggage);
   if (const auto fences = fences_.find(party.agent); fences != fences_.end())
     for (const Fence& fence : fences->second)
       if ((fence.lanes & party.lanes) == party.lanes) luggage->fenced.join(fence.published->seen);
-  return luggage;
+  return {std::move(luggage), clock};
 }
 
 void Words::fence(const Party& party) {
@@ -62,7 +63,7 @@ std::optional<Conflict> Words::store(const GlobalBuffer* buffer, std::int64_t in
       conflict = {Fault::Kind::Race,
                   "cleared with nothing ordered between it and " + describe(w.sent.by) + ", who sent it"};
     w.present = false;
-    w.cleared = event(by);
+    w.cleared = {by, luggage.clock};
     w.readers.clear();
     return conflict;
   }
@@ -73,8 +74,8 @@ std::optional<Conflict> Words::store(const GlobalBuffer* buffer, std::int64_t in
     conflict = {Fault::Kind::Race,
                 "cleared by " + describe(w.cleared.by) + " with no fence of both threads between"};
   w.present = true;
-  w.sent = event(by);
-  w.luggage = luggage;
+  w.sent = {by, luggage.clock};
+  w.luggage = luggage.knowledge;
   return conflict;
 }
 
@@ -89,7 +90,7 @@ std::optional<Conflict> Words::load(const GlobalBuffer* buffer, std::int64_t ind
     carried.knowledge.join(*w.luggage);
     carried.last = w.luggage.get();
   }
-  w.readers.push_back(event(by));
+  w.readers.push_back({by, clocks_.now(clocks_.shape().agent(by))});
   return conflict;
 }
 

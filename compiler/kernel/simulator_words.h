@@ -20,8 +20,11 @@ class Words {
  public:
   explicit Words(Clocks& clocks) : clocks_(clocks) {}
 
-  // What the party's words carry, made once an instruction.
-  using Luggage = std::shared_ptr<const Knowledge>;
+  // What the words of one instruction carry: what was known and done up to this clock.
+  struct Luggage {
+    std::shared_ptr<const Knowledge> knowledge;
+    Clock clock = 0;
+  };
   Luggage pack(const Party& party);
   // What words bring to their reader.
   struct Carried {
@@ -49,7 +52,7 @@ class Words {
   struct Word {
     bool present = false;
     Event sent, cleared;
-    Luggage luggage;
+    std::shared_ptr<const Knowledge> luggage;
     std::vector<Event> readers;
   };
   // The lanes of a warp and what their latest fence published.
@@ -58,7 +61,6 @@ class Words {
     std::shared_ptr<const Knowledge> published;
   };
   Word& word(const GlobalBuffer* buffer, std::int64_t index);
-  Event event(const Thread& by) const { return {by, clocks_.now(clocks_.shape().agent(by))}; }
   bool seen(const Thread& viewer, const Event& event) const;
   bool reached(const Thread& viewer, const Event& event) const;
 

@@ -199,6 +199,7 @@ TEST(SimulateCluster, SendingPublishesNothingElse) {
         b.cluster_rank() == 0,
         [&] {
           b.store(x[b.thread()], b.thread());
+          b.warp_sync();
           if (by_arrival)
             b.arrive(bar, zero, one);
           else
