@@ -2,23 +2,23 @@
 // hide.
 //
 // A group is what runs together: a block, the blocks of a cluster, or the whole grid of a cooperative kernel.
-// Its warps take turns, each as far as it gets. Asynchronous copies land as late as the rules allow (when their
-// group is waited for). Matrix products sum in double and round to fp32 once.
+// Its warps take turns, each as far as it gets. Asynchronous copies land as late as the rules allow (when
+// their group is waited for). Matrix products sum in double and round to fp32 once.
 //
 // Reported as faults:
 //  - out-of-range or misaligned access; a write to a read-only buffer; registers read before they are set;
 //  - reads of memory that nobody wrote (including a pending asynchronous copy's target);
-//  - races: two threads of a group touching an element, one of them writing, with nothing that orders them, by
-//    vector clocks. Barriers, mbarriers and grid flags order; threads of one warp need one of them, or a
-//    WarpSync, too. Data of a StoreAsync is ordered before who waits for its mbarrier's phase only, and neither
-//    it nor a StoreFlagged publishes what its thread has stored before. Two groups touching one global element,
-//    one of them writing, always race;
+//  - races: two threads of a group touching an element, one of them writing, with nothing that orders the
+//    two, by vector clocks. Barriers, mbarriers and grid flags order; threads of one warp need one of them,
+//    or a WarpSync, too. Data of a StoreAsync is ordered before who waits for its mbarrier's phase only, and
+//    neither it nor a StoreFlagged publishes what its thread has stored before. Two groups touching one
+//    global element, one of them writing, always race;
 //  - deadlocks: warps that wait for what never comes;
-//  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that another interleaving
-//    may count for an earlier phase, a block that may leave while others still use its shared memory, words
-//    sent to a place that was not cleared;
+//  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that may be counted for
+//    an earlier phase when warps run in another order, a block that may leave while others still use its
+//    shared memory, words sent to a place that was not cleared;
 //  - a run past `step_limit`.
-// All but deadlocks and what follows from values are found in whatever order the warps run.
+// Races are judged by what orders two accesses, not by the order in which the warps happen to run.
 //
 // Not modelled: warps whose lanes diverge wait together, so lanes that wait for other lanes of their own warp
 // deadlock.

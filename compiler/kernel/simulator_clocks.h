@@ -154,7 +154,7 @@ class Clocks {
     Knowledge knowledge;
   };
   std::size_t columns() const {
-    return static_cast<std::size_t>(shape_.agents() + shape_.blocks * shape_.mbarriers);
+    return now_.size() + static_cast<std::size_t>(shape_.blocks) * static_cast<std::size_t>(shape_.mbarriers);
   }
   template <class F>
   bool knows(const Thread& viewer, F&& covers) const {

@@ -102,7 +102,7 @@ class Warp {
   bool whole_warp(const char* what, GroupContext& context);
   bool all_lanes(const char* what, GroupContext& context);
   // Where an instruction that waits must be run again.
-  void wait_here(WarpState state, GroupContext& context);
+  void wait_here(const WarpState& state, GroupContext& context);
   Thread thread(int lane) const { return {block_, index_, lane}; }
   Party party(Mask lanes) const { return {agent_, lanes, lanes == existing_}; }
   Span span(const MemRef& ref, std::int64_t index, int count) const {

@@ -5,8 +5,8 @@
 
 namespace rondo::kernel::simulator {
 
-void Warp::wait_here(WarpState state, GroupContext& context) {
-  state_ = std::move(state);
+void Warp::wait_here(const WarpState& state, GroupContext& context) {
+  state_ = state;
   --pc_;
   --context.steps;  // the instruction has not been run
 }

@@ -1,0 +1,97 @@
+// The sample kernels that also run on a GPU (tests/gpu/units_test.cpp), in the simulator: the same values,
+// and nothing to complain of.
+#include "tests/backend/cuda_kernels.h"
+#include "tests/kernel/harness.h"
+
+namespace rondo::backend::cuda::testing {
+namespace {
+
+using namespace kernel;
+using kernel::test::counting;
+using kernel::test::expect_clean;
+
+std::vector<double> values(int count, int factor, int modulus, int shift) {
+  std::vector<double> result;
+  for (int i = 0; i < count; ++i) result.push_back(i * factor % modulus - shift);
+  return result;
+}
+
+TEST(UnitKernelsSimulated, PackedPairs) {
+  std::vector<GlobalBuffer> b;
+  for (const Storage storage : {Storage::BF16, Storage::F16}) {
+    b.push_back(counting(storage, 256));
+    b.push_back(output_buffer(storage, 1024));
+  }
+  expect_clean(kernel::test::run(packed_pairs(), 1, b));
+  for (const std::size_t k : {std::size_t{0}, std::size_t{2}})
+    for (std::size_t i = 0; i < 256; i += 8) {
+      const std::vector<float>& in = b[k].values;
+      const float* out = &b[k + 1].values[768 + i];
+      EXPECT_EQ(out[0], round_to(b[k].storage, in[i + 1] * static_cast<float>(1.0 / 3)));
+      for (const int low : {1, 2, 5}) EXPECT_EQ(out[low], in[i]);
+      EXPECT_EQ(out[3], round_to(b[k].storage, in[i + 1] + in[i]));
+      EXPECT_EQ(out[4], in[i + 1]);
+    }
+}
+
+TEST(UnitKernelsSimulated, MatrixProduct) {
+  for (const Storage storage : {Storage::BF16, Storage::F16}) {
+    std::vector<GlobalBuffer> b{input_buffer(storage, values(256, 7, 11, 5)),
+                                input_buffer(storage, values(256, 5, 13, 6)),
+                                output_buffer(Storage::F32, 768)};
+    expect_clean(kernel::test::run(matrix_product(storage), 1, b));
+    for (std::size_t i = 0; i < 768; ++i) {
+      float sum = 0;  // integers: exact in any order
+      for (std::size_t k = 0; k < 16; ++k)
+        sum += b[0].values[i % 256 / 16 * 16 + k] * b[1].values[k * 16 + i % 16];
+      ASSERT_EQ(b[2].values[i], sum) << i;
+    }
+  }
+}
+
+TEST(UnitKernelsSimulated, WarpRoles) {
+  constexpr int kElements = 5 * 7 * 64;
+  std::vector<GlobalBuffer> b{counting(Storage::F32, kElements), output_buffer(Storage::F32, kElements)};
+  expect_clean(kernel::test::run(warp_roles(), 5, b));
+  for (int i = 0; i < kElements; ++i)
+    ASSERT_EQ(b[1].values[static_cast<std::size_t>(i)], 3.0f * static_cast<float>(i));
+}
+
+TEST(UnitKernelsSimulated, ClusterSum) {
+  constexpr int kTurns = 5, kBlocks = 8;
+  std::vector<GlobalBuffer> b{input_buffer(Storage::BF16, values(kTurns * kBlocks * 64, 31, 127, 60)),
+                              input_buffer(Storage::I32, values(kBlocks * 32, 3, 1 << 20, 0)),
+                              output_buffer(Storage::F32, kTurns * kBlocks * 64),
+                              output_buffer(Storage::I32, kBlocks * 32)};
+  expect_clean(simulate(cluster_sum(), kBlocks,
+                        {{.buffer = 0}, {.buffer = 1}, {.buffer = 2}, {.buffer = 3}, {.integer = kTurns}},
+                        b));
+  for (std::size_t i = 0; i < kTurns * kBlocks * 64; ++i) {
+    float sum = 0;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const float v = b[0].values[(i / 64 / 4 * 4 + rank) * 64 + i % 64];
+      const float third = v * static_cast<float>(1.0 / 3);
+      sum = sum + v + third;
+    }
+    ASSERT_EQ(b[2].values[i], sum) << i;
+  }
+  for (int i = 0; i < kBlocks * 32; ++i) {
+    const int block = i / 32, before = block / 4 * 4 + (block + 3) % 4;
+    ASSERT_EQ(b[3].integers[static_cast<std::size_t>(i)], (before * 32 + i % 32) * 3) << i;
+  }
+}
+
+TEST(UnitKernelsSimulated, GridRing) {
+  constexpr int kTurns = 6, kBlocks = 12;
+  std::vector<GlobalBuffer> b{output_buffer(Storage::F32, kTurns * kBlocks * 64),
+                              input_buffer(Storage::I32, {0})};
+  expect_clean(simulate(grid_ring(), kBlocks, {{.buffer = 0}, {.buffer = 1}, {.integer = kTurns}}, b));
+  for (int i = 0; i < kTurns * kBlocks * 64; ++i) {
+    const int t = i / (kBlocks * 64), block = i / 64 % kBlocks;
+    ASSERT_EQ(b[0].values[static_cast<std::size_t>(i)],
+              static_cast<float>((block - t + kBlocks) % kBlocks * 64 + i % 64 + t));
+  }
+}
+
+}  // namespace
+}  // namespace rondo::backend::cuda::testing
