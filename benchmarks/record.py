@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,ready,exhaustive]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,ready,exhaustive]
 
   rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
+  dense       the same for cells with matrices, from dense_rows.json beside the table
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
 
@@ -70,7 +71,7 @@ def write(record, record_file):
 
 
 def problem_arguments(row):
-    shape = f"B={row['B']},T={row['T']},H=1,D={row['D']}"
+    shape = f"B={row['B']},T={row['T']},H={row.get('H', 1)},D={row['D']}"
     return [row["cell"], "--shape", shape, "--dtype", row["dtype"], "--pass", row["pass"]]
 
 
@@ -80,14 +81,14 @@ def problem_text(row):
 
 # --- rows ---
 
-def add_rows(record, row, timed):
+def add_rows(rows, row, timed):
     by_pass = {r["pass"]: r for r in timed["rows"]}
     for name, r in by_pass.items():
         r["target_ms"] = row["target"].get(name)
         r["peer_ms"] = row["peer"].get(name)
         r["peer"] = row["peer_name"]
         r["copy_bytes_per_s"] = timed["copy_bytes_per_s"]
-        record["rows"].append(r)
+        rows.append(r)
     if "fwbw" in row["target"]:
         both = dict(by_pass["fws"])
         both.update({
@@ -100,7 +101,7 @@ def add_rows(record, row, timed):
             "peer_ms": row["peer"].get("fwbw"),
         })
         both["share_of_copy_bandwidth"] = both["bytes"] / (both["median_ms"] * 1e-3) / timed["copy_bytes_per_s"]
-        record["rows"].append(both)
+        rows.append(both)
 
 
 def tuning_summary(row, tuned):
@@ -112,13 +113,26 @@ def tuning_summary(row, tuned):
 
 def measure_rows(record, table, options):
     record["tuning"], record["rows"] = [], []
+    tune_and_time(record, table, options, record["rows"])
+
+
+def measure_dense(record, _, options):
+    """Rows of cells with matrices, kept apart: their tuning comes on top of the other rows'."""
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    record["dense"] = []
+    record.setdefault("tuning", [])
+    tune_and_time(record, table, options, record["dense"])
+
+
+def tune_and_time(record, table, options, rows):
     for number, row in enumerate(table["rows"]):
         common = [*problem_arguments(row | {"pass": "fw,fws,bw"}), "--db", options.database]
         tuned = rondo(options.rondo, "tune", *common, "--budget", options.budget)
         timed = rondo(options.rondo, "bench", *common)
         record["tuning"].append(tuning_summary(row, tuned))
-        add_rows(record, row, timed)
-        record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in record["rows"])
+        add_rows(rows, row, timed)
+        record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in rows)
         write(record, options.record)
         best = {r["pass"]: round(r["median_ms"], 4) for r in timed["rows"]}
         print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})}: {best}", flush=True)
@@ -181,7 +195,7 @@ def compared(row, searched, everything):
             "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
 
 
-STAGES = {"rows": measure_rows, "ready": measure_ready, "exhaustive": measure_exhaustive}
+STAGES = {"rows": measure_rows, "dense": measure_dense, "ready": measure_ready, "exhaustive": measure_exhaustive}
 
 
 def main():
@@ -198,7 +212,7 @@ def main():
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
     record = begin(options.rondo, options.record)
-    if "rows" in stages or "ready" in stages:
+    if {"rows", "dense", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:
         STAGES[stage](record, table, options)

@@ -189,10 +189,18 @@ best of all were timed in one run, taking turns. Target: at most {target} of the
     return text
 
 
+def dense_section(record):
+    """Cells with matrices: the persistent strategy."""
+    rows = record.get("dense")
+    if not rows:
+        return ""
+    return "\n## Cells with matrices\n\n" + summary(rows) + "\n" + table(rows)
+
+
 def page(record):
     rows = record["rows"]
-    return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + "\n## All rows\n\n" +
-            table(rows) + method(record))
+    return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + dense_section(record) +
+            "\n## All rows\n\n" + table(rows) + method(record))
 
 
 # --- the picture ---

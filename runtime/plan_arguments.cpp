@@ -66,8 +66,8 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
   for (std::size_t i = 0; i < params.size(); ++i) {
     Slot slot{SlotKind::Batch, 0};
     if (std::holds_alternative<schedule::Time>(launch.arguments[i])) slot.kind = SlotKind::Time;
-    auto of_tensor = [&](SlotKind kind, TensorRef ref, bool written) -> Status {
-      const Result<std::uint8_t> index = index_of(ref, written, cell, problem);
+    auto of_tensor = [&](SlotKind kind, TensorRef ref, Access access) -> Status {
+      const Result<std::uint8_t> index = index_of(ref, access, cell, problem);
       if (!index) return index.error();
       slot = {kind, *index};
       return success();
@@ -76,11 +76,11 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
         [&](const auto& argument) -> Status {
           using A = std::decay_t<decltype(argument)>;
           if constexpr (std::is_same_v<A, schedule::Pointer>)
-            return of_tensor(SlotKind::Pointer, argument.tensor, params[i].written);
+            return of_tensor(SlotKind::Pointer, argument.tensor, params[i].written ? Access::Writes : Access::Reads);
           else if constexpr (std::is_same_v<A, schedule::StrideB>)
-            return of_tensor(SlotKind::StrideB, argument.tensor, false);
+            return of_tensor(SlotKind::StrideB, argument.tensor, Access::Names);
           else if constexpr (std::is_same_v<A, schedule::StrideT>)
-            return of_tensor(SlotKind::StrideT, argument.tensor, false);
+            return of_tensor(SlotKind::StrideT, argument.tensor, Access::Names);
           else
             return success();
         },
@@ -92,11 +92,13 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
   return success();
 }
 
-Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const step::Cell& cell,
+Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, Access access, const step::Cell& cell,
                                              const schedule::Problem& problem) {
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (tensors_[i].ref == ref) {
-      tensors_[i].written |= written;
+      // A result that a later launch of the plan reads cannot be thrown away.
+      if (access == Access::Reads && tensors_[i].need == Need::Discard) tensors_[i].need = Need::Required;
+      tensors_[i].written |= access == Access::Writes;
       return static_cast<std::uint8_t>(i);
     }
   if (tensors_.size() == kMaxTensors)
@@ -106,13 +108,15 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, bool written, const 
   PlanTensor tensor;
   tensor.ref = ref;
   tensor.name = schedule::name_of(ref, cell);
-  tensor.written = written;
+  tensor.written = access == Access::Writes;
   if (ref.role == Role::Scratch) {
     tensor.element_bytes = kernel::storage_bytes(problem.storage);
     tensor.unit = scratch_units_.at(static_cast<std::size_t>(ref.tensor)) / tensor.element_bytes;
   } else if (!schedule::is_internal(ref.role)) {
     tensor.timed = schedule::has_time_axis(ref.role);
     tensor.need = need_of(ref.role);
+    tensor.wide = tensor.timed || (ref.role == Role::Param &&
+                                   cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix);
     tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref, cell, problem));
     tensor.unit = unit_elements(ref, cell, problem.sizes);
     if (tensor.unit > kMaxUnit)
@@ -233,7 +237,7 @@ Status PlanArguments::check(const PlanTensor& tensor, const Place& place, const 
   if (place.pointer == 0)
     return input_error(fmt::format("tensor '{}' is bound to a null pointer", tensor.name),
                        tensor.need == Need::Required ? "" : "leave it unbound if it is not wanted");
-  const int alignment = tensor.timed ? alignment_ : tensor.element_bytes;
+  const int alignment = tensor.wide ? alignment_ : tensor.element_bytes;
   if (place.pointer % static_cast<DeviceAddress>(alignment) != 0)
     return input_error(
         fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,

@@ -29,6 +29,7 @@ struct PlanTensor {
   schedule::TensorRef ref;
   std::string name;  // as in emitted code and in messages: "x", "grad_x", "h_first"
   bool timed = false;
+  bool wide = false;  // read or written by vectors: must have the plan's alignment
   bool written = false;
   Need need = Need::Required;
   int element_bytes = 4;
@@ -56,6 +57,7 @@ class PlanArguments {
     std::int64_t fixed = 1, per_batch = 0, batch_tile = 1, time_tile = 0;
     std::int64_t blocks(std::int64_t batch, std::int64_t time) const;
   };
+  enum class Access { Reads, Writes, Names };  // Names: a stride
   enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time };
   struct Slot {
     SlotKind kind;
@@ -80,7 +82,7 @@ class PlanArguments {
   };
 
   Status add_launch(const schedule::Launch& launch, const step::Cell& cell, const schedule::Problem& problem);
-  Result<std::uint8_t> index_of(schedule::TensorRef ref, bool written, const step::Cell& cell,
+  Result<std::uint8_t> index_of(schedule::TensorRef ref, Access access, const step::Cell& cell,
                                 const schedule::Problem& problem);
   Regions regions(std::int64_t batch, std::int64_t time) const;
   std::int64_t scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const;

@@ -36,12 +36,15 @@ std::string VerifyCase::text() const {
 
 std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem) {
   const auto nodes = static_cast<std::int64_t>(cell.graph.nodes.size());
+  const std::int64_t products =
+      std::count_if(cell.graph.nodes.begin(), cell.graph.nodes.end(),
+                    [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
   const std::int64_t work = problem.pass == Pass::Backward ? kForwardWork / kBackwardShare : kForwardWork;
   VerifyCase main;
   main.sizes = problem.sizes;
   main.sizes.batch = 3;
   const std::int64_t step_work =
-      main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes);
+      main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes + products * problem.sizes.dim);
   main.sizes.time = std::clamp(work / step_work, kShortest, kLongest);
   if (main.sizes.time % 2 == 0) --main.sizes.time;  // odd: a tail in every stage length
   return with_single_step(main, problem);

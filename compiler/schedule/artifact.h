@@ -77,7 +77,8 @@ struct KernelPlan {
   // Exchange: int32 words = exchange_words * ceil(B / exchange_batch_tile).
   std::int64_t exchange_words = 0;
   std::int64_t exchange_batch_tile = 1;
-  // Alignment in bytes that every tensor with a time axis must have: base pointer and both strides.
+  // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the base
+  // pointer of every matrix.
   int alignment = 2;
 };
 

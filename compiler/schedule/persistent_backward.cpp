@@ -60,7 +60,7 @@ class SweepBuilder : PersistentBody {
     for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
       inputs_[id] = kernel_.stage({Role::Input, id});
     if (!split_.product_row.empty()) products_at_ = kernel_.stage({Role::Scratch, kProducts});
-    for (const TensorRef& ref : needs_.history_tensors) before_.push_back(kernel_.stage(ref, true));
+    for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
     declare_params();
@@ -125,8 +125,8 @@ class SweepBuilder : PersistentBody {
   }
 
   int before_of(const TensorRef& ref) const {
-    for (std::size_t i = 0; i < needs_.history_tensors.size(); ++i)
-      if (needs_.history_tensors[i] == ref) return before_[i];
+    for (std::size_t i = 0; i < split_.histories.size(); ++i)
+      if (split_.histories[i] == ref) return before_[i];
     throw std::logic_error("persistent: a previous state that is not stored");
   }
 
@@ -161,7 +161,7 @@ class SweepBuilder : PersistentBody {
   const BackwardSplit& split_;
   const BackwardNeeds& needs_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
-  std::vector<int> before_;  // parallel to needs_.history_tensors
+  std::vector<int> before_;  // parallel to split_.histories
   int products_at_ = -1, lefts_at_ = -1;
   std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
   std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
@@ -210,13 +210,9 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
 void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
                           const Parameters& parameters, KernelPlan& plan) {
   std::vector<MatrixTerm> terms;
-  for (const step::MatrixGradient& matrix : split.needs.step.matrices) {
-    int left = 0;
-    while (split.lefts[static_cast<std::size_t>(left)] != matrix.left) ++left;
-    terms.push_back({matrix.tensor, matrix.row,
-                     {{{Role::Scratch, kLefts}, left}, false, std::nullopt, 0},
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices)
+    terms.push_back({matrix.tensor, matrix.row, {left_row(split, matrix.left), false, std::nullopt, 0},
                      operand(cell, split, matrix.right)});
-  }
   const GemmParameters gemm =
       gemm_for(problem, GemmUse::MatrixGradient, static_cast<int>(terms.size()), parameters);
   for (Launch& launch : matrix_gradients(cell, problem, terms, plan.scratch_rows, gemm))

@@ -10,6 +10,24 @@ using step::NodeKind;
 using step::TensorId;
 using step::TensorKind;
 
+namespace {
+
+// The input row whose gradient this node is.
+const step::Row* input_gradient(const step::BackwardStep& step, NodeId node) {
+  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(),
+                                  [&](const step::Row& row) { return row.value == node; });
+  return found == step.inputs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+RowRef left_row(const BackwardSplit& split, NodeId left) {
+  if (const step::Row* row = input_gradient(split.needs.step, left))
+    return {{Role::InputGradient, row->tensor}, row->row};
+  const auto found = std::find(split.lefts.begin(), split.lefts.end(), left);
+  return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
+}
+
 BackwardSplit backward_split(const step::Cell& cell) {
   BackwardSplit split;
   split.needs = backward_needs(cell);
@@ -23,9 +41,19 @@ BackwardSplit backward_split(const step::Cell& cell) {
     return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
   });
   for (const step::MatrixGradient& matrix : matrices)
-    if (std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
+    if (!input_gradient(step, matrix.left) &&
+        std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
       split.lefts.push_back(matrix.left);
   split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
+
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots)) {
+    const Node& node = split.sweep.at(id);
+    const auto saved = split.needs.history.find({node.tensor, node.row});
+    if (node.kind != NodeKind::Leaf || saved == split.needs.history.end()) continue;
+    const TensorRef& ref = saved->second.tensor;
+    if (std::find(split.histories.begin(), split.histories.end(), ref) == split.histories.end())
+      split.histories.push_back(ref);
+  }
 
   // Forward products that the sweep reads, or that a vector of such a product or of a matrix gradient reads.
   std::vector<NodeId> wanted;
@@ -103,7 +131,7 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   const BackwardSplit split = backward_split(cell);
   shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
                   rows(cell.of_kind(TensorKind::Output)) + static_cast<int>(split.product_row.size());
-  for (const TensorRef& ref : split.needs.history_tensors) shape.rows_in += rows({ref.tensor});
+  for (const TensorRef& ref : split.histories) shape.rows_in += rows({ref.tensor});
   shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;

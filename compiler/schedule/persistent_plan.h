@@ -20,8 +20,13 @@ struct BackwardSplit {
   std::vector<ProductGroup> forward;       // groups of forward products, by level
   std::map<step::NodeId, int> product_row;  // forward product -> row of scratch tensor kProducts
   std::map<step::NodeId, int> vector_row;   // vector that is no leaf -> row of kVectors
-  std::vector<step::NodeId> lefts;          // distinct left factors: row i of kLefts
+  std::vector<TensorRef> histories;         // saved states that the sweep reads
+  // Left factors of matrix gradients that are no gradient of an input: row i of kLefts. The others are read
+  // where the sweep stores them.
+  std::vector<step::NodeId> lefts;
 };
+// Where a left factor lies.
+RowRef left_row(const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1, kLefts = 2;  // scratch tensors of the backward pass
 BackwardSplit backward_split(const step::Cell& cell);
 std::vector<int> scratch_rows(const BackwardSplit& split);

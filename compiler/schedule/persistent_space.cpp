@@ -14,7 +14,7 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 68;  // addresses, loop state, temporaries of the step
+constexpr int kRegistersBeside = 80;  // addresses, loop state, temporaries of the step
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -109,7 +109,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
       4 * row_tiles * resident + 4 * widest_group * batch_tiles * chains + 4 * batch_tiles +
           unit_blocks * batch_tiles * shape.rows_in + channels * (shape.states + shape.product_count) +
           unit_blocks * shape.param_rows + channels * shape.sums +
-          when(grid == 1, 4 * ceil_div(batch_tiles * units * blocks, 32 * warps * splits), 0) + kRegistersBeside,
+          when(grid == 1, 4 * ceil_div(batch_tiles * units * blocks, 32 * warps * splits), 0) +
+          (problem.pass == Pass::Backward ? 8 : 0) * channels + kRegistersBeside,
       "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   s.require(registers * threads <= profile.limits.registers_per_sm, "registers of an SM");

@@ -61,7 +61,11 @@ TEST_P(DenseCell, Tails) {
           {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}});
 }
 TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
-TEST_P(DenseCell, RepeatsBitByBit) { verify({{{16, 70, 1, 256}, {}, true}}, 200); }
+TEST_P(DenseCell, RepeatsBitByBit) {
+  // What one block holds is smaller than what a team does.
+  const std::int64_t dim = std::get<3>(GetParam()) == Form::Block ? 64 : 256;
+  verify({{{16, 70, 1, dim}, {}, true}}, 200);
+}
 
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
   const char* forms[] = {"block", "cluster", "grid"};

@@ -148,12 +148,16 @@ TEST(Candidates, AreRankedAndLegal) {
     EXPECT_TRUE(check_candidate(cell, problem, profile, "stream", (*candidates)[i].parameters).ok());
 }
 
-TEST(Candidates, DenseCellsSayWhyNothingComputesThem) {
-  const auto candidates = ranked_candidates(testing::library_cell("lstm"), testing::problem_of(Pass::Forward),
-                                            target::find_profile("h200").value());
+TEST(Candidates, DenseCellsInFp32SayWhyNothingComputesThem) {
+  schedule::Problem problem = testing::problem_of(Pass::Forward);
+  problem.storage = kernel::Storage::F32;
+  const auto candidates =
+      ranked_candidates(testing::library_cell("lstm"), problem, target::find_profile("h200").value());
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
   EXPECT_NE(candidates.error().message.find("stream: the step multiplies by a matrix"), std::string::npos)
+      << candidates.error().message;
+  EXPECT_NE(candidates.error().message.find("persistent: fp32 storage"), std::string::npos)
       << candidates.error().message;
 }
 

@@ -56,7 +56,7 @@ TEST(StreamSimulated, SegmentsOfTime) {
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
-          if (may_segment(cell, c.problem)) (*p)["segments"] = 4, (*p)["shorten"] = 0;
+          if (segment_parts(cell, c.problem) > 0) (*p)["segments"] = 4, (*p)["shorten"] = 0;
         }
         EXPECT_EQ(c.backward.at("segments"), 4)
             << cell.name << ": every backward sweep is linear in its carries";

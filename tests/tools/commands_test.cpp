@@ -143,10 +143,10 @@ TEST(BadInput, NoNvrtc) {
   EXPECT_EQ(rondo({"emit", "mingru", "--shape", "D=64"}, {{"RONDO_NVRTC", "none"}}).status, 0);
 }
 
-TEST(BadInput, DenseCells) {
+TEST(BadInput, DenseCellsInFp32) {
   for (const char* command : {"emit", "tune"})
-    expect_refused({{command, "gru", "--no-db", "--no-gpu"}, 3, "no strategy computes cell gru"});
-  expect_refused({{"verify", "gru", "--simulate"}, 3, "no strategy computes cell gru"});
+    expect_refused({{command, "gru", "--no-db", "--no-gpu", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
+  expect_refused({{"verify", "gru", "--simulate", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
 }
 
 TEST(BadInput, ForeignFilesAreNoDatabase) {
