@@ -62,10 +62,12 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
                              params.size(), launch.arguments.size(), kMaxArguments),
                  ""};
   LaunchTable table;
-  table.grid = {launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile};
+  table.grid = {launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile,
+                launch.tiles_together};
   for (std::size_t i = 0; i < params.size(); ++i) {
     Slot slot{SlotKind::Batch, 0};
     if (std::holds_alternative<schedule::Time>(launch.arguments[i])) slot.kind = SlotKind::Time;
+    if (std::holds_alternative<schedule::FirstTile>(launch.arguments[i])) slot.kind = SlotKind::FirstTile;
     auto of_tensor = [&](SlotKind kind, TensorRef ref, Access access) -> Status {
       const Result<std::uint8_t> index = index_of(ref, access, cell, problem);
       if (!index) return index.error();
@@ -267,6 +269,19 @@ Status PlanArguments::check_stride(const PlanTensor& tensor, const char* axis, s
   return success();
 }
 
+Status PlanArguments::launch_parts(LaunchSink& sink, std::size_t k, std::span<void* const> arguments,
+                                   std::int64_t* first_tile, const Call& call) const {
+  const Grid& grid = launches_[k].grid;
+  if (grid.tiles_together == 0) return sink.launch(k, grid.blocks(call.batch, call.time), arguments);
+  const std::int64_t tiles = (call.batch + grid.batch_tile - 1) / grid.batch_tile;
+  for (std::int64_t first = 0; first < tiles; first += grid.tiles_together) {
+    if (first_tile != nullptr) *first_tile = first;
+    const std::int64_t rows = std::min(grid.tiles_together, tiles - first) * grid.batch_tile;
+    if (Status status = sink.launch(k, grid.blocks(rows, call.time), arguments); !status) return status;
+  }
+  return success();
+}
+
 Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
                              std::int64_t time) const {
   if (Status status = check_sizes(batch, time); !status) return status;
@@ -287,6 +302,7 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
   std::array<void*, kMaxArguments> pointers;
   for (std::size_t k = 0; k < launches_.size(); ++k) {
     const LaunchTable& launch = launches_[k];
+    std::int64_t* first_tile = nullptr;
     for (std::size_t i = 0; i < launch.slots.size(); ++i) {
       const Place& at = places[launch.slots[i].tensor];
       pointers[i] = &values[i];
@@ -297,12 +313,11 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
         // 32-bit parameters are read from the low half: CUDA hosts are little-endian.
         case SlotKind::Batch: values[i] = batch; break;
         case SlotKind::Time: values[i] = time; break;
+        case SlotKind::FirstTile: first_tile = &values[i]; break;
       }
     }
-    const std::int64_t blocks = launch.grid.blocks(batch, time);
-    if (Status status = sink.launch(k, blocks, std::span<void* const>{pointers.data(), launch.slots.size()});
-        !status)
-      return status;
+    const std::span<void* const> arguments{pointers.data(), launch.slots.size()};
+    if (Status status = launch_parts(sink, k, arguments, first_tile, call); !status) return status;
   }
   return success();
 }

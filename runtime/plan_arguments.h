@@ -54,11 +54,11 @@ class PlanArguments {
  private:
   // What grid_blocks() needs of a launch.
   struct Grid {
-    std::int64_t fixed = 1, per_batch = 0, batch_tile = 1, time_tile = 0;
+    std::int64_t fixed = 1, per_batch = 0, batch_tile = 1, time_tile = 0, tiles_together = 0;
     std::int64_t blocks(std::int64_t batch, std::int64_t time) const;
   };
   enum class Access { Reads, Writes, Names };  // Names: a stride
-  enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time };
+  enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time, FirstTile };
   struct Slot {
     SlotKind kind;
     std::uint8_t tensor;
@@ -87,6 +87,9 @@ class PlanArguments {
   Regions regions(std::int64_t batch, std::int64_t time) const;
   std::int64_t scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
+  // Starts kernel k, in parts if not all batch tiles may run at once; `first_tile` (may be null) is an argument.
+  Status launch_parts(LaunchSink& sink, std::size_t k, std::span<void* const> arguments,
+                      std::int64_t* first_tile, const Call& call) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(const PlanTensor& tensor, const Bindings& bindings, Call& call, Place& place) const;
   Status check(const PlanTensor& tensor, const Place& place, const Call& call) const;

@@ -25,6 +25,17 @@ std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t 
   return launch.blocks_fixed + launch.blocks_per_batch * rows * spans;
 }
 
+std::vector<LaunchPart> launch_parts(const Launch& launch, std::int64_t batch, std::int64_t time) {
+  if (launch.tiles_together == 0) return {{0, grid_blocks(launch, batch, time)}};
+  std::vector<LaunchPart> parts;
+  const std::int64_t tiles = (batch + launch.batch_tile - 1) / launch.batch_tile;
+  for (std::int64_t first = 0; first < tiles; first += launch.tiles_together) {
+    const std::int64_t rows = std::min(launch.tiles_together, tiles - first) * launch.batch_tile;
+    parts.push_back({first, grid_blocks(launch, rows, time)});
+  }
+  return parts;
+}
+
 namespace {
 
 std::int64_t step_bytes(const step::Tensor& tensor, const Problem& problem) {

@@ -54,7 +54,8 @@ struct StrideT {
 };                // I64, elements
 struct Batch {};  // I32
 struct Time {};   // I32
-using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time>;
+struct FirstTile {};  // I32, the first batch tile of this part of the launch
+using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile>;
 
 struct Launch {
   kernel::Kernel kernel;
@@ -64,6 +65,8 @@ struct Launch {
   std::int64_t blocks_per_batch = 0;
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
+  // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
+  std::int64_t tiles_together = 0;
 };
 
 struct KernelPlan {
@@ -82,7 +85,15 @@ struct KernelPlan {
   int alignment = 2;
 };
 
+// Blocks of all parts.
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time);
+
+// A kernel started once: for all batch tiles, or for tiles_together of them (then blocks_fixed is 0).
+struct LaunchPart {
+  std::int64_t first_tile = 0;
+  std::int64_t blocks = 1;
+};
+std::vector<LaunchPart> launch_parts(const Launch& launch, std::int64_t batch, std::int64_t time);
 
 // Which states' histories the forward pass must store for Backward: those no output row already carries.
 std::vector<step::TensorId> stored_histories(const step::Cell& cell);

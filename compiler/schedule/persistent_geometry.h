@@ -15,6 +15,7 @@ namespace rondo::schedule {
 
 struct PersistentParameters {
   int blocks = 1;       // that share a head
+  int together = 1;     // batch tiles of a launch, if they meet through global memory
   int grid = 0;         // 1: they meet through global memory, 0: they are a cluster
   int unit_blocks = 1;  // blocks of 8 channels a warp
   int batch_tiles = 1;  // tiles of 8 batch rows a block

@@ -72,7 +72,8 @@ void PersistentKernel::place_threads() {
   rank_ = g.p.blocks == 1  ? b.constant(0)
           : g.in_cluster() ? b.let("rank", b.cluster_rank())
                            : b.let("rank", b.block() % g.p.blocks);
-  team_ = b.let("team", b.block() / g.p.blocks);
+  team_ = b.let("team", g.in_grid() ? b.block() / g.p.blocks + signature_.first_tile() * problem_.sizes.heads
+                                    : b.block() / g.p.blocks);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
@@ -235,6 +236,7 @@ Launch PersistentKernel::finish() {
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
   launch.batch_tile = geometry_.batch;
+  launch.tiles_together = geometry_.in_grid() ? geometry_.p.together : 0;
   launch.kernel = builder_.finish();
   return launch;
 }

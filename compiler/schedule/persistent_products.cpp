@@ -12,7 +12,7 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kStepBarrier = 1;     // named barrier of the computing warps
+constexpr int kStepBarrier = 1;     // named barrier of the multiplying warps
 constexpr int kCollectBarrier = 2;  // of the multiplying warps, once the vectors are in shared memory
 // Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
 // fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
@@ -62,8 +62,9 @@ void PersistentProducts::declare() {
     Group own;
     own.row_tiles = g.row_tiles(static_cast<int>(group.products.size()));
     const std::string name = fmt::format("vector_{}", own_.size());
-    own.exchange = b.shared(name, problem_.storage, 2 * exchange_elements(),
-                            fmt::format("[2, batch tiles {}, channels {}, 8]", g.p.batch_tiles, g.padded));
+    own.exchange = b.shared(name, problem_.storage, exchange_slots() * exchange_elements(),
+                            fmt::format("[{}, batch tiles {}, channels {}, 8]", exchange_slots(),
+                                        g.p.batch_tiles, g.padded));
     if (const int outside = g.k_share() - resident(); outside > 0)
       own.matrix = b.shared(fmt::format("matrix_{}", own_.size()), problem_.storage,
                             std::int64_t{g.warps} * g.p.splits * own.row_tiles * outside * 32 * 8,
@@ -255,7 +256,7 @@ void PersistentProducts::collect(std::size_t group, Value count) {
   const auto bring = [&] {
     const Value from = b.let("collect_from", team_words(group, count % kSlots) + b.wide(b.thread() * 4));
     b.load_flagged(collected_, b.constant(0), turns, sent_.memory[from], b.constant(threads * 4));
-    const Value to = b.let("collect_to", count % 2 * exchange_elements() + b.thread() * 8);
+    const Value to = b.thread() * 8;
     for (int turn = 0; turn < turns; ++turn) {
       std::vector<Value> words;
       for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
@@ -284,6 +285,7 @@ void PersistentProducts::clear_sent(int level, Value count) {
 void PersistentProducts::meet(int level, Value count) {
   auto& b = kernel_.builder();
   if (geometry_.in_grid()) {
+    b.named_barrier(kStepBarrier, geometry_.multiplying());  // all have read the vectors of the step before
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) collect(group, count);
     return b.named_barrier(kCollectBarrier, geometry_.multiplying());
@@ -362,7 +364,7 @@ void PersistentProducts::multiply_group(std::size_t group, Value count) {
   const PersistentGeometry& g = geometry_;
   const Group& own = own_[group];
   const Value slot = b.let(
-      "from_slot", count % 2 * exchange_elements() + (first_tile() * (16 * 8) + kernel_.lane() * 8));
+      "from_slot", count % exchange_slots() * exchange_elements() + (first_tile() * (16 * 8) + kernel_.lane() * 8));
   b.for_("i", 0, own.row_tiles * g.p.batch_tiles * g.p.chains * 4, kernel::kFullUnroll,
          [&](Value i) { b.write(own.accumulators, i, b.real(0)); });
   const int inside = resident();

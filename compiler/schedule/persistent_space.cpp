@@ -84,9 +84,14 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
     if (team > max_cluster || (team & (team - 1)) != 0)
       s.require(implies(blocks == team, grid == 1), "clusters are of a power of two, and of limited size");
   s.require(implies(grid == 1, blocks >= 2), "a block alone needs no grid");
-  // Blocks that wait for each other must be resident together: one an SM.
-  const Expr on_chip = blocks * problem.sizes.heads * ceil_div(problem.sizes.batch, 8 * batch_tiles);
+  // Blocks that wait for each other must be resident together, one an SM; as many as fit are launched together.
+  const Var together = s.var("together", powers_of_two(1, 16), "batch tiles of a launch of the grid");
+  const Expr on_chip = blocks * problem.sizes.heads * together;
+  const Expr batch_parts = ceil_div(problem.sizes.batch, 8 * batch_tiles);
+  s.require(implies(grid == 0, together == 1), "clusters are launched all at once");
   s.require(implies(grid == 1, on_chip <= profile.limits.sm_count), "blocks of the grid resident at once");
+  s.require(implies(grid == 1, 2 * on_chip > profile.limits.sm_count || together >= batch_parts), "as many as fit");
+  s.require(implies(grid == 1 && together > 1, together < 2 * batch_parts), "no more than there are");
   s.require(implies(grid == 1, stages == 3 && writers == 1), "grid");
   s.require(divides(splits, k_tiles), "columns divide evenly");
   const Expr k_share = floor_div(k_tiles, splits);
@@ -120,7 +125,7 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr staging = stages * steps * (shape.rows_in * batch) * (units + 8) * 2;
   const Expr results = 2 * steps * (shape.rows_out * batch) * units * 2;
   const Expr exchange =
-      static_cast<std::int64_t>(shape.products.size()) * 4 * batch * (units * blocks);
+      static_cast<std::int64_t>(shape.products.size()) * 2 * when(grid == 1, 1, 2) * batch * (units * blocks);
   const Expr matrices =
       s.define("matrix_bytes", warps * splits * row_tiles * (k_share - resident) * 512, "bytes of matrices in shared memory");
   const Expr partial = (splits - 1) * warps * row_tiles * batch_tiles * 512;
@@ -184,7 +189,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
   // Clusters lie within one GPC; SMs that are no multiple stay idle (H200: 15 clusters of 8, 7 of 16).
   const double usable = g.in_grid() || g.p.blocks <= 2 ? 1 : g.p.blocks == 4 ? 0.94 : g.p.blocks == 8 ? 0.91 : 0.85;
-  const double waves = std::ceil(blocks / g.p.blocks / std::floor(usable * limits.sm_count / g.p.blocks));
+  const double teams = g.in_grid() ? static_cast<double>(g.p.together * sizes.heads)
+                                   : std::floor(usable * limits.sm_count / g.p.blocks);
+  const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
   const double point = step.chain + g.channels() * per_core * (step.alu + 4.0 * step.special +
                                                               2.0 * (shape.rows_in + shape.rows_out));

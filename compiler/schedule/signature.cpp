@@ -82,6 +82,11 @@ kernel::Value Signature::batch() {
   return builder_.argument("batch", Type::I32, "B");
 }
 
+kernel::Value Signature::first_tile() {
+  arguments_.push_back(FirstTile{});
+  return builder_.argument("first_tile", Type::I32, "batch tiles before this launch's");
+}
+
 kernel::Value Signature::time() {
   arguments_.push_back(Time{});
   return builder_.argument("time", Type::I32, "T");

@@ -32,6 +32,7 @@ class Signature {
   KernelTensor writes(TensorRef ref) { return declare(ref, true); }
   kernel::Value batch();
   kernel::Value time();
+  kernel::Value first_tile();
 
   std::vector<LaunchArgument> arguments() const { return arguments_; }
 

@@ -35,14 +35,14 @@ class PlanSimulator {
 
   SimulatedRun run() {
     for (const Launch& launch : plan_.launches) {
-      std::vector<kernel::Argument> arguments;
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written));
-      const auto result =
-          kernel::simulate(launch.kernel, grid_blocks(launch, problem_.sizes.batch, problem_.sizes.time),
-                           arguments, buffers_);
-      for (const kernel::Fault& fault : result.faults)
-        result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
+      for (const LaunchPart& part : launch_parts(launch, problem_.sizes.batch, problem_.sizes.time)) {
+        std::vector<kernel::Argument> arguments;
+        for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+          arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part));
+        const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_);
+        for (const kernel::Fault& fault : result.faults)
+          result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
+      }
     }
     for (const auto& [ref, written] : written_)
       if (written && !is_internal(ref.role)) collect(ref);
@@ -94,13 +94,14 @@ class PlanSimulator {
     }
   }
 
-  kernel::Argument argument(const LaunchArgument& launch_argument, bool written) {
+  kernel::Argument argument(const LaunchArgument& launch_argument, bool written, const LaunchPart& part) {
     kernel::Argument result;
     std::visit(Overload{[&](const Pointer& p) { result.buffer = buffer(p.tensor, written); },
                         [&](const StrideB& s) { result.integer = layout(s.tensor).stride_b; },
                         [&](const StrideT& s) { result.integer = layout(s.tensor).stride_t; },
                         [&](const Batch&) { result.integer = problem_.sizes.batch; },
-                        [&](const Time&) { result.integer = problem_.sizes.time; }},
+                        [&](const Time&) { result.integer = problem_.sizes.time; },
+                        [&](const FirstTile&) { result.integer = part.first_tile; }},
                launch_argument);
     return result;
   }

@@ -17,7 +17,7 @@ Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn
   const int unit_blocks = turn % 2 + 1;
   const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
   const int splits = turn % 3 == 1 && tiles % 2 == 0 ? 2 : 1;
-  return {{"blocks", blocks}, {"grid", grid}, {"splits", splits}, {"unit_blocks", unit_blocks}, {"batch_tiles", turn % 3 == 2 ? 2 : 1},
+  return {{"blocks", blocks}, {"grid", grid}, {"together", grid == 1 ? 2 : 1}, {"splits", splits}, {"unit_blocks", unit_blocks}, {"batch_tiles", turn % 3 == 2 ? 2 : 1},
           {"resident", turn % 4}, {"chains", turn % 2 + 1},     {"steps", turn % 3 == 0 ? 2 : 4},
           {"stages", 3 + turn % 2}, {"vector", vector},         {"loaders", 1 + turn % 2},
           {"writers", 1 + turn / 2 % 2}};
@@ -44,6 +44,14 @@ TEST(PersistentSimulated, OneBlockFp16) { run_all_sizes(Storage::F16, 1); }
 TEST(PersistentSimulated, ClusterOf2) { run_all_sizes(Storage::BF16, 2); }
 TEST(PersistentSimulated, ClusterOf4) { run_all_sizes(Storage::F16, 4); }
 TEST(PersistentSimulated, GridOf3) { run_all_sizes(Storage::BF16, 3, 1); }
+
+// Longer than the ring of words that the blocks of a grid exchange, so that its places are used again.
+TEST(PersistentSimulated, GridOf3ManySteps) {
+  Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
+  c.problem.sizes = {3, 37, 1, 40};
+  c.parameters = parameters_for(c.problem, 3, 1, 2);
+  Comparison(std::move(c)).run();
+}
 
 }  // namespace
 }  // namespace rondo::schedule
