@@ -62,11 +62,11 @@ void PersistentKernel::place_threads() {
   const PersistentGeometry& g = geometry_;
   batch_ = signature_.batch();
   time_ = signature_.time();
-  full_ = b.mbarrier("full", g.p.stages, g.p.loaders, "a stage of inputs has landed");
-  empty_ = b.mbarrier("empty", g.p.stages, g.warps, "it has been read");
+  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.loaders, "a stage of inputs has landed");
+  empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
   if (!written_.empty()) {
-    filled_ = b.mbarrier("filled", 2, g.warps, "a stage of results is complete");
-    drained_ = b.mbarrier("drained", 2, g.p.writers, "it has been stored");
+    filled_ = b.mbarrier("filled", 2, 32 * g.warps, "a stage of results is complete");
+    drained_ = b.mbarrier("drained", 2, 32 * g.p.writers, "it has been stored");
   }
   b.comment("this block's head, batch rows and units; this thread's unit and batch rows");
   rank_ = g.p.blocks == 1  ? b.constant(0)
@@ -201,11 +201,8 @@ void PersistentKernel::compute_role(const std::function<void()>& prepare,
       };
       step(now);
     });
-    b.warp_sync();
-    b.if_(lane_ == 0, [&] {
-      b.arrive(empty_, slot);
-      if (!written_.empty()) b.arrive(filled_, turn);
-    });
+    b.arrive(empty_, slot);
+    if (!written_.empty()) b.arrive(filled_, turn);
   });
   finish();
 }

@@ -25,8 +25,7 @@ void PersistentKernel::load_role() {
     b.commit_copies();
     b.if_(stage >= behind, [&] {
       b.wait_copies(behind);
-      b.warp_sync();
-      b.if_(lane_ == 0, [&] { b.arrive(full_, (stage - behind) % g.p.stages); });
+      b.arrive(full_, (stage - behind) % g.p.stages);
     });
   });
 }
@@ -83,8 +82,7 @@ void PersistentKernel::write_role() {
     const Value first = b.let("first", stage * steps);
     const Value count = b.let("count", min(steps, time_ - first));
     for (const WrittenTensor& written : written_) write_tensor(written, turn, first, count);
-    b.warp_sync();
-    b.if_(lane_ == 0, [&] { b.arrive(drained_, turn); });
+    b.arrive(drained_, turn);
   });
 }
 

@@ -12,6 +12,8 @@ using rondo::testing::library_cell;
 using runtime::TensorLayout;
 using schedule::Pass;
 
+constexpr int kTries = 20;
+
 enum class Form { Block, Cluster, Grid };
 
 bool has_form(const schedule::Parameters& parameters, Form form) {
@@ -30,11 +32,22 @@ class DenseCell : public rondo::testing::GpuTest,
       ADD_FAILURE() << cell.name << ": " << candidates.error().message;
       return nullptr;
     }
-    for (const runtime::Candidate& candidate : *candidates)
-      if (has_form(candidate.parameters, std::get<3>(GetParam())))
-        return load(cell, p, candidate.strategy, candidate.parameters);
+    int tries = 0;
+    for (const runtime::Candidate& candidate : *candidates) {
+      if (!has_form(candidate.parameters, std::get<3>(GetParam()))) continue;
+      // As the tuner does: what spills is passed over.
+      if (++tries < kTries && spills(cell, p, candidate)) continue;
+      return load(cell, p, candidate.strategy, candidate.parameters);
+    }
     ADD_FAILURE() << cell.name << ": no candidate of this form";
     return nullptr;
+  }
+
+  static bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate) {
+    const auto compiled = runtime::compile_plan(
+        std::make_shared<step::Cell>(cell), p,
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+    return compiled.ok() && compiled->spills();
   }
 
   void verify(std::vector<VerifyCase> cases, int repeats = 3) {
