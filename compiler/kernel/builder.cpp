@@ -103,10 +103,11 @@ void Builder::put(Stmt stmt) { scopes_.back()->push_back(std::move(stmt)); }
 
 // Names are unique in the whole kernel: a second `h` becomes `h_2`.
 std::string Builder::unique(const std::string& name) {
-  std::string candidate = name;
-  for (int n = 2; std::find(names_.begin(), names_.end(), candidate) != names_.end(); ++n)
-    candidate = name + "_" + std::to_string(n);
-  names_.push_back(candidate);
+  if (names_.insert(name).second) return name;
+  // The numbers below are taken: a name is never given back.
+  int& n = next_number_.try_emplace(name, 2).first->second;
+  std::string candidate = name + "_" + std::to_string(n++);
+  while (!names_.insert(candidate).second) candidate = name + "_" + std::to_string(n++);
   return candidate;
 }
 

@@ -8,6 +8,8 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/kernel/ir.h"
@@ -169,7 +171,8 @@ class Builder {
 
   Kernel kernel_;
   std::vector<Body*> scopes_;
-  std::vector<std::string> names_;
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> next_number_;  // by name: the number its next namesake tries first
 };
 
 }  // namespace rondo::kernel
