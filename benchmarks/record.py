@@ -152,7 +152,7 @@ def ready_times(options, row, *where, from_cache):
 
 
 def measure_ready(record, table, options):
-    record["ready"] = {"cold_target_ms": table["ready"]["cold_target_ms"],
+    record["ready"] = {"commit": record["commit"], "cold_target_ms": table["ready"]["cold_target_ms"],
                        "database_target_ms": table["ready"]["database_target_ms"], "rows": []}
     for row in table["ready"]["rows"]:
         cold = ready_times(options, row, "--no-db", from_cache=False)

@@ -145,6 +145,11 @@ def against(value, target):
     return "met" if value <= target else "**missed**"
 
 
+def of_commit(section, record):
+    """A section may have been measured again later than the rest."""
+    return f" (commit {section['commit']})" if section.get("commit", record["commit"]) != record["commit"] else ""
+
+
 def ready_section(record):
     """Empty for a record that was made without this stage; so are the others below."""
     ready = record.get("ready")
@@ -152,7 +157,7 @@ def ready_section(record):
         return ""
     cold_target, found_target = ready["cold_target_ms"], ready["database_target_ms"]
     text = f"""
-## Until a kernel is ready
+## Until a kernel is ready{of_commit(ready, record)}
 
 From the parsed cell to a loaded kernel, in a process of its own, on a context that is there already: compiled cold (NVRTC
 opened, the model's choice compiled), and found in the database. The slowest of {len(ready['rows'][0]['cold_ms'])} processes; \
@@ -194,12 +199,23 @@ def dense_section(record):
     rows = record.get("dense")
     if not rows:
         return ""
-    return "\n## Cells with matrices\n\n" + summary(rows) + "\n" + table(rows)
+    stands = summary(rows).lstrip().replace("## Where it stands", "### Where they stand", 1)
+    return "\n## Cells with matrices\n\n" + stands + "\n" + table(rows)
+
+
+def checks_section(record):
+    """What tests and sanitizer said on the GPU; `checks` is written by hand from tools/gpu-check's output."""
+    checks = record.get("checks")
+    if not checks:
+        return ""
+    tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
+    return (f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{checks['tests_passed']} of {checks['tests']} GPU tests "
+            f"passed. compute-sanitizer: {tools}.\n")
 
 
 def page(record):
     rows = record["rows"]
-    return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + dense_section(record) +
+    return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 
