@@ -78,7 +78,8 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
         [&](const auto& argument) -> Status {
           using A = std::decay_t<decltype(argument)>;
           if constexpr (std::is_same_v<A, schedule::Pointer>)
-            return of_tensor(SlotKind::Pointer, argument.tensor, params[i].written ? Access::Writes : Access::Reads);
+            return of_tensor(SlotKind::Pointer, argument.tensor,
+                             params[i].written ? Access::Writes : Access::Reads);
           else if constexpr (std::is_same_v<A, schedule::StrideB>)
             return of_tensor(SlotKind::StrideB, argument.tensor, Access::Names);
           else if constexpr (std::is_same_v<A, schedule::StrideT>)
@@ -117,8 +118,9 @@ Result<std::uint8_t> PlanArguments::index_of(TensorRef ref, Access access, const
   } else if (!schedule::is_internal(ref.role)) {
     tensor.timed = schedule::has_time_axis(ref.role);
     tensor.need = need_of(ref.role);
-    tensor.wide = tensor.timed || (ref.role == Role::Param &&
-                                   cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix);
+    tensor.wide =
+        tensor.timed || (ref.role == Role::Param &&
+                         cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix);
     tensor.element_bytes = kernel::storage_bytes(schedule::storage_of(ref, cell, problem));
     tensor.unit = unit_elements(ref, cell, problem.sizes);
     if (tensor.unit > kMaxUnit)
@@ -156,8 +158,8 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t t
   }
   Regions result;
   result.exchange = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
-  result.scratch = result.exchange + align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) /
-                                                                 exchange_batch_tile_));
+  result.scratch = result.exchange +
+                   align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) / exchange_batch_tile_));
   result.zero = result.scratch + scratch_offset(scratch_units_.size(), batch, time);
   result.zero_bytes = zero;
   result.discard = result.zero + align_up(zero);
@@ -182,9 +184,9 @@ Status PlanArguments::check_sizes(std::int64_t batch, std::int64_t time) const {
       return input_error(
           fmt::format("B = {}, T = {} needs {} blocks; a grid has at most {}", batch, time,
                       launch.grid.blocks(batch, time), kMaxGrid),
-          fmt::format("split the batch into calls of at most B = {}",
-                      std::max<std::int64_t>(1, kMaxGrid / std::max<std::int64_t>(
-                                                               1, launch.grid.blocks(1, time)))));
+          fmt::format(
+              "split the batch into calls of at most B = {}",
+              std::max<std::int64_t>(1, kMaxGrid / std::max<std::int64_t>(1, launch.grid.blocks(1, time)))));
   }
   return success();
 }
@@ -217,8 +219,8 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, exchange_bytes_);
   if (tensor.ref.role == Role::Scratch) {
     const auto index = static_cast<std::size_t>(tensor.ref.tensor);
-    const Status status = in_workspace(
-        call.regions.scratch + scratch_offset(index, call.batch, call.time), scratch_units_[index]);
+    const Status status = in_workspace(call.regions.scratch + scratch_offset(index, call.batch, call.time),
+                                       scratch_units_[index]);
     place.strides = {tensor.unit * call.time, tensor.unit};
     return status;
   }

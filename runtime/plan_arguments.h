@@ -87,7 +87,8 @@ class PlanArguments {
   Regions regions(std::int64_t batch, std::int64_t time) const;
   std::int64_t scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
-  // Starts kernel k, in parts if not all batch tiles may run at once; `first_tile` (may be null) is an argument.
+  // Starts kernel k, in parts if not all batch tiles may run at once; `first_tile` (may be null) is an
+  // argument.
   Status launch_parts(LaunchSink& sink, std::size_t k, std::span<void* const> arguments,
                       std::int64_t* first_tile, const Call& call) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;

@@ -43,8 +43,8 @@ std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Pr
   VerifyCase main;
   main.sizes = problem.sizes;
   main.sizes.batch = 3;
-  const std::int64_t step_work =
-      main.sizes.batch * main.sizes.heads * main.sizes.dim * std::max<std::int64_t>(1, nodes + products * problem.sizes.dim);
+  const std::int64_t step_work = main.sizes.batch * main.sizes.heads * main.sizes.dim *
+                                 std::max<std::int64_t>(1, nodes + products * problem.sizes.dim);
   main.sizes.time = std::clamp(work / step_work, kShortest, kLongest);
   if (main.sizes.time % 2 == 0) --main.sizes.time;  // odd: a tail in every stage length
   return with_single_step(main, problem);
@@ -137,7 +137,8 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
     tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
     tensors.all.push_back(std::move(made).value());
   }
-  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch, run.shape.sizes.time));
+  const auto bytes =
+      static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch, run.shape.sizes.time));
   Result<runtime::DeviceBuffer> workspace = runtime::DeviceBuffer::allocate(bytes);
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();

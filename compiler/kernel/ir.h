@@ -26,10 +26,10 @@ enum class Math { Fast, Accurate };
 
 // ---- expressions: pure, stored once in Kernel::expressions, operands before users ----
 using ExprId = std::int32_t;
-using RegId = std::int32_t;     // index into Kernel::registers
-using ArrayId = std::int32_t;   // index into Kernel::arrays
-using ParamId = std::int32_t;   // index into Kernel::params
-using SharedId = std::int32_t;  // index into Kernel::shared
+using RegId = std::int32_t;       // index into Kernel::registers
+using ArrayId = std::int32_t;     // index into Kernel::arrays
+using ParamId = std::int32_t;     // index into Kernel::params
+using SharedId = std::int32_t;    // index into Kernel::shared
 using MbarrierId = std::int32_t;  // index into Kernel::mbarriers
 
 // ClusterRank: the block's place in its cluster, BlockX % Kernel::cluster.
@@ -176,7 +176,8 @@ struct WaitCopies {
   int pending;
 };
 // All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
-// to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps share.
+// to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps
+// share.
 struct Barrier {
   int id = 0;
   int threads = 0;
@@ -218,7 +219,8 @@ struct MbarrierRef {
   MbarrierId id = -1;
   ExprId index = -1;  // I32, below MbarrierArray::count
 };
-// Each executing thread arrives once (release). rank: -1 own block, else the block of that rank in the cluster.
+// Each executing thread arrives once (release). rank: -1 own block, else the block of that rank in the
+// cluster.
 struct MbarrierArrive {
   MbarrierRef barrier;
   ExprId rank = -1;
@@ -254,8 +256,8 @@ struct GridWait {
   MemRef counter;
   ExprId target;
 };
-// Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that rounding
-// makes has these bits. The words are I32 elements of a written buffer.
+// Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that
+// rounding makes has these bits. The words are I32 elements of a written buffer.
 inline constexpr std::int32_t kAbsent = -1;
 // Stores 1, 2 or 4 words for LoadFlagged (st.relaxed.gpu). A place may be written again once it holds kAbsent
 // for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in between.
@@ -292,7 +294,8 @@ struct Comment {
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
                WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, MbarrierArrive,
-               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, StoreFlagged, LoadFlagged, GridFence, For, If, Comment>
+               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, StoreFlagged, LoadFlagged,
+               GridFence, For, If, Comment>
       node;
 };
 
@@ -350,7 +353,7 @@ struct Kernel {
   std::vector<Param> params;
   std::vector<SharedArray> shared;  // laid out in this order in dynamic shared memory, each 16-byte aligned
   std::vector<MbarrierArray> mbarriers;  // in shared memory, after the arrays
-  std::vector<NamedInt> named;      // constants to name in the text
+  std::vector<NamedInt> named;           // constants to name in the text
   std::vector<Register> registers;
   std::vector<RegisterArray> arrays;
   std::vector<Expr> expressions;

@@ -112,7 +112,8 @@ struct StatementHead {
     return fmt::format("grid_wait {} >= {}", place(s.counter), text(s.target));
   }
   std::string operator()(const StoreFlagged& s) const {
-    return fmt::format("store_flagged {} = {}", place(s.to), list(s.values, [&](ExprId v) { return text(v); }));
+    return fmt::format("store_flagged {} = {}", place(s.to),
+                       list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const LoadFlagged& s) const {
     return fmt::format("load_flagged {} = {} vectors from {} stride {}", slice(s.into), s.vectors,

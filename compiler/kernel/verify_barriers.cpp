@@ -134,8 +134,7 @@ class Divergence {
             [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {}, [](const MbarrierWait&) {},
             [](const StoreAsync&) {}, [](const GridArrive&) {}, [](const GridWait&) {},
             [](const StoreFlagged&) {}, [](const GridFence&) {},
-            [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); },
-            [](const Comment&) {}},
+            [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); }, [](const Comment&) {}},
         stmt.node);
   }
 

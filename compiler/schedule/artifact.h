@@ -30,7 +30,8 @@ enum class Role {
   ParamGradient,
   InitialStateGradient,  // backward results
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
-  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch tile
+  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch
+             // tile
   Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
 };
 bool has_time_axis(Role role);
@@ -51,16 +52,17 @@ struct StrideB {
 };  // I64, elements
 struct StrideT {
   TensorRef tensor;
-};                // I64, elements
-struct Batch {};  // I32
-struct Time {};   // I32
+};                    // I64, elements
+struct Batch {};      // I32
+struct Time {};       // I32
 struct FirstTile {};  // I32, the first batch tile of this part of the launch
 using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile>;
 
 struct Launch {
   kernel::Kernel kernel;
   std::vector<LaunchArgument> arguments;  // one for each Kernel::params entry
-  // Grid = blocks_fixed + blocks_per_batch * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) : 1).
+  // Grid = blocks_fixed + blocks_per_batch * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) :
+  // 1).
   std::int64_t blocks_fixed = 1;
   std::int64_t blocks_per_batch = 0;
   std::int64_t batch_tile = 1;
@@ -72,7 +74,7 @@ struct Launch {
 struct KernelPlan {
   std::string strategy;
   Parameters parameters;
-  std::vector<Launch> launches;                   // in order, on one stream
+  std::vector<Launch> launches;  // in order, on one stream
   // Workspace: fp32 elements = fixed + per batch * B.
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
@@ -80,8 +82,8 @@ struct KernelPlan {
   // Exchange: int32 words = exchange_words * ceil(B / exchange_batch_tile).
   std::int64_t exchange_words = 0;
   std::int64_t exchange_batch_tile = 1;
-  // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the base
-  // pointer of every matrix.
+  // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
+  // base pointer of every matrix.
   int alignment = 2;
 };
 

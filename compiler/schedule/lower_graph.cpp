@@ -31,8 +31,8 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, c
     if (root != step::kNoNode) ++uses_[at(root)];
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
-    bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
-                     node.kind != NodeKind::MatTVec;
+    bool invariant =
+        node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec && node.kind != NodeKind::MatTVec;
     if (node.kind == NodeKind::Leaf)
       invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {

@@ -18,7 +18,8 @@ Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const
   if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
-      return {false, fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+      return {false,
+              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
   if (problem.storage == kernel::Storage::F32)
     return {false, "fp32 storage: its products run on the tensor cores, which take bf16 and fp16"};
   return {};
@@ -48,7 +49,8 @@ Launch clear_exchange(const step::Cell& cell, const Problem& problem, const Kern
 
 }  // namespace
 
-KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
+KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem,
+                             const Parameters& parameters) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

@@ -1,6 +1,6 @@
-// persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one block
-// or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step multiplies
-// by matrices; 16-bit storage, on the tensor cores.
+// persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one
+// block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step
+// multiplies by matrices; 16-bit storage, on the tensor cores.
 #pragma once
 
 #include "compiler/schedule/strategy.h"

@@ -1,5 +1,5 @@
-// The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps at
-// once, before and after a sweep that carries the gradients back (DESIGN, "persistent").
+// The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps
+// at once, before and after a sweep that carries the gradients back (DESIGN, "persistent").
 #include <fmt/format.h>
 
 #include <set>
@@ -94,8 +94,7 @@ class SweepBuilder : PersistentBody {
         for (int channel = 0; channel < channels(); ++channel) {
           const Value value = b.variable(tensor(id).name + "_first", b.real(0));
           const Value place = kernel_.state_index(tensor(id).rows, row, channel);
-          kernel_.if_exists(channel,
-                            [&] { b.assign(value, b.load("first", kernel_tensor.memory[place])); });
+          kernel_.if_exists(channel, [&] { b.assign(value, b.load("first", kernel_tensor.memory[place])); });
           first_values_[{id, row}].push_back(value);
         }
       }
@@ -198,11 +197,13 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
     make_vector(group.vector);
     std::vector<TimeProduct> products;
     for (const Product& product : group.products)
-      products.push_back({product.matrix, product.row, operand(cell, split, group.vector),
+      products.push_back({product.matrix,
+                          product.row,
+                          operand(cell, split, group.vector),
                           {{Role::Scratch, kProducts}, split.product_row.at(product.node)}});
-    plan.launches.push_back(time_product(
-        cell, problem, products, plan.scratch_rows,
-        gemm_for(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), parameters)));
+    plan.launches.push_back(
+        time_product(cell, problem, products, plan.scratch_rows,
+                     gemm_for(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), parameters)));
   }
   for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
 }
@@ -211,7 +212,9 @@ void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const 
                           const Parameters& parameters, KernelPlan& plan) {
   std::vector<MatrixTerm> terms;
   for (const step::MatrixGradient& matrix : split.needs.step.matrices)
-    terms.push_back({matrix.tensor, matrix.row, {left_row(split, matrix.left), false, std::nullopt, 0},
+    terms.push_back({matrix.tensor,
+                     matrix.row,
+                     {left_row(split, matrix.left), false, std::nullopt, 0},
                      operand(cell, split, matrix.right)});
   const GemmParameters gemm =
       gemm_for(problem, GemmUse::MatrixGradient, static_cast<int>(terms.size()), parameters);
@@ -227,8 +230,7 @@ void persistent_backward(const step::Cell& cell, const Problem& problem, const P
   const BackwardSplit split = backward_split(cell);
   plan.scratch_rows = scratch_rows(split);
   add_forward_products(cell, problem, split, parameters, plan);
-  plan.launches.push_back(
-      SweepBuilder(cell, problem, PersistentParameters::from(parameters), split).build());
+  plan.launches.push_back(SweepBuilder(cell, problem, PersistentParameters::from(parameters), split).build());
   for (Launch& launch : reduce_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
   add_matrix_gradients(cell, problem, split, parameters, plan);
   plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;

@@ -117,8 +117,8 @@ void PersistentBody::multiply_level(int level, const PersistentKernel::Step& now
       for (int c = 0; c < channels(); ++c) {
         const step::NodeId node = groups_[group].products[p].node;
         const std::string& label = step_.graph.at(node).label;
-        values[static_cast<std::size_t>(c)][node] = b.let(
-            label.empty() ? "product" : label, products_.value(group, static_cast<int>(p), c));
+        values[static_cast<std::size_t>(c)][node] =
+            b.let(label.empty() ? "product" : label, products_.value(group, static_cast<int>(p), c));
       }
   }
 }

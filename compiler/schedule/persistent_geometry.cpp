@@ -14,8 +14,9 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("blocks"), get("together"), get("grid"), get("unit_blocks"), get("batch_tiles"), get("resident"), get("splits"), get("chains"),
-          get("steps"),   get("stages"),      get("vector"),      get("loaders"),  get("writers")};
+  return {get("blocks"),   get("together"), get("grid"),   get("unit_blocks"), get("batch_tiles"),
+          get("resident"), get("splits"),   get("chains"), get("steps"),       get("stages"),
+          get("vector"),   get("loaders"),  get("writers")};
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.

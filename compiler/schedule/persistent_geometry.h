@@ -1,10 +1,11 @@
 // Who holds what in a persistent kernel.
 //
-// A team of `blocks` blocks, a cluster or part of the grid, holds one head's matrices for `batch` batch rows. Each block owns
-// `units()` neighbouring channels of the head, each computing warp 8 * unit_blocks of them. Lane 4g + q of a
-// warp holds channel g of each block of 8, for batch rows 2q and 2q + 1 of each tile of 8: the accumulator
-// layout of mma.m16n8k16 (PTX ISA), with the rows of two products, or of one product and two blocks of
-// channels, as its 16 rows. So all products of a channel meet in one thread, and what follows needs no exchange.
+// A team of `blocks` blocks, a cluster or part of the grid, holds one head's matrices for `batch` batch rows.
+// Each block owns `units()` neighbouring channels of the head, each computing warp 8 * unit_blocks of them.
+// Lane 4g + q of a warp holds channel g of each block of 8, for batch rows 2q and 2q + 1 of each tile of 8:
+// the accumulator layout of mma.m16n8k16 (PTX ISA), with the rows of two products, or of one product and two
+// blocks of channels, as its 16 rows. So all products of a channel meet in one thread, and what follows needs
+// no exchange.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,15 @@ struct PersistentParameters {
   int grid = 0;         // 1: they meet through global memory, 0: they are a cluster
   int unit_blocks = 1;  // blocks of 8 channels a warp
   int batch_tiles = 1;  // tiles of 8 batch rows a block
-  int resident = 0;     // k-tiles (16 columns) of the matrices a warp keeps in registers; the rest in shared memory
-  int splits = 1;       // warps that share the columns of the same products
-  int chains = 2;       // accumulators a product is spread over, against the latency of dependent mma
-  int steps = 4;        // time steps a stage
-  int stages = 4;       // stages of inputs in flight
-  int vector = 8;       // elements a copy of inputs or a store of results moves
-  int loaders = 1;      // warps that stage inputs
-  int writers = 1;      // warps that store results
+  int resident =
+      0;  // k-tiles (16 columns) of the matrices a warp keeps in registers; the rest in shared memory
+  int splits = 1;   // warps that share the columns of the same products
+  int chains = 2;   // accumulators a product is spread over, against the latency of dependent mma
+  int steps = 4;    // time steps a stage
+  int stages = 4;   // stages of inputs in flight
+  int vector = 8;   // elements a copy of inputs or a store of results moves
+  int loaders = 1;  // warps that stage inputs
+  int writers = 1;  // warps that store results
 
   static PersistentParameters from(const Parameters& parameters);
 };
@@ -56,8 +58,8 @@ struct PersistentGeometry {
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
   // m16 tiles of a group of `products` products.
   int row_tiles(int products) const { return (products * p.unit_blocks + 1) / 2; }
-  // Elements from row to row of a staged tile: 16 bytes more than the units, so that the eight rows of a matrix
-  // that ldmatrix reads lie in different banks.
+  // Elements from row to row of a staged tile: 16 bytes more than the units, so that the eight rows of a
+  // matrix that ldmatrix reads lie in different banks.
   int staged_pitch() const { return units + 8; }
 };
 

@@ -36,11 +36,10 @@ int PersistentKernel::stage(TensorRef ref, bool shifted) {
   staged.tensor = signature_.reads(ref);
   staged.shifted = shifted;
   const int rows = staged.tensor.rows;
-  staged.shared = builder_.shared(
-      staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
-      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
-      fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + 8]", g.p.stages, g.p.steps, rows, g.batch,
-                  g.units));
+  staged.shared = builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+                                  std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
+                                  fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + 8]",
+                                              g.p.stages, g.p.steps, rows, g.batch, g.units));
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
 }
@@ -51,8 +50,8 @@ int PersistentKernel::write_each_step(TensorRef ref) {
   written.tensor = signature_.writes(ref);
   written.shared = builder_.shared(written.tensor.name + "_ring", problem_.storage,
                                    std::int64_t{2} * g.p.steps * written.tensor.rows * g.batch * g.units,
-                                   fmt::format("[2, steps {}, rows {}, batch tiles {}, units {}, 8]", g.p.steps,
-                                               written.tensor.rows, g.p.batch_tiles, g.units));
+                                   fmt::format("[2, steps {}, rows {}, batch tiles {}, units {}, 8]",
+                                               g.p.steps, written.tensor.rows, g.p.batch_tiles, g.units));
   written_.push_back(written);
   return static_cast<int>(written_.size()) - 1;
 }
@@ -135,14 +134,17 @@ void PersistentKernel::roles(const std::function<void()>& prepare,
   clear_staging();
   const auto helpers = [&] {
     if (written_.empty()) return load_role();
-    b.if_(b.thread() < g.first_writer(), [&] { load_role(); }, [&] { write_role(); });
+    b.if_(
+        b.thread() < g.first_writer(), [&] { load_role(); }, [&] { write_role(); });
   };
-  b.if_(b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
-        [&] { compute_role(prepare, step, finish); },
-        [&] {
-          if (g.p.splits == 1) return helpers();
-          b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), multiply, helpers);
-        });
+  b.if_(
+      b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
+      [&] { compute_role(prepare, step, finish); },
+      [&] {
+        if (g.p.splits == 1) return helpers();
+        b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), multiply,
+              helpers);
+      });
   if (g.in_cluster()) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
@@ -155,9 +157,8 @@ void PersistentKernel::clear_staging() {
   b.comment("zeros where no input lies");
   for (const StagedTensor& staged : staged_) {
     const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / 8;
-    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1, [&](Value i) {
-      b.store_packed(staged.shared[i * 8], std::vector<Value>(4, b.constant(0)));
-    });
+    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1,
+           [&](Value i) { b.store_packed(staged.shared[i * 8], std::vector<Value>(4, b.constant(0))); });
   }
   b.barrier();
 }
@@ -187,7 +188,8 @@ void PersistentKernel::compute_role(const std::function<void()>& prepare,
       now.count = done;
       now.time = order_ == TimeOrder::Forward ? done : b.let("t", time_of(done));
       now.load = [&](int staged, int r, int channel) {
-        const int fragment = (r * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
+        const int fragment =
+            (r * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
         return b.unpack(problem_.storage, b.read(staged_[at(staged)].fragments, b.constant(fragment)),
                         channel % 2 == 1);
       };
@@ -207,8 +209,8 @@ void PersistentKernel::compute_role(const std::function<void()>& prepare,
   finish();
 }
 
-// Matrix m of a load is [row][batch tile][unit block] number first + m: 8 batch rows by 8 units, transposed on
-// the way (PTX ISA, ldmatrix.trans), so that this lane receives its unit of batch rows 2q and 2q + 1.
+// Matrix m of a load is [row][batch tile][unit block] number first + m: 8 batch rows by 8 units, transposed
+// on the way (PTX ISA, ldmatrix.trans), so that this lane receives its unit of batch rows 2q and 2q + 1.
 void PersistentKernel::load_fragments(const StagedTensor& staged, Value line) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
@@ -220,8 +222,8 @@ void PersistentKernel::load_fragments(const StagedTensor& staged, Value line) {
     const Value matrix = count == 1 ? b.constant(first) : lane_ / 8 % count + first;
     const Value batch = matrix / g.p.unit_blocks * 8 + lane_ % 8;  // counts [row][batch]
     const Value unit = warp_ * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
-    const Value place = b.let(staged.tensor.name + "_at",
-                              (line * (staged.tensor.rows * g.batch) + batch) * pitch + unit);
+    const Value place =
+        b.let(staged.tensor.name + "_at", (line * (staged.tensor.rows * g.batch) + batch) * pitch + unit);
     b.load_matrix(staged.fragments, b.constant(first), count, true, staged.shared[place]);
     first += count;
   }

@@ -43,7 +43,7 @@ class PersistentKernel {
   kernel::Value part() const { return part_; }  // which share of the columns; 0: computes
   kernel::Value time() const { return time_; }
   kernel::Value lane() const { return lane_; }
-  kernel::Value group() const { return group_; }    // lane / 4: the unit within a block of 8
+  kernel::Value group() const { return group_; }      // lane / 4: the unit within a block of 8
   kernel::Value quarter() const { return quarter_; }  // lane % 4: the pair of batch rows
   kernel::Value block_unit(int unit_block);           // this thread's unit within the block's
   // Whether the channel's unit exists in the head (invalid: always) and its batch row too.
@@ -57,8 +57,8 @@ class PersistentKernel {
     std::function<kernel::Value(int staged, int row, int channel)> load;
     std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
   };
-  // Emits the roles. `prepare` runs once in the computing warps, before the walk; `finish` after it. `multiply`
-  // is all that the warps do that only multiply (geometry().p.splits > 1).
+  // Emits the roles. `prepare` runs once in the computing warps, before the walk; `finish` after it.
+  // `multiply` is all that the warps do that only multiply (geometry().p.splits > 1).
   void roles(const std::function<void()>& prepare, const std::function<void(const Step&)>& step,
              const std::function<void()>& finish, const std::function<void()>& multiply);
   Launch finish();
@@ -99,7 +99,8 @@ class PersistentKernel {
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;
-  kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_, quarter_, groups_;
+  kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
+      quarter_, groups_;
 };
 
 }  // namespace rondo::schedule

@@ -70,8 +70,7 @@ BackwardSplit backward_split(const step::Cell& cell) {
     const Node& node = step.graph.at(vector);
     const bool stored = node.kind == NodeKind::Leaf &&
                         cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
-    if (!stored)
-      split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
+    if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
   };
   for (const ProductGroup& group : split.forward) keep(group.vector);
   for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
@@ -99,7 +98,8 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
   std::vector<TensorId> result;
   for (const NodeId id : reachable(graph, roots)) {
     const Node& node = graph.at(id);
-    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind) continue;
+    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind)
+      continue;
     if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
   }
   return result;

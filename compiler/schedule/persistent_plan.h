@@ -10,14 +10,14 @@
 
 namespace rondo::schedule {
 
-// The backward pass. Products of the forward step are computed again for all steps at once (they need only the
-// saved states), level by level; so are the vectors they multiply, where these are no states or inputs. The
-// sweep then reads both; it leaves the left factors of the matrix gradients.
+// The backward pass. Products of the forward step are computed again for all steps at once (they need only
+// the saved states), level by level; so are the vectors they multiply, where these are no states or inputs.
+// The sweep then reads both; it leaves the left factors of the matrix gradients.
 struct BackwardSplit {
   BackwardNeeds needs;
-  step::Graph sweep;                       // the graph with the forward products cut off
-  std::vector<step::NodeId> sweep_roots;   // carries, inputs, params (needs.step's order), then `lefts`
-  std::vector<ProductGroup> forward;       // groups of forward products, by level
+  step::Graph sweep;                        // the graph with the forward products cut off
+  std::vector<step::NodeId> sweep_roots;    // carries, inputs, params (needs.step's order), then `lefts`
+  std::vector<ProductGroup> forward;        // groups of forward products, by level
   std::map<step::NodeId, int> product_row;  // forward product -> row of scratch tensor kProducts
   std::map<step::NodeId, int> vector_row;   // vector that is no leaf -> row of kVectors
   std::vector<TensorRef> histories;         // saved states that the sweep reads

@@ -22,8 +22,8 @@ std::size_t at(int id) { return static_cast<std::size_t>(id); }
 
 }  // namespace
 
-PersistentProducts::PersistentProducts(PersistentKernel& kernel, const step::Cell& cell, const Problem& problem,
-                                       const std::vector<ProductGroup>& groups)
+PersistentProducts::PersistentProducts(PersistentKernel& kernel, const step::Cell& cell,
+                                       const Problem& problem, const std::vector<ProductGroup>& groups)
     : kernel_(kernel), cell_(cell), problem_(problem), geometry_(kernel.geometry()), groups_(groups) {}
 
 // Two k-tiles at a time: what one ldmatrix.x4 brings.
@@ -62,19 +62,20 @@ void PersistentProducts::declare() {
     Group own;
     own.row_tiles = g.row_tiles(static_cast<int>(group.products.size()));
     const std::string name = fmt::format("vector_{}", own_.size());
-    own.exchange = b.shared(name, problem_.storage, exchange_slots() * exchange_elements(),
-                            fmt::format("[{}, batch tiles {}, channels {}, 8]", exchange_slots(),
-                                        g.p.batch_tiles, g.padded));
+    own.exchange = b.shared(
+        name, problem_.storage, exchange_slots() * exchange_elements(),
+        fmt::format("[{}, batch tiles {}, channels {}, 8]", exchange_slots(), g.p.batch_tiles, g.padded));
     if (const int outside = g.k_share() - resident(); outside > 0)
       own.matrix = b.shared(fmt::format("matrix_{}", own_.size()), problem_.storage,
                             std::int64_t{g.warps} * g.p.splits * own.row_tiles * outside * 32 * 8,
                             fmt::format("[warps {}, row tiles {}, k-tiles {}, lanes 32, 8]",
                                         g.warps * g.p.splits, own.row_tiles, outside));
     if (g.p.splits > 1)
-      own.partial = b.shared(fmt::format("partial_{}", own_.size()), kernel::Storage::F32,
-                             std::int64_t{g.p.splits - 1} * g.warps * own.row_tiles * g.p.batch_tiles * 32 * 4,
-                             fmt::format("[splits {} - 1, warps {}, row tiles {}, batch tiles {}, lanes 32, 4]",
-                                         g.p.splits, g.warps, own.row_tiles, g.p.batch_tiles));
+      own.partial =
+          b.shared(fmt::format("partial_{}", own_.size()), kernel::Storage::F32,
+                   std::int64_t{g.p.splits - 1} * g.warps * own.row_tiles * g.p.batch_tiles * 32 * 4,
+                   fmt::format("[splits {} - 1, warps {}, row tiles {}, batch tiles {}, lanes 32, 4]",
+                               g.p.splits, g.warps, own.row_tiles, g.p.batch_tiles));
     own_.push_back(own);
     for (const Product& product : group.products)
       if (matrices_.count(product.matrix) == 0)
@@ -113,8 +114,8 @@ Value PersistentProducts::pair(const Product& product, Value out, Value in) {
   return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];
 }
 
-// PTX ISA, mma.m16n8k16, matrix A: pairs 0 and 2 are row g, pairs 1 and 3 row g + 8; 2 and 3 are columns 8 on.
-// The 16 rows are two of the group's [product][unit block] of 8 rows; an odd last one stands alone.
+// PTX ISA, mma.m16n8k16, matrix A: pairs 0 and 2 are row g, pairs 1 and 3 row g + 8; 2 and 3 are columns 8
+// on. The 16 rows are two of the group's [product][unit block] of 8 rows; an odd last one stands alone.
 std::vector<Value> PersistentProducts::fragment(const ProductGroup& group, int tile, Value k) {
   auto& b = kernel_.builder();
   const int blocks = geometry_.p.unit_blocks;
@@ -156,8 +157,8 @@ void PersistentProducts::load_matrices() {
           b.store_packed(own.matrix[matrix_place(own, tile, k)],
                          fragment(groups_[i], tile, first_tile() + k + inside));
       });
-    own.accumulators = b.array(fmt::format("sum_{}", i), Type::F32,
-                               own.row_tiles * g.p.batch_tiles * g.p.chains * 4);
+    own.accumulators =
+        b.array(fmt::format("sum_{}", i), Type::F32, own.row_tiles * g.p.batch_tiles * g.p.chains * 4);
   }
   if (outside > 0) loaded_ = b.array("matrix_piece", Type::I32, 4);
   if (g.in_grid()) collected_ = b.array("collected", Type::I32, 4 * collect_turns());
@@ -178,8 +179,7 @@ void PersistentProducts::expect(int level, Value slot) {
   std::int64_t bytes = 0;
   for (const ProductGroup& group : groups_) bytes += group.level == level ? 2 * exchange_elements() : 0;
   if (slot.valid()) return b.expect(ready_[at(level)], slot, b.constant(bytes));
-  for (int first = 0; first < 2; ++first)
-    b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
+  for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
 }
 
 void PersistentProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
@@ -193,7 +193,8 @@ void PersistentProducts::publish(std::size_t group, Value count, const std::vect
       high = b.select(exists, high, b.real(0));
     }
     const Value packed = b.let("packed", b.pack(problem_.storage, low, high));
-    const Value line = (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
+    const Value line =
+        (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
     if (g.in_grid())
       send_to_grid(group, count % kSlots, c, packed);
     else if (g.in_cluster())
@@ -203,8 +204,8 @@ void PersistentProducts::publish(std::size_t group, Value count, const std::vect
   }
 }
 
-// To every block of the cluster, this one included. From four blocks on, the four lanes that hold a unit's row
-// gather it, and each sends all 16 bytes to a quarter of the blocks.
+// To every block of the cluster, this one included. From four blocks on, the four lanes that hold a unit's
+// row gather it, and each sends all 16 bytes to a quarter of the blocks.
 void PersistentProducts::send(std::size_t group, Value slot, Value line, Value packed) {
   auto& b = kernel_.builder();
   const int blocks = geometry_.p.blocks;
@@ -294,7 +295,8 @@ void PersistentProducts::meet(int level, Value count) {
   b.wait(ready_[at(level)], count % 2, count / 2 % 2);
 }
 
-// Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier, tx-count).
+// Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
+// tx-count).
 void PersistentProducts::rearm(int level, Value count) {
   if (geometry_.in_grid()) return clear_sent(level, count);
   if (!geometry_.in_cluster()) return;
@@ -363,8 +365,8 @@ void PersistentProducts::multiply_group(std::size_t group, Value count) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const Group& own = own_[group];
-  const Value slot = b.let(
-      "from_slot", count % exchange_slots() * exchange_elements() + (first_tile() * (16 * 8) + kernel_.lane() * 8));
+  const Value slot = b.let("from_slot", count % exchange_slots() * exchange_elements() +
+                                            (first_tile() * (16 * 8) + kernel_.lane() * 8));
   b.for_("i", 0, own.row_tiles * g.p.batch_tiles * g.p.chains * 4, kernel::kFullUnroll,
          [&](Value i) { b.write(own.accumulators, i, b.real(0)); });
   const int inside = resident();
@@ -403,7 +405,8 @@ void PersistentProducts::multiply_tile(const Group& own, Value k, int half, int 
     Array matrix = own.fragments;
     Value piece = k * 4 + tile * inside * 4;
     if (home == Home::Shared) {
-      const std::vector<Value> words = b.load_packed("piece", own.matrix[matrix_place(own, tile, k - inside)], 4);
+      const std::vector<Value> words =
+          b.load_packed("piece", own.matrix[matrix_place(own, tile, k - inside)], 4);
       for (int i = 0; i < 4; ++i) b.write(loaded_, b.constant(i), words[at(i)]);
       matrix = loaded_;
       piece = b.constant(0);
@@ -420,7 +423,8 @@ Value PersistentProducts::chain_sum(const Group& own, int tile, int element) con
   auto& b = kernel_.builder();
   Value sum;
   for (int chain = 0; chain < geometry_.p.chains; ++chain) {
-    const Value part = b.read(own.accumulators, b.constant((tile * geometry_.p.chains + chain) * 4 + element));
+    const Value part =
+        b.read(own.accumulators, b.constant((tile * geometry_.p.chains + chain) * 4 + element));
     sum = sum.valid() ? sum + part : part;
   }
   return sum;

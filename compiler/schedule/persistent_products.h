@@ -41,9 +41,9 @@ class PersistentProducts {
 
  private:
   struct Group {
-    kernel::Memory exchange;  // [slots, batch tiles, padded, 8]
-    kernel::Memory matrix;    // [warps, row tiles, k-tiles not in registers, lanes, 8], if any
-    kernel::Array fragments;  // [row tiles, k-tiles in registers, 4 packed pairs]
+    kernel::Memory exchange;     // [slots, batch tiles, padded, 8]
+    kernel::Memory matrix;       // [warps, row tiles, k-tiles not in registers, lanes, 8], if any
+    kernel::Array fragments;     // [row tiles, k-tiles in registers, 4 packed pairs]
     kernel::Memory partial;      // [splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of other warps
     kernel::Array accumulators;  // [row tiles, batch tiles, chains, 4]
     int row_tiles = 0;
@@ -68,8 +68,8 @@ class PersistentProducts {
   void multiply_tiles(std::size_t group, int first, int end, kernel::Value slot, Home home);
   void multiply_tile(const Group& own, kernel::Value k, int half, int chain, Home home);
   std::int64_t exchange_elements() const;
-  // Places of the vectors in shared memory: two, so that a block that is ahead does not overwrite what another
-  // still reads; one where the block's own threads fetch them.
+  // Places of the vectors in shared memory: two, so that a block that is ahead does not overwrite what
+  // another still reads; one where the block's own threads fetch them.
   int exchange_slots() const { return geometry_.in_grid() ? 1 : 2; }
   int resident() const;
 

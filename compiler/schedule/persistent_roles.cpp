@@ -50,8 +50,8 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
       const Value t = b.let("t", staged.shifted ? time_of(first) - 1 : time_of(first));
       const Value from = b.variable("from", base(tensor, first_row_ + batch) + b.wide(t) * tensor.stride_t +
                                                 b.wide(row * problem_.sizes.dim + column));
-      const Value to = b.variable(
-          "to", slot * (g.p.steps * line) + (row * g.batch + batch) * g.staged_pitch() + column);
+      const Value to =
+          b.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * g.staged_pitch() + column);
       b.for_("s", b.constant(0), count, b.constant(1), std::min(4, g.p.steps), [&](Value s) {
         if (staged.shifted)
           b.if_((order_ == TimeOrder::Forward ? t + s : t - s) >= 0, [&] { copy_vector(staged, to, from); });
@@ -86,8 +86,8 @@ void PersistentKernel::write_role() {
   });
 }
 
-// Results lie [unit][batch row]; ldmatrix.trans turns 32 units by 8 batch rows so that lane 4g + q holds batch
-// row g of units 8q to 8q + 7: matrix j takes units 2j and 2j + 1 of each eight.
+// Results lie [unit][batch row]; ldmatrix.trans turns 32 units by 8 batch rows so that lane 4g + q holds
+// batch row g of units 8q to 8q + 7: matrix j takes units 2j and 2j + 1 of each eight.
 void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Value first, Value count) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
@@ -106,8 +106,8 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
     const Value tile = b.let("tile", place / chunks % g.p.batch_tiles);
     const Value row = b.let("row", place / (chunks * g.p.batch_tiles));
     const Value batch = b.let("batch_row", first_row_ + tile * 8 + group_);
-    const Value from = b.variable("from", turn * (g.p.steps * line) +
-                                              ((row * g.p.batch_tiles + tile) * g.units + held) * 8);
+    const Value from =
+        b.variable("from", turn * (g.p.steps * line) + ((row * g.p.batch_tiles + tile) * g.units + held) * 8);
     const Value to = b.variable("to", base(tensor, batch) + b.wide(time_of(first)) * tensor.stride_t +
                                           b.wide(row * problem_.sizes.dim + unit));
     b.for_("s", b.constant(0), count, b.constant(1), 1, [&](Value) {
@@ -122,7 +122,8 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
 }
 
 // Eight elements of a row, in stores as wide as the tensor's alignment allows.
-void PersistentKernel::write_pieces(const WrittenTensor& written, kernel::Array pieces, Value to, Value unit) {
+void PersistentKernel::write_pieces(const WrittenTensor& written, kernel::Array pieces, Value to,
+                                    Value unit) {
   auto& b = builder_;
   const int width = geometry_.p.vector;
   const Value dim = b.named("kDim", problem_.sizes.dim, "channels a head");

@@ -14,7 +14,7 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 80;  // addresses, loop state, temporaries of the step
+constexpr int kRegistersBeside = 80;          // addresses, loop state, temporaries of the step
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -24,7 +24,8 @@ int power_of_two_from(std::int64_t n) {
 }
 
 // k-tiles that different shares of a head give: what `resident` may be, beside a few smaller numbers.
-std::vector<constraint::Value> resident_choices(std::int64_t dim, const std::vector<constraint::Value>& teams) {
+std::vector<constraint::Value> resident_choices(std::int64_t dim,
+                                                const std::vector<constraint::Value>& teams) {
   std::set<constraint::Value> result = {0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64};
   for (const constraint::Value blocks : teams)
     for (int unit_blocks = 1; unit_blocks <= 2; ++unit_blocks)
@@ -61,8 +62,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Var unit_blocks = s.var("unit_blocks", powers_of_two(1, 2), "blocks of 8 channels a warp");
   const int tiles = std::min(4, power_of_two_from((problem.sizes.batch + 7) / 8));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
-  const Var resident = s.var("resident", values(resident_choices(dim, teams)),
-                             "k-tiles of the matrices in registers");
+  const Var resident =
+      s.var("resident", values(resident_choices(dim, teams)), "k-tiles of the matrices in registers");
   const Var splits = s.var("splits", powers_of_two(1, 16), "warps that share the columns of a product");
   const Var chains = s.var("chains", powers_of_two(1, 2), "accumulators a product is spread over");
   const Var steps = s.var("steps", powers_of_two(2, 8), "time steps a stage");
@@ -74,23 +75,27 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   std::int64_t widest = 8;
   while (dim % widest != 0) widest /= 2;
-  s.require(implies(vector < widest, steps == 4 && stages == 3 && chains == 2 && writers == 1), "narrow copies");
+  s.require(implies(vector < widest, steps == 4 && stages == 3 && chains == 2 && writers == 1),
+            "narrow copies");
 
   const Expr granule = max(8 * unit_blocks, when(mod(blocks, 2) == 1, 16, 8));
-  const Expr units = s.define("units", ceil_div(ceil_div(dim, blocks), granule) * granule, "channels a block");
+  const Expr units =
+      s.define("units", ceil_div(ceil_div(dim, blocks), granule) * granule, "channels a block");
   s.require(units * (blocks - 1) < dim, "every block of a team has channels");
   const Expr k_tiles = s.define("k_tiles", floor_div(units * blocks, 16), "k-tiles of a product");
   for (const Value team : teams)
     if (team > max_cluster || (team & (team - 1)) != 0)
       s.require(implies(blocks == team, grid == 1), "clusters are of a power of two, and of limited size");
   s.require(implies(grid == 1, blocks >= 2), "a block alone needs no grid");
-  // Blocks that wait for each other must be resident together, one an SM; as many as fit are launched together.
+  // Blocks that wait for each other must be resident together, one an SM; as many as fit are launched
+  // together.
   const Var together = s.var("together", powers_of_two(1, 16), "batch tiles of a launch of the grid");
   const Expr on_chip = blocks * problem.sizes.heads * together;
   const Expr batch_parts = ceil_div(problem.sizes.batch, 8 * batch_tiles);
   s.require(implies(grid == 0, together == 1), "clusters are launched all at once");
   s.require(implies(grid == 1, on_chip <= profile.limits.sm_count), "blocks of the grid resident at once");
-  s.require(implies(grid == 1, 2 * on_chip > profile.limits.sm_count || together >= batch_parts), "as many as fit");
+  s.require(implies(grid == 1, 2 * on_chip > profile.limits.sm_count || together >= batch_parts),
+            "as many as fit");
   s.require(implies(grid == 1 && together > 1, together < 2 * batch_parts), "no more than there are");
   s.require(implies(grid == 1, stages == 3 && writers == 1), "grid");
   s.require(divides(splits, k_tiles), "columns divide evenly");
@@ -126,12 +131,12 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr results = 2 * steps * (shape.rows_out * batch) * units * 2;
   const Expr exchange =
       static_cast<std::int64_t>(shape.products.size()) * 2 * when(grid == 1, 1, 2) * batch * (units * blocks);
-  const Expr matrices =
-      s.define("matrix_bytes", warps * splits * row_tiles * (k_share - resident) * 512, "bytes of matrices in shared memory");
+  const Expr matrices = s.define("matrix_bytes", warps * splits * row_tiles * (k_share - resident) * 512,
+                                 "bytes of matrices in shared memory");
   const Expr partial = (splits - 1) * warps * row_tiles * batch_tiles * 512;
-  const Expr shared = s.define("shared_bytes",
-                               staging + results + exchange + matrices + partial + kBarrierBytes,
-                               "bytes of shared memory a block");
+  const Expr shared =
+      s.define("shared_bytes", staging + results + exchange + matrices + partial + kBarrierBytes,
+               "bytes of shared memory a block");
   s.require(shared <= profile.limits.shared_per_block, "shared memory");
   return s;
 }
@@ -152,21 +157,20 @@ struct Model {
   double multiply(const PersistentGeometry& g) const;
 };
 
-// Cycles of one exchange of vectors (measured on an H200: barriers, and all-to-all by st.async with 256 bytes a
-// peer, 0.28 to 0.42 us for clusters of 2 to 16; what a block sends and receives comes on top).
+// Cycles of one exchange of vectors (measured on an H200: barriers, and all-to-all by st.async with 256 bytes
+// a peer, 0.28 to 0.42 us for clusters of 2 to 16; what a block sends and receives comes on top).
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
-  if (g.in_grid())
-    return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
+  if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
   const double latency = 260 + 8.0 * g.p.blocks;
   const double words = static_cast<double>(g.padded) * g.batch * 2 / 32;  // 32 bytes a cycle come in
   return latency + words + load;
 }
 
-// Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes 25
-// each; fragments from shared memory come at 128 bytes a cycle.
+// Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
+// 25 each; fragments from shared memory come at 128 bytes a cycle.
 double Model::multiply(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.warps * g.p.splits / 4.0);
   double issue = 0, chain = 0, shared = 0;
@@ -188,13 +192,17 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
   // Clusters lie within one GPC; SMs that are no multiple stay idle (H200: 15 clusters of 8, 7 of 16).
-  const double usable = g.in_grid() || g.p.blocks <= 2 ? 1 : g.p.blocks == 4 ? 0.94 : g.p.blocks == 8 ? 0.91 : 0.85;
+  const double usable = g.in_grid() || g.p.blocks <= 2 ? 1
+                        : g.p.blocks == 4              ? 0.94
+                        : g.p.blocks == 8              ? 0.91
+                                                       : 0.85;
   const double teams = g.in_grid() ? static_cast<double>(g.p.together * sizes.heads)
                                    : std::floor(usable * limits.sm_count / g.p.blocks);
   const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
-  const double point = step.chain + g.channels() * per_core * (step.alu + 4.0 * step.special +
-                                                              2.0 * (shape.rows_in + shape.rows_out));
+  const double point =
+      step.chain +
+      g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
   const double staging = shape.rows_in * vectors * 24 / g.p.loaders;
@@ -217,8 +225,11 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
   const StepGraph graph = sweep_graph(simple, problem);
-  return Model{problem.sizes, profile.limits, profile.speeds,
-               shape,         step_cost(simple, problem, graph.graph, graph.roots),
+  return Model{problem.sizes,
+               profile.limits,
+               profile.speeds,
+               shape,
+               step_cost(simple, problem, graph.graph, graph.roots),
                least_bytes(simple, problem)};
 }
 

@@ -27,8 +27,8 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
     for (const NodeId operand : node.operands) own = std::max(own, level[static_cast<std::size_t>(operand)]);
     if (!is_product(node)) continue;
     const NodeId vector = node.operands[0];
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const ProductGroup& g) { return g.vector == vector; });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const ProductGroup& g) { return g.vector == vector; });
     if (group == groups.end()) group = groups.insert(groups.end(), {vector, own, {}});
     group->products.push_back({id, node.tensor, node.row, node.kind == NodeKind::MatTVec});
     ++own;
@@ -38,7 +38,9 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
   return groups;
 }
 
-int levels_of(const std::vector<ProductGroup>& groups) { return groups.empty() ? 0 : groups.back().level + 1; }
+int levels_of(const std::vector<ProductGroup>& groups) {
+  return groups.empty() ? 0 : groups.back().level + 1;
+}
 
 step::Graph detach_products(step::Graph graph, NodeId end) {
   for (NodeId id = 0; id < end; ++id) {

@@ -1,5 +1,5 @@
-// Products of a step with the head's matrices, ordered for a machine that holds the matrices on the chip: which
-// vectors must be exchanged before which products can be made.
+// Products of a step with the head's matrices, ordered for a machine that holds the matrices on the chip:
+// which vectors must be exchanged before which products can be made.
 #pragma once
 
 #include <vector>

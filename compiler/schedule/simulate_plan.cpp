@@ -55,7 +55,8 @@ class PlanSimulator {
     Layout l;
     if (!has_time_axis(ref.role)) {
       l.step = ref.role == Role::Exchange
-                   ? plan_.exchange_words * ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
+                   ? plan_.exchange_words *
+                         ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
                : ref.role == Role::Workspace
                    ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
                    : element_count(cell_, ref, sizes);
@@ -76,7 +77,8 @@ class PlanSimulator {
     written_[ref] = written_[ref] || written;
     if (const auto known = index_.find(ref); known != index_.end()) return known->second;
     const Layout l = layout(ref);
-    kernel::GlobalBuffer buffer = kernel::output_buffer(storage_of(ref, cell_, problem_), l.buffer_elements());
+    kernel::GlobalBuffer buffer =
+        kernel::output_buffer(storage_of(ref, cell_, problem_), l.buffer_elements());
     fill(ref, l, buffer);
     buffers_.push_back(std::move(buffer));
     return index_[ref] = static_cast<int>(buffers_.size()) - 1;

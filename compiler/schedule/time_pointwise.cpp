@@ -105,7 +105,8 @@ class VectorBuilder {
       return b.load("product", products_.memory[place(products_, split_.product_row.at(id), t)]);
     }
     if (tensor(node.tensor).kind == TensorKind::Input)
-      return b.load(tensor(node.tensor).name, given_.at(node.tensor).memory[place(given_.at(node.tensor), node.row, t)]);
+      return b.load(tensor(node.tensor).name,
+                    given_.at(node.tensor).memory[place(given_.at(node.tensor), node.row, t)]);
     if (tensor(node.tensor).kind != TensorKind::State)
       throw std::logic_error("time_vector: a parameter that was not hoisted");
     const RowRef& where = split_.needs.history.at({node.tensor, node.row});

@@ -43,7 +43,8 @@ class DenseCell : public rondo::testing::GpuTest,
     return nullptr;
   }
 
-  static bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate) {
+  static bool spills(const step::Cell& cell, const schedule::Problem& p,
+                     const runtime::Candidate& candidate) {
     const auto compiled = runtime::compile_plan(
         std::make_shared<step::Cell>(cell), p,
         schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
@@ -83,13 +84,15 @@ TEST_P(DenseCell, RepeatsBitByBit) {
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
   const char* forms[] = {"block", "cluster", "grid"};
   return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
-         schedule::pass_name(std::get<2>(info.param)) + "_" + forms[static_cast<int>(std::get<3>(info.param))];
+         schedule::pass_name(std::get<2>(info.param)) + "_" +
+         forms[static_cast<int>(std::get<3>(info.param))];
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F16),
-                                            ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
+                                                              Pass::Backward),
                                             ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
                          name_of_case);
 

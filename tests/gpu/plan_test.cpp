@@ -43,7 +43,8 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   const schedule::Problem p = problem(Pass::Forward, {2, 32, 1, 64}, Storage::F32);
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
-  const auto workspace = runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(2, 64)));
+  const auto workspace =
+      runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(2, 64)));
   ASSERT_TRUE(workspace.ok());
   runtime::Bindings bindings;
   bindings.set_workspace(workspace->address());

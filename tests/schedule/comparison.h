@@ -1,5 +1,5 @@
-// Runs a plan in the simulator against the fp64 reference: a forward pass with saved states, then the backward
-// pass over what it saved.
+// Runs a plan in the simulator against the fp64 reference: a forward pass with saved states, then the
+// backward pass over what it saved.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,8 @@ struct Case {
   Problem problem;
   Parameters parameters;
   Parameters backward;  // empty: the same
-  // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near zero is.
+  // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near
+  // zero is.
   bool reached_states = false;
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
@@ -157,7 +158,8 @@ class Comparison {
       std::vector<double> values =
           reached->last_states.at(case_.cell.tensors[static_cast<std::size_t>(id)].name);
       for (double& v : values) v = static_cast<double>(static_cast<float>(v));
-      put(arguments_.initial_states, arguments32_.initial_states, {Role::InitialState, id}, std::move(values));
+      put(arguments_.initial_states, arguments32_.initial_states, {Role::InitialState, id},
+          std::move(values));
     }
   }
 

@@ -17,9 +17,18 @@ Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn
   const int unit_blocks = turn % 2 + 1;
   const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
   const int splits = turn % 3 == 1 && tiles % 2 == 0 ? 2 : 1;
-  return {{"blocks", blocks}, {"grid", grid}, {"together", grid == 1 ? 2 : 1}, {"splits", splits}, {"unit_blocks", unit_blocks}, {"batch_tiles", turn % 3 == 2 ? 2 : 1},
-          {"resident", turn % 4}, {"chains", turn % 2 + 1},     {"steps", turn % 3 == 0 ? 2 : 4},
-          {"stages", 3 + turn % 2}, {"vector", vector},         {"loaders", 1 + turn % 2},
+  return {{"blocks", blocks},
+          {"grid", grid},
+          {"together", grid == 1 ? 2 : 1},
+          {"splits", splits},
+          {"unit_blocks", unit_blocks},
+          {"batch_tiles", turn % 3 == 2 ? 2 : 1},
+          {"resident", turn % 4},
+          {"chains", turn % 2 + 1},
+          {"steps", turn % 3 == 0 ? 2 : 4},
+          {"stages", 3 + turn % 2},
+          {"vector", vector},
+          {"loaders", 1 + turn % 2},
           {"writers", 1 + turn / 2 % 2}};
 }
 

@@ -27,7 +27,8 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, problem.sizes);
     result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(runtime::axes_of(tensor), ", ")),
-                      elements, elements * kernel::storage_bytes(schedule::storage_of({role, id}, cell, problem))});
+                      elements,
+                      elements * kernel::storage_bytes(schedule::storage_of({role, id}, cell, problem))});
   }
   return result;
 }
