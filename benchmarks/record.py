@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,ready,exhaustive]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,sweeps,ready,exhaustive]
 
   rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
   dense       the same for cells with matrices, from dense_rows.json beside the table
+  sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
 
@@ -125,6 +126,20 @@ def measure_dense(record, _, options):
     tune_and_time(record, table, options, record["dense"])
 
 
+def measure_sweeps(record, _, options):
+    """How time depends on T, D and B: one pass each, along one axis at a time."""
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        rows = json.load(file)["sweeps"]
+    record["sweeps"] = {"commit": record["commit"], "rows": []}
+    for row in rows:
+        common = [*problem_arguments(row), "--db", options.database]
+        rondo(options.rondo, "tune", *common, "--budget", options.budget)
+        timed = rondo(options.rondo, "bench", *common)["rows"][0]
+        record["sweeps"]["rows"].append({"along": row["along"]} | timed)
+        write(record, options.record)
+        print(f"{row['along']}: {problem_text(row)} H={row['H']}: {timed['median_ms']:.4f} ms", flush=True)
+
+
 def tune_and_time(record, table, options, rows):
     for number, row in enumerate(table["rows"]):
         common = [*problem_arguments(row | {"pass": "fw,fws,bw"}), "--db", options.database]
@@ -195,7 +210,7 @@ def compared(row, searched, everything):
             "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
 
 
-STAGES = {"rows": measure_rows, "dense": measure_dense, "ready": measure_ready, "exhaustive": measure_exhaustive}
+STAGES = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready, "exhaustive": measure_exhaustive}
 
 
 def main():
@@ -212,7 +227,7 @@ def main():
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
     record = begin(options.rondo, options.record)
-    if {"rows", "dense", "ready"} & set(stages):
+    if {"rows", "dense", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:
         STAGES[stage](record, table, options)

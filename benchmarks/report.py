@@ -213,9 +213,22 @@ def checks_section(record):
             f"passed. compute-sanitizer: {tools}.\n")
 
 
+def sweeps_section(record):
+    sweeps = record.get("sweeps")
+    if not sweeps:
+        return ""
+    text = (f"\n## Along T, D and B{of_commit(sweeps, record)}\n\n"
+            "| along | cell | shape | pass | median ms | ns a step |\n|---|---|---|---|--:|--:|\n")
+    for row in sweeps["rows"]:
+        text += (f"| {row['along']} | {row['cell']} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
+                 f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")
+    return text
+
+
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
+            sweeps_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 
