@@ -200,8 +200,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
                                    : std::floor(usable * limits.sm_count / g.p.blocks);
   const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
+  // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.
   const double point =
-      step.chain +
+      step.chain + 6.0 * (g.channels() - 2) * step.special +
       g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
