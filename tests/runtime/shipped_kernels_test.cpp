@@ -36,7 +36,7 @@ class ShippedKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto nvrtc = Nvrtc::get();
-    if (!nvrtc) GTEST_SKIP() << nvrtc.error().message;
+    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
     for (const EmbeddedCell& file : embedded_cells()) cells_.push_back(testing::library_cell(file.name));
   }
 
