@@ -23,6 +23,13 @@ std::vector<NodeId> reachable(const step::Graph& graph, const std::vector<NodeId
   return result;
 }
 
+std::vector<NodeId> forward_roots(const step::Cell& cell) {
+  std::vector<NodeId> roots;
+  for (const auto* rows : {&cell.next, &cell.outputs})
+    for (const step::Row& row : *rows) roots.push_back(row.value);
+  return roots;
+}
+
 std::vector<NodeId> roots_of(const step::BackwardStep& step) {
   std::vector<NodeId> roots;
   for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})

@@ -28,6 +28,9 @@ BackwardNeeds backward_needs(const step::Cell& cell);
 // Ids of the nodes of `graph` that `roots` depend on, ascending.
 std::vector<step::NodeId> reachable(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 
+// The roots of a forward step: next states, then outputs, in the cell's order.
+std::vector<step::NodeId> forward_roots(const step::Cell& cell);
+
 // The roots of a backward step: gradients of previous states, inputs, parameters.
 std::vector<step::NodeId> roots_of(const step::BackwardStep& step);
 

@@ -12,13 +12,6 @@ using step::Row;
 using step::TensorId;
 using step::TensorKind;
 
-std::vector<step::NodeId> forward_roots(const step::Cell& cell) {
-  std::vector<step::NodeId> result;
-  for (const auto* rows : {&cell.next, &cell.outputs})
-    for (const Row& row : *rows) result.push_back(row.value);
-  return result;
-}
-
 class ForwardBuilder : PersistentBody {
  public:
   ForwardBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters)

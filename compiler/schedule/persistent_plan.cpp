@@ -87,10 +87,7 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
     BackwardSplit split = backward_split(cell);
     return {std::move(split.sweep), std::move(split.sweep_roots)};
   }
-  StepGraph result{cell.graph, {}};
-  for (const auto* rows : {&cell.next, &cell.outputs})
-    for (const step::Row& row : *rows) result.roots.push_back(row.value);
-  return result;
+  return {cell.graph, forward_roots(cell)};
 }
 
 std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,

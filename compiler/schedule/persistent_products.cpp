@@ -12,12 +12,6 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kStepBarrier = 1;     // named barrier of the multiplying warps
-constexpr int kCollectBarrier = 2;  // of the multiplying warps, once the vectors are in shared memory
-// Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
-// fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
-constexpr int kSlots = 16, kClearEvery = 4;
-
 std::size_t at(int id) { return static_cast<std::size_t>(id); }
 
 }  // namespace
@@ -40,10 +34,6 @@ Value PersistentProducts::matrix_place(const Group& own, int tile, Value k) {
 
 std::int64_t PersistentProducts::exchange_elements() const {
   return std::int64_t{8} * geometry_.p.batch_tiles * geometry_.padded;
-}
-
-std::int64_t PersistentProducts::exchange_words(const PersistentGeometry& geometry, std::size_t groups) {
-  return kSlots * static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4;
 }
 
 int PersistentProducts::fragment_registers(const PersistentGeometry& geometry,
@@ -163,145 +153,6 @@ void PersistentProducts::load_matrices() {
   if (outside > 0) loaded_ = b.array("matrix_piece", Type::I32, 4);
   if (g.in_grid()) collected_ = b.array("collected", Type::I32, 4 * collect_turns());
   operand_ = b.array("vector_now", Type::I32, g.p.batch_tiles * 4);
-}
-
-void PersistentProducts::expect_first() {
-  if (!geometry_.in_cluster()) return;
-  auto& b = kernel_.builder();
-  b.comment("what the first two steps will bring");
-  b.if_(b.thread() == 0, [&] {
-    for (int level = 0; level < levels_of(groups_); ++level) expect(level, {});
-  });
-}
-
-void PersistentProducts::expect(int level, Value slot) {
-  auto& b = kernel_.builder();
-  std::int64_t bytes = 0;
-  for (const ProductGroup& group : groups_) bytes += group.level == level ? 2 * exchange_elements() : 0;
-  if (slot.valid()) return b.expect(ready_[at(level)], slot, b.constant(bytes));
-  for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
-}
-
-void PersistentProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
-  auto& b = kernel_.builder();
-  const PersistentGeometry& g = geometry_;
-  const Value slot = count % 2;
-  for (int c = 0; c < g.channels(); c += 2) {
-    Value low = values[at(c)], high = values[at(c + 1)];
-    if (const Value exists = kernel_.unit_exists(g.unit_of(c)); exists.valid()) {
-      low = b.select(exists, low, b.real(0));
-      high = b.select(exists, high, b.real(0));
-    }
-    const Value packed = b.let("packed", b.pack(problem_.storage, low, high));
-    const Value line =
-        (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
-    if (g.in_grid())
-      send_to_grid(group, count % kSlots, c, packed);
-    else if (g.in_cluster())
-      send(group, slot, line, packed);
-    else
-      b.store_packed(own_[group].exchange[line + kernel_.quarter() * 2], {packed});
-  }
-}
-
-// To every block of the cluster, this one included. From four blocks on, the four lanes that hold a unit's
-// row gather it, and each sends all 16 bytes to a quarter of the blocks.
-void PersistentProducts::send(std::size_t group, Value slot, Value line, Value packed) {
-  auto& b = kernel_.builder();
-  const int blocks = geometry_.p.blocks;
-  const kernel::Memory& exchange = own_[group].exchange;
-  const kernel::Mbarrier ready = ready_[at(groups_[group].level)];
-  if (blocks < 4) {
-    for (int peer = 0; peer < blocks; ++peer)
-      b.store_async(exchange[line + kernel_.quarter() * 2], {packed}, b.constant(peer), ready, slot);
-    return;
-  }
-  std::vector<Value> words;
-  for (int i = 0; i < 4; ++i)
-    words.push_back(b.shuffle("word", packed, kernel::ShuffleMode::Index, kernel_.group() * 4 + i));
-  for (int peer = 0; peer < blocks; peer += 4)
-    b.store_async(exchange[line], words, kernel_.quarter() + peer, ready, slot);
-}
-
-// Words of one slot of this team's exchange, of one group.
-Value PersistentProducts::team_words(std::size_t group, Value slot) {
-  const std::int64_t words = exchange_elements() / 2;  // two batch rows a word
-  const auto groups = static_cast<std::int64_t>(groups_.size());
-  auto& b = kernel_.builder();
-  return b.wide(kernel_.team()) * (kSlots * groups * words) +
-         b.wide(slot * (groups * words) + static_cast<std::int64_t>(group) * words);
-}
-
-void PersistentProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
-  auto& b = kernel_.builder();
-  const PersistentGeometry& g = geometry_;
-  const Value place =
-      (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * 4 + kernel_.quarter();
-  b.store_flagged(sent_.memory[team_words(group, slot) + b.wide(place)], {packed});
-}
-
-// Loads a thread issues at once to bring NT * padded vectors: a divisor, so that each thread brings as many.
-int PersistentProducts::collect_turns() const {
-  const int vectors = geometry_.p.batch_tiles * geometry_.padded;
-  int turns = 1;
-  while (vectors % turns != 0 || vectors / turns > geometry_.multiplying()) ++turns;
-  return turns;
-}
-
-// The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes a unit and
-// batch tile, all of a thread's loads in flight at once.
-void PersistentProducts::collect(std::size_t group, Value count) {
-  auto& b = kernel_.builder();
-  const int turns = collect_turns();
-  const int threads = geometry_.p.batch_tiles * geometry_.padded / turns;
-  const auto bring = [&] {
-    const Value from = b.let("collect_from", team_words(group, count % kSlots) + b.wide(b.thread() * 4));
-    b.load_flagged(collected_, b.constant(0), turns, sent_.memory[from], b.constant(threads * 4));
-    const Value to = b.thread() * 8;
-    for (int turn = 0; turn < turns; ++turn) {
-      std::vector<Value> words;
-      for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
-      b.store_packed(own_[group].exchange[to + turn * threads * 8], words);
-    }
-  };
-  if (threads == geometry_.multiplying()) return bring();
-  b.if_(b.thread() < threads, bring);
-}
-
-// What all blocks have read: they have since sent what this block has collected.
-void PersistentProducts::clear_sent(int level, Value count) {
-  auto& b = kernel_.builder();
-  const PersistentGeometry& g = geometry_;
-  b.if_(count % kClearEvery == kClearEvery - 1, [&] {
-    for (std::size_t group = 0; group < groups_.size(); ++group) {
-      if (groups_[group].level != level) continue;
-      for (int back = 1; back <= kClearEvery; ++back)
-        for (int c = 0; c < g.channels(); c += 2)
-          send_to_grid(group, (count + (kSlots - back)) % kSlots, c, b.constant(kernel::kAbsent));
-    }
-    b.grid_fence();
-  });
-}
-
-void PersistentProducts::meet(int level, Value count) {
-  auto& b = kernel_.builder();
-  if (geometry_.in_grid()) {
-    b.named_barrier(kStepBarrier, geometry_.multiplying());  // all have read the vectors of the step before
-    for (std::size_t group = 0; group < groups_.size(); ++group)
-      if (groups_[group].level == level) collect(group, count);
-    return b.named_barrier(kCollectBarrier, geometry_.multiplying());
-  }
-  if (!geometry_.in_cluster()) return b.named_barrier(kStepBarrier, geometry_.multiplying());
-  b.wait(ready_[at(level)], count % 2, count / 2 % 2);
-}
-
-// Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
-// tx-count).
-void PersistentProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid()) return clear_sent(level, count);
-  if (!geometry_.in_cluster()) return;
-  auto& b = kernel_.builder();
-  b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
 }
 
 void PersistentProducts::multiply(int level, Value count) {

@@ -70,10 +70,7 @@ StepCost pass_cost(const step::Cell& cell, const Problem& problem) {
     const BackwardNeeds needs = backward_needs(cell);
     return step_cost(cell, problem, needs.step.graph, roots_of(needs.step));
   }
-  std::vector<step::NodeId> roots;
-  for (const auto* rows : {&cell.next, &cell.outputs})
-    for (const step::Row& row : *rows) roots.push_back(row.value);
-  return step_cost(cell, problem, cell.graph, roots);
+  return step_cost(cell, problem, cell.graph, forward_roots(cell));
 }
 
 }  // namespace
