@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/schedule/persistent_plan.h"
-#include "compiler/schedule/persistent_products.h"
+#include "compiler/schedule/step_products.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
@@ -59,9 +59,9 @@ KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem,
   const PersistentGeometry geometry(problem.sizes.dim, PersistentParameters::from(parameters));
   if (geometry.in_grid()) {
     const StepGraph sweep = sweep_graph(simple, problem);
-    plan.exchange_words =
-        problem.sizes.heads *
-        PersistentProducts::exchange_words(geometry, product_groups(sweep.graph, sweep.roots).size());
+    const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
+    plan.exchange_words = problem.sizes.heads *
+                          exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups));
     plan.exchange_batch_tile = geometry.batch;
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }

@@ -19,11 +19,12 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       kernel_(name, comment, cell, problem, parameters, order),
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
+      sums_(product_sums(step_.graph, step_.roots, groups_)),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
-      products_(kernel_, cell, problem, groups_) {}
+      products_(step_products(kernel_, problem, groups_, sums_)) {}
 
 void PersistentBody::declare_params() {
-  products_.declare();
+  products_->declare();
   for (const TensorId id : cell_.of_kind(TensorKind::Param))
     for (int row = 0; row < tensor(id).rows; ++row)
       if (lowering_.uses(id, row) && params_.count(id) == 0)
@@ -59,8 +60,8 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
         b.assign(value, b.load("first", first.at(row.tensor).memory[place]));
       });
     }
-  products_.load_matrices();
-  products_.expect_first();
+  products_->load_matrices();
+  products_->expect_first();
   send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
   for (int channel = 0; channel < channels(); ++channel)
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
@@ -92,7 +93,7 @@ void PersistentBody::send_states(Value count, const std::function<Value(std::siz
       if (cell_.next[k].tensor != node.tensor || cell_.next[k].row != node.row) continue;
       std::vector<Value> vector;
       for (int c = 0; c < channels(); ++c) vector.push_back(next(k, c));
-      products_.publish(group, count, vector);
+      products_->publish(group, count, vector);
     }
   }
 }
@@ -107,10 +108,9 @@ void PersistentBody::multiply_level(int level, const PersistentKernel::Step& now
     for (int c = 0; c < channels(); ++c)
       vector.push_back(lowering_.emit_roots(values[static_cast<std::size_t>(c)], {groups_[group].vector},
                                             [&](const step::Node& node) { return leaf(node, now, c); })[0]);
-    products_.publish(group, now.count, vector);
+    products_->publish(group, now.count, vector);
   }
-  products_.meet(level, now.count);
-  products_.multiply(level, now.count);
+  products_->multiply(level, now.count);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     if (!of_level(group)) continue;
     for (std::size_t p = 0; p < groups_[group].products.size(); ++p)
@@ -118,7 +118,7 @@ void PersistentBody::multiply_level(int level, const PersistentKernel::Step& now
         const step::NodeId node = groups_[group].products[p].node;
         const std::string& label = step_.graph.at(node).label;
         values[static_cast<std::size_t>(c)][node] =
-            b.let(label.empty() ? "product" : label, products_.value(group, static_cast<int>(p), c));
+            b.let(label.empty() ? "product" : label, products_->value(group, static_cast<int>(p), c));
       }
   }
 }
@@ -144,7 +144,7 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
       send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
     });
   consume(results);
-  for (int level = 0; level < levels_of(groups_); ++level) products_.rearm(level, now.count);
+  for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int c = 0; c < channels(); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);

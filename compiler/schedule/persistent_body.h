@@ -4,13 +4,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/schedule/lower_graph.h"
-#include "compiler/schedule/persistent_products.h"
 #include "compiler/schedule/shorten_chain.h"
+#include "compiler/schedule/step_products.h"
 
 namespace rondo::schedule {
 
@@ -32,7 +33,7 @@ class PersistentBody {
   // Cell::next.
   using Results = std::vector<std::vector<kernel::Value>>;
   // Emits one step: `consume` stores what it gives besides its carries.
-  void multiply_only() { products_.multiply_role(); }
+  void multiply_only() { products_->multiply_role(); }
   void run_step(const PersistentKernel::Step& now, const LeafOf& leaf,
                 const std::function<void(const Results&)>& consume);
 
@@ -49,6 +50,7 @@ class PersistentBody {
   PersistentKernel kernel_;
   StepGraph step_;
   std::vector<ProductGroup> groups_;
+  std::vector<ProductSum> sums_;
   GraphLowering lowering_;
 
  private:
@@ -60,7 +62,7 @@ class PersistentBody {
   kernel::Value settled(kernel::Value value, const std::string& name);
   std::string state_name(std::size_t k) const;
 
-  PersistentProducts products_;
+  std::unique_ptr<StepProducts> products_;
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block
   std::vector<kernel::Value> carry_;

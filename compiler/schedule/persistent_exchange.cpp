@@ -1,4 +1,4 @@
-// How the vectors of a step reach all that multiply them: through shared memory of the block, of a cluster,
+// How the vectors of a step reach all blocks of the team: through shared memory of the block, of the cluster,
 // or through global memory.
 #include "compiler/schedule/persistent_products.h"
 
@@ -8,21 +8,15 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kStepBarrier = 1;     // named barrier of the multiplying warps
-constexpr int kCollectBarrier = 2;  // of the multiplying warps, once the vectors are in shared memory
-// Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
-// fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
-constexpr int kSlots = 16, kClearEvery = 4;
-
 std::size_t at(int id) { return static_cast<std::size_t>(id); }
 
 }  // namespace
 
-std::int64_t PersistentProducts::exchange_words(const PersistentGeometry& geometry, std::size_t groups) {
-  return kSlots * static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4;
+std::int64_t AllGatherProducts::slot_words(const PersistentGeometry& geometry, std::size_t groups) {
+  return static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4;
 }
 
-void PersistentProducts::expect_first() {
+void AllGatherProducts::expect_first() {
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.comment("what the first two steps will bring");
@@ -31,7 +25,7 @@ void PersistentProducts::expect_first() {
   });
 }
 
-void PersistentProducts::expect(int level, Value slot) {
+void AllGatherProducts::expect(int level, Value slot) {
   auto& b = kernel_.builder();
   std::int64_t bytes = 0;
   for (const ProductGroup& group : groups_) bytes += group.level == level ? 2 * exchange_elements() : 0;
@@ -39,7 +33,7 @@ void PersistentProducts::expect(int level, Value slot) {
   for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
 }
 
-void PersistentProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
+void AllGatherProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const Value slot = count % 2;
@@ -63,7 +57,7 @@ void PersistentProducts::publish(std::size_t group, Value count, const std::vect
 
 // To every block of the cluster, this one included. From four blocks on, the four lanes that hold a unit's
 // row gather it, and each sends all 16 bytes to a quarter of the blocks.
-void PersistentProducts::send(std::size_t group, Value slot, Value line, Value packed) {
+void AllGatherProducts::send(std::size_t group, Value slot, Value line, Value packed) {
   auto& b = kernel_.builder();
   const int blocks = geometry_.p.blocks;
   const kernel::Memory& exchange = own_[group].exchange;
@@ -80,25 +74,17 @@ void PersistentProducts::send(std::size_t group, Value slot, Value line, Value p
     b.store_async(exchange[line], words, kernel_.quarter() + peer, ready, slot);
 }
 
-// Words of one slot of this team's exchange, of one group.
-Value PersistentProducts::team_words(std::size_t group, Value slot) {
-  const std::int64_t words = exchange_elements() / 2;  // two batch rows a word
-  const auto groups = static_cast<std::int64_t>(groups_.size());
-  auto& b = kernel_.builder();
-  return b.wide(kernel_.team()) * (kSlots * groups * words) +
-         b.wide(slot * (groups * words) + static_cast<std::int64_t>(group) * words);
-}
-
-void PersistentProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
+void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const Value place =
       (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * 4 + kernel_.quarter();
-  b.store_flagged(sent_.memory[team_words(group, slot) + b.wide(place)], {packed});
+  b.store_flagged(ring_.at(kernel_, slot, place + static_cast<std::int64_t>(group) * exchange_elements() / 2),
+                  {packed});
 }
 
 // Loads a thread issues at once to bring NT * padded vectors: a divisor, so that each thread brings as many.
-int PersistentProducts::collect_turns() const {
+int AllGatherProducts::collect_turns() const {
   const int vectors = geometry_.p.batch_tiles * geometry_.padded;
   int turns = 1;
   while (vectors % turns != 0 || vectors / turns > geometry_.multiplying()) ++turns;
@@ -107,13 +93,14 @@ int PersistentProducts::collect_turns() const {
 
 // The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes a unit and
 // batch tile, all of a thread's loads in flight at once.
-void PersistentProducts::collect(std::size_t group, Value count) {
+void AllGatherProducts::collect(std::size_t group, Value count) {
   auto& b = kernel_.builder();
   const int turns = collect_turns();
   const int threads = geometry_.p.batch_tiles * geometry_.padded / turns;
   const auto bring = [&] {
-    const Value from = b.let("collect_from", team_words(group, count % kSlots) + b.wide(b.thread() * 4));
-    b.load_flagged(collected_, b.constant(0), turns, sent_.memory[from], b.constant(threads * 4));
+    const Value from = b.thread() * 4 + static_cast<std::int64_t>(group) * exchange_elements() / 2;
+    b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % kSlots, from),
+                   b.constant(threads * 4));
     const Value to = b.thread() * 8;
     for (int turn = 0; turn < turns; ++turn) {
       std::vector<Value> words;
@@ -125,22 +112,7 @@ void PersistentProducts::collect(std::size_t group, Value count) {
   b.if_(b.thread() < threads, bring);
 }
 
-// What all blocks have read: they have since sent what this block has collected.
-void PersistentProducts::clear_sent(int level, Value count) {
-  auto& b = kernel_.builder();
-  const PersistentGeometry& g = geometry_;
-  b.if_(count % kClearEvery == kClearEvery - 1, [&] {
-    for (std::size_t group = 0; group < groups_.size(); ++group) {
-      if (groups_[group].level != level) continue;
-      for (int back = 1; back <= kClearEvery; ++back)
-        for (int c = 0; c < g.channels(); c += 2)
-          send_to_grid(group, (count + (kSlots - back)) % kSlots, c, b.constant(kernel::kAbsent));
-    }
-    b.grid_fence();
-  });
-}
-
-void PersistentProducts::meet(int level, Value count) {
+void AllGatherProducts::meet(int level, Value count) {
   auto& b = kernel_.builder();
   if (geometry_.in_grid()) {
     b.named_barrier(kStepBarrier, geometry_.multiplying());  // all have read the vectors of the step before
@@ -154,8 +126,13 @@ void PersistentProducts::meet(int level, Value count) {
 
 // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
 // tx-count).
-void PersistentProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid()) return clear_sent(level, count);
+void AllGatherProducts::rearm(int level, Value count) {
+  if (geometry_.in_grid())
+    return clear_slots(kernel_, count, [&](Value slot) {
+      for (std::size_t group = 0; group < groups_.size(); ++group)
+        for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
+          send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
+    });
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.if_(b.thread() == 0, [&] { expect(level, count % 2); });

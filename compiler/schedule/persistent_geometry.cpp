@@ -14,14 +14,21 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("blocks"),   get("together"), get("grid"),   get("unit_blocks"), get("batch_tiles"),
-          get("resident"), get("splits"),   get("chains"), get("steps"),       get("stages"),
-          get("vector"),   get("loaders"),  get("writers")};
+  return {get("blocks"),      get("together"), get("grid"),    get("reduce_scatter"), get("unit_blocks"),
+          get("batch_tiles"), get("resident"), get("splits"),  get("chains"),         get("steps"),
+          get("stages"),      get("vector"),   get("loaders"), get("writers")};
+}
+
+int largest_divisor(int n, int most) {
+  int divisor = std::min(n, most);
+  while (n % divisor != 0) --divisor;
+  return divisor;
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
-int persistent_units(std::int64_t dim, int blocks, int unit_blocks) {
-  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 ? 16 : 8);
+// With a reduce-scatter the k extent is the block's own channels.
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool reduce_scatter) {
+  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 || reduce_scatter ? 16 : 8);
   const std::int64_t share = (dim + blocks - 1) / blocks;
   return static_cast<int>((share + granule - 1) / granule * granule);
 }
@@ -29,7 +36,8 @@ int persistent_units(std::int64_t dim, int blocks, int unit_blocks) {
 PersistentGeometry::PersistentGeometry(std::int64_t dim_, const PersistentParameters& parameters)
     : dim(dim_),
       p(parameters),
-      units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks)),
+      units(
+          persistent_units(dim_, parameters.blocks, parameters.unit_blocks, parameters.reduce_scatter == 1)),
       padded(units * parameters.blocks),
       k_tiles(padded / 16),
       warps(units / (8 * parameters.unit_blocks)),

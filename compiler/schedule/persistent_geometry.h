@@ -15,11 +15,12 @@
 namespace rondo::schedule {
 
 struct PersistentParameters {
-  int blocks = 1;       // that share a head
-  int together = 1;     // batch tiles of a launch, if they meet through global memory
-  int grid = 0;         // 1: they meet through global memory, 0: they are a cluster
-  int unit_blocks = 1;  // blocks of 8 channels a warp
-  int batch_tiles = 1;  // tiles of 8 batch rows a block
+  int blocks = 1;          // that share a head
+  int together = 1;        // batch tiles of a launch, if they meet through global memory
+  int grid = 0;            // 1: they meet through global memory, 0: they are a cluster
+  int reduce_scatter = 0;  // 1: blocks exchange sums of products, 0: the vectors that are multiplied
+  int unit_blocks = 1;     // blocks of 8 channels a warp
+  int batch_tiles = 1;     // tiles of 8 batch rows a block
   int resident =
       0;  // k-tiles (16 columns) of the matrices a warp keeps in registers; the rest in shared memory
   int splits = 1;   // warps that share the columns of the same products
@@ -44,6 +45,9 @@ struct PersistentGeometry {
   int warps;    // computing warps; each has p.splits - 1 others that multiply for it
   int batch;    // batch rows a block
 
+  bool reduces() const { return p.reduce_scatter == 1; }
+  // Tiles of 16 of a head's channels that a warp multiplies its block's channels into (reduce-scatter).
+  int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.splits); }
   int k_share() const { return k_tiles / p.splits; }  // k-tiles a warp multiplies
   int multiplying() const { return 32 * warps * p.splits; }
   int first_loader() const { return multiplying(); }
@@ -63,7 +67,11 @@ struct PersistentGeometry {
   int staged_pitch() const { return units + 8; }
 };
 
+// Threads that sum what blocks sent for one channel, at most: more would make the last additions long.
+inline constexpr int kMostLines = 16;
+int largest_divisor(int n, int most);
+
 // Channels a block for a head of `dim` channels.
-int persistent_units(std::int64_t dim, int blocks, int unit_blocks);
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool reduce_scatter = false);
 
 }  // namespace rondo::schedule

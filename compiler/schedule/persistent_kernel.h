@@ -36,7 +36,9 @@ class PersistentKernel {
   // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
   kernel::Value state_index(int rows, int row, int channel);
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
-  kernel::Value unit_index(int unit_block);  // channel within the head
+  kernel::Value unit_index(int unit_block);                 // channel within the head
+  kernel::Value first_unit() const { return first_unit_; }  // of this block
+  kernel::Value rank() const { return rank_; }              // of this block in its team
   kernel::Value head() const { return head_; }
   kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
   kernel::Value warp() const { return warp_; }  // which units

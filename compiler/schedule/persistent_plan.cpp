@@ -110,6 +110,8 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
     shape.products.push_back(static_cast<int>(group.products.size()));
     shape.product_count += shape.products.back();
   }
+  for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
+    shape.terms.push_back(static_cast<int>(sum.terms.size()));
   shape.levels = levels_of(groups);
   shape.states = static_cast<int>(cell.next.size());
   auto rows = [&](const std::vector<TensorId>& tensors) {

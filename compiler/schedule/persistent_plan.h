@@ -37,6 +37,7 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
   std::vector<int> products;  // of each group
+  std::vector<int> terms;     // of each sum
   int product_count = 0;
   int levels = 0;
   int rows_in = 0;     // staged rows

@@ -24,7 +24,7 @@ int power_of_two_from(std::int64_t n) {
 }
 
 // k-tiles that different shares of a head give: what `resident` may be, beside a few smaller numbers.
-std::vector<constraint::Value> resident_choices(std::int64_t dim,
+std::vector<constraint::Value> resident_choices(std::int64_t dim, const SweepShape& shape,
                                                 const std::vector<constraint::Value>& teams) {
   std::set<constraint::Value> result = {0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64};
   for (const constraint::Value blocks : teams)
@@ -34,6 +34,11 @@ std::vector<constraint::Value> resident_choices(std::int64_t dim,
         const int tiles = persistent_units(dim, team, unit_blocks) * team / 16;
         if (tiles % splits == 0) result.insert(tiles / splits);
       }
+  for (const constraint::Value blocks : teams)  // reduce-scatter: the columns of all terms
+    for (const int terms : shape.terms)
+      if (const int tiles = persistent_units(dim, static_cast<int>(blocks), 1, true) / 16 * terms;
+          tiles <= 64)
+        result.insert(tiles);
   return {result.begin(), result.end()};
 }
 
@@ -59,11 +64,14 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   System s;
   const Var blocks = s.var("blocks", values(teams), "blocks that share a head");
   const Var grid = s.var("grid", range(0, 1), "1: blocks meet through global memory, 0: they are a cluster");
+  const bool may_reduce = shape.terms.size() < shape.products.size();
+  const Var reduce = s.var("reduce_scatter", range(0, may_reduce ? 1 : 0),
+                           "1: blocks exchange sums of products, 0: the vectors that are multiplied");
   const Var unit_blocks = s.var("unit_blocks", powers_of_two(1, 2), "blocks of 8 channels a warp");
   const int tiles = std::min(4, power_of_two_from((problem.sizes.batch + 7) / 8));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
   const Var resident =
-      s.var("resident", values(resident_choices(dim, teams)), "k-tiles of the matrices in registers");
+      s.var("resident", values(resident_choices(dim, shape, teams)), "k-tiles of the matrices in registers");
   const Var splits = s.var("splits", powers_of_two(1, 16), "warps that share the columns of a product");
   const Var chains = s.var("chains", powers_of_two(1, 2), "accumulators a product is spread over");
   const Var steps = s.var("steps", powers_of_two(2, 8), "time steps a stage");
@@ -78,7 +86,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   s.require(implies(vector < widest, steps == 4 && stages == 3 && chains == 2 && writers == 1),
             "narrow copies");
 
-  const Expr granule = max(8 * unit_blocks, when(mod(blocks, 2) == 1, 16, 8));
+  const Expr granule = max(8 * unit_blocks, when(mod(blocks, 2) == 1, 16, when(reduce == 1, 16, 8)));
+  s.require(implies(reduce == 1, blocks >= 2), "a block alone has nobody to send sums to");
   const Expr units =
       s.define("units", ceil_div(ceil_div(dim, blocks), granule) * granule, "channels a block");
   s.require(units * (blocks - 1) < dim, "every block of a team has channels");
@@ -98,14 +107,19 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
             "as many as fit");
   s.require(implies(grid == 1 && together > 1, together < 2 * batch_parts), "no more than there are");
   s.require(implies(grid == 1, stages == 3 && writers == 1), "grid");
-  s.require(divides(splits, k_tiles), "columns divide evenly");
-  const Expr k_share = floor_div(k_tiles, splits);
+  s.require(implies(reduce == 0, divides(splits, k_tiles)), "columns divide evenly");
+  s.require(implies(reduce == 1, divides(2 * splits, blocks * unit_blocks)), "rows divide evenly");
+  int most_terms = 0;
+  for (const int terms : shape.terms) most_terms = std::max(most_terms, terms);
+  const Expr own_tiles = floor_div(units, 16);  // of a term (reduce-scatter)
+  const Expr sum_tiles = floor_div(blocks * unit_blocks, 2 * splits);
+  const Expr k_share = when(reduce == 1, own_tiles * most_terms, floor_div(k_tiles, splits));
   s.require(resident <= k_share, "k-tiles a warp multiplies");
   const Expr warps = floor_div(units, 8 * unit_blocks);
   const Expr threads = s.define("threads", 32 * (warps * splits + loaders + writers), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
 
-  // Registers of a computing thread.
+  // Registers of a computing thread. `fragments`: of matrices in registers; `outside`: in shared memory.
   Expr row_tiles = Expr(0);
   Expr widest_group = Expr(0);
   for (const int products : shape.products) {
@@ -113,15 +127,37 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
     row_tiles = row_tiles + of_group;
     widest_group = max(widest_group, of_group);
   }
+  Expr fragments = row_tiles * resident;
+  Expr outside = row_tiles * (k_share - resident);
+  if (may_reduce) {
+    Expr inside_of_sums = Expr(0), outside_of_sums = Expr(0);
+    for (const int terms : shape.terms) {
+      inside_of_sums = inside_of_sums + min(resident, own_tiles * terms);
+      outside_of_sums = outside_of_sums + max(0, own_tiles * terms - resident);
+    }
+    fragments = when(reduce == 1, sum_tiles * inside_of_sums, fragments);
+    outside = when(reduce == 1, sum_tiles * outside_of_sums, outside);
+  }
   const Expr channels = 2 * unit_blocks * batch_tiles;
-  const Expr registers = s.define(
-      "registers",
-      4 * row_tiles * resident + 4 * widest_group * batch_tiles * chains + 4 * batch_tiles +
-          unit_blocks * batch_tiles * shape.rows_in + channels * (shape.states + shape.product_count) +
-          unit_blocks * shape.param_rows + channels * shape.sums +
-          when(grid == 1, 4 * ceil_div(batch_tiles * units * blocks, 32 * warps * splits), 0) +
-          (problem.pass == Pass::Backward ? 8 : 0) * channels + kRegistersBeside,
-      "registers a thread");
+  // Words that a thread collects at once: of one group, or of all sums of a level.
+  const auto sums = static_cast<std::int64_t>(shape.terms.size());
+  const Expr multiplying = 32 * warps * splits;
+  Expr lines = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
+  const Expr most_lines = floor_div(4 * splits, unit_blocks);
+  for (const Value team : teams)
+    for (int most = 2; most <= kMostLines; most *= 2)
+      lines =
+          when(blocks == team && most_lines >= most, largest_divisor(static_cast<int>(team), most), lines);
+  const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * blocks, lines),
+                              4 * ceil_div(batch_tiles * units * blocks, multiplying));
+  const Expr registers =
+      s.define("registers",
+               4 * fragments + 4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains +
+                   4 * batch_tiles + unit_blocks * batch_tiles * shape.rows_in +
+                   channels * (shape.states + shape.product_count) + unit_blocks * shape.param_rows +
+                   channels * shape.sums + when(grid == 1, collected, 0) +
+                   (problem.pass == Pass::Backward ? 8 : 0) * channels + kRegistersBeside,
+               "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   s.require(registers * threads <= profile.limits.registers_per_sm, "registers of an SM");
 
@@ -129,11 +165,16 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr batch = 8 * batch_tiles;
   const Expr staging = stages * steps * (shape.rows_in * batch) * (units + 8) * 2;
   const Expr results = 2 * steps * (shape.rows_out * batch) * units * 2;
-  const Expr exchange =
+  std::int64_t terms_together = 0;
+  for (const int terms : shape.terms) terms_together += terms;
+  const Expr vectors =
       static_cast<std::int64_t>(shape.products.size()) * 2 * when(grid == 1, 1, 2) * batch * (units * blocks);
-  const Expr matrices = s.define("matrix_bytes", warps * splits * row_tiles * (k_share - resident) * 512,
-                                 "bytes of matrices in shared memory");
-  const Expr partial = (splits - 1) * warps * row_tiles * batch_tiles * 512;
+  const Expr parts = sums * batch * when(grid == 1, 4 * lines * units, 4 * units * blocks);
+  const Expr exchange =
+      when(reduce == 1, terms_together * 2 * when(grid == 1, 1, 2) * batch * units + parts, vectors);
+  const Expr matrices =
+      s.define("matrix_bytes", warps * splits * outside * 512, "bytes of matrices in shared memory");
+  const Expr partial = when(reduce == 1, 0, (splits - 1) * warps * row_tiles * batch_tiles * 512);
   const Expr shared =
       s.define("shared_bytes", staging + results + exchange + matrices + partial + kBarrierBytes,
                "bytes of shared memory a block");
@@ -154,6 +195,7 @@ struct Model {
 
   Estimate operator()(const Parameters& parameters) const;
   double exchange(const PersistentGeometry& g) const;
+  double reduce_scatter(const PersistentGeometry& g) const;
   double multiply(const PersistentGeometry& g) const;
 };
 
@@ -161,6 +203,7 @@ struct Model {
 // a peer, 0.28 to 0.42 us for clusters of 2 to 16; what a block sends and receives comes on top).
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
+  if (g.reduces()) return reduce_scatter(g) + load;
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
   if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
@@ -169,21 +212,34 @@ double Model::exchange(const PersistentGeometry& g) const {
   return latency + words + load;
 }
 
+// Cycles of one exchange of sums: the vectors' barrier, each block's parts on their way, the additions.
+double Model::reduce_scatter(const PersistentGeometry& g) const {
+  const double barrier = speeds.barrier_s * speeds.clock_hz;
+  const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
+  const double moved = sums * static_cast<double>(g.padded) * g.batch * 2;  // that come in, and go out
+  if (!g.in_grid()) return barrier + 260 + 8.0 * g.p.blocks + moved / 32 + 30 + 6.0 * g.p.blocks;
+  return 2 * barrier + 0.65e-6 * speeds.clock_hz + moved / 24 + 150;
+}
+
 // Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
 // 25 each; fragments from shared memory come at 128 bytes a cycle.
 double Model::multiply(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.warps * g.p.splits / 4.0);
   double issue = 0, chain = 0, shared = 0;
-  for (const int products : shape.products) {
-    const double tiles = g.row_tiles(products);
-    issue += tiles * g.k_share() * g.p.batch_tiles * 8 * per_core;
-    chain += std::ceil(static_cast<double>(g.k_share()) / g.p.chains) * 33;
-    shared += tiles * std::max(0, g.k_share() - g.p.resident) * 512.0 * g.warps * g.p.splits / 128;
-    shared += g.k_tiles * g.p.batch_tiles * 256.0 * g.warps / 128;
-  }
+  const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
+    issue += tiles * k_tiles * g.p.batch_tiles * 8 * per_core;
+    chain += std::ceil(static_cast<double>(k_tiles) / g.p.chains) * 33;
+    shared += tiles * std::max(0, k_tiles - g.p.resident) * 512.0 * g.warps * g.p.splits / 128;
+    shared += vector_tiles * g.p.batch_tiles * 256.0 * g.warps / 128;
+  };
+  if (g.reduces())
+    for (const int terms : shape.terms)
+      add(g.sum_tiles(), terms * g.units / 16, static_cast<double>(terms * g.units / 16) * g.p.splits);
+  else
+    for (const int products : shape.products) add(g.row_tiles(products), g.k_share(), g.k_tiles);
   const double sum = issue + chain + shared;
   const double top = std::max({issue, chain, shared});
-  return top + 0.3 * (sum - top) + (g.p.splits > 1 ? 110 : 0);
+  return top + 0.3 * (sum - top) + (g.p.splits > 1 && !g.reduces() ? 110 : 0);
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {

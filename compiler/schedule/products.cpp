@@ -1,6 +1,8 @@
 #include "compiler/schedule/products.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "compiler/schedule/history.h"
 
@@ -40,6 +42,46 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
 
 int levels_of(const std::vector<ProductGroup>& groups) {
   return groups.empty() ? 0 : groups.back().level + 1;
+}
+
+namespace {
+
+// By node: the outermost addition that it is only a summand of, through additions used once; itself if none.
+std::vector<NodeId> outermost_additions(const step::Graph& graph, const std::vector<NodeId>& roots) {
+  const std::vector<NodeId> needed = reachable(graph, roots);
+  std::vector<int> uses(graph.nodes.size(), 0);
+  for (const NodeId root : roots)
+    if (root != step::kNoNode) ++uses[static_cast<std::size_t>(root)];
+  for (const NodeId id : needed)
+    for (const NodeId operand : graph.at(id).operands) ++uses[static_cast<std::size_t>(operand)];
+  std::vector<NodeId> outermost(graph.nodes.size());
+  for (std::size_t id = 0; id < outermost.size(); ++id) outermost[id] = static_cast<NodeId>(id);
+  for (auto id = needed.rbegin(); id != needed.rend(); ++id) {  // users before what they use
+    const Node& node = graph.at(*id);
+    if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Add) continue;
+    for (const NodeId operand : node.operands)
+      if (uses[static_cast<std::size_t>(operand)] == 1)
+        outermost[static_cast<std::size_t>(operand)] = outermost[static_cast<std::size_t>(*id)];
+  }
+  return outermost;
+}
+
+}  // namespace
+
+std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector<NodeId>& roots,
+                                     const std::vector<ProductGroup>& groups) {
+  const std::vector<NodeId> outermost = outermost_additions(graph, roots);
+  std::map<std::pair<int, NodeId>, ProductSum> by_addition;
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    for (std::size_t p = 0; p < groups[group].products.size(); ++p) {
+      const NodeId node = groups[group].products[p].node;
+      ProductSum& sum = by_addition[{groups[group].level, outermost[static_cast<std::size_t>(node)]}];
+      sum.level = groups[group].level;
+      sum.terms.push_back({group, static_cast<int>(p)});
+    }
+  std::vector<ProductSum> sums;
+  for (auto& [key, sum] : by_addition) sums.push_back(std::move(sum));
+  return sums;
 }
 
 step::Graph detach_products(step::Graph graph, NodeId end) {

@@ -29,6 +29,21 @@ struct ProductGroup {
 std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 int levels_of(const std::vector<ProductGroup>& groups);
 
+// Products of one level whose values the step only adds up: their sum may take the place of the first, and
+// nothing that of the others.
+struct ProductSum {
+  struct Term {
+    std::size_t group;
+    int product;  // of the group
+  };
+  int level = 0;
+  std::vector<Term> terms;
+};
+
+// Every product of the groups in one sum, sums by level.
+std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector<step::NodeId>& roots,
+                                     const std::vector<ProductGroup>& groups);
+
 // The graph with the products below `end` cut from their operands: leaves whose values the caller supplies.
 step::Graph detach_products(step::Graph graph, step::NodeId end);
 

@@ -11,14 +11,16 @@ namespace {
 const Strategy* const kPersistent = find_strategy("persistent");
 
 // A legal point near the wanted one: fewer blocks where the head is too small for so many.
-Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn) {
+Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn, bool reduce_scatter) {
   int vector = 8;
   while (problem.sizes.dim % vector != 0) vector /= 2;
-  const int unit_blocks = turn % 2 + 1;
+  const int unit_blocks = reduce_scatter && blocks % 2 == 1 ? 2 : turn % 2 + 1;
   const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
-  const int splits = turn % 3 == 1 && tiles % 2 == 0 ? 2 : 1;
+  const bool even = reduce_scatter ? blocks * unit_blocks % 4 == 0 : tiles % 2 == 0;
+  const int splits = turn % 3 == 1 && even ? 2 : 1;
   return {{"blocks", blocks},
           {"grid", grid},
+          {"reduce_scatter", reduce_scatter ? 1 : 0},
           {"together", grid == 1 ? 2 : 1},
           {"splits", splits},
           {"unit_blocks", unit_blocks},
@@ -32,7 +34,7 @@ Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn
           {"writers", 1 + turn / 2 % 2}};
 }
 
-void run_all_sizes(Storage storage, int blocks, int grid = 0) {
+void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells())
     for (const std::int64_t dim : {1, 40, 72}) {
@@ -41,7 +43,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0) {
       Case c{kPersistent, cell, {}, {}, {}, false};
       c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
       c.problem.storage = storage;
-      c.parameters = parameters_for(c.problem, blocks, grid, turn);
+      c.parameters = parameters_for(c.problem, blocks, grid, turn, reduce_scatter);
       c.reached_states = true;
       Comparison(std::move(c)).run();
       if (testing::Test::HasFailure()) return;
@@ -54,11 +56,22 @@ TEST(PersistentSimulated, ClusterOf2) { run_all_sizes(Storage::BF16, 2); }
 TEST(PersistentSimulated, ClusterOf4) { run_all_sizes(Storage::F16, 4); }
 TEST(PersistentSimulated, GridOf3) { run_all_sizes(Storage::BF16, 3, 1); }
 
+TEST(PersistentSimulated, ReduceScatterInClusterOf2) { run_all_sizes(Storage::F16, 2, 0, true); }
+TEST(PersistentSimulated, ReduceScatterInClusterOf4) { run_all_sizes(Storage::BF16, 4, 0, true); }
+TEST(PersistentSimulated, ReduceScatterInGridOf3) { run_all_sizes(Storage::BF16, 3, 1, true); }
+
+TEST(PersistentSimulated, ReduceScatterInGridOf3ManySteps) {
+  Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
+  c.problem.sizes = {3, 37, 1, 40};
+  c.parameters = parameters_for(c.problem, 3, 1, 2, true);
+  Comparison(std::move(c)).run();
+}
+
 // Longer than the ring of words that the blocks of a grid exchange, so that its places are used again.
 TEST(PersistentSimulated, GridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
-  c.parameters = parameters_for(c.problem, 3, 1, 2);
+  c.parameters = parameters_for(c.problem, 3, 1, 2, false);
   Comparison(std::move(c)).run();
 }
 

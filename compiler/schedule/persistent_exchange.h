@@ -1,0 +1,46 @@
+// What both forms of exchange between the blocks of a team share.
+#pragma once
+
+#include "compiler/schedule/persistent_kernel.h"
+
+namespace rondo::schedule {
+
+constexpr int kStepBarrier = 1;     // named barrier of the multiplying warps: the step's vectors may be read
+constexpr int kCollectBarrier = 2;  // of the same, once what came through global memory is in shared memory
+// Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
+// fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
+constexpr int kSlots = 16, kClearEvery = 4;
+
+// The words that the blocks of a team send each other through global memory, each its own flag
+// (Builder::store_flagged): [teams][slots][words of a slot].
+class GridRing {
+ public:
+  GridRing() = default;
+  // Words of a slot.
+  explicit GridRing(std::int64_t words) : words_(words) {}
+  static std::int64_t team_words(std::int64_t words) { return kSlots * words; }
+
+  void declare(PersistentKernel& kernel) { sent_ = kernel.signature().writes({Role::Exchange, -1}); }
+  // A word of a step's slot.
+  kernel::Place at(PersistentKernel& kernel, kernel::Value slot, kernel::Value word) const {
+    auto& b = kernel.builder();
+    return sent_.memory[b.wide(kernel.team()) * team_words(words_) + b.wide(slot * words_) + b.wide(word)];
+  }
+
+ private:
+  KernelTensor sent_;
+  std::int64_t words_ = 0;
+};
+
+// At the end of every kClearEvery-th step: `clear` marks this thread's words of a slot, for the slots whose
+// words all blocks have read by now, for they have since sent what this block has collected.
+inline void clear_slots(PersistentKernel& kernel, kernel::Value count,
+                        const std::function<void(kernel::Value slot)>& clear) {
+  auto& b = kernel.builder();
+  b.if_(count % kClearEvery == kClearEvery - 1, [&] {
+    for (int back = 1; back <= kClearEvery; ++back) clear((count + (kSlots - back)) % kSlots);
+    b.grid_fence();
+  });
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,183 @@
+#include "compiler/schedule/persistent_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::schedule {
+
+using kernel::Array;
+using kernel::Memory;
+using kernel::Type;
+using kernel::Value;
+
+namespace {
+
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles)
+    : kernel_(kernel),
+      problem_(problem),
+      geometry_(kernel.geometry()),
+      row_tiles_(row_tiles),
+      k_tiles_(k_tiles),
+      resident_(std::min(kernel.geometry().p.resident, k_tiles)) {}
+
+void OnChipMatrix::declare(std::size_t number) {
+  const int outside = k_tiles_ - resident_;
+  const int warps = geometry_.warps * geometry_.p.splits;
+  if (outside == 0) return;
+  shared_ = kernel_.builder().shared(
+      fmt::format("matrix_{}", number), problem_.storage, std::int64_t{warps} * row_tiles_ * outside * 32 * 8,
+      fmt::format("[warps {}, row tiles {}, k-tiles {}, lanes 32, 8]", warps, row_tiles_, outside));
+}
+
+// Of the fragments in shared memory: 8 elements, the four pairs of a lane.
+Value OnChipMatrix::place(int tile, Value k) {
+  const Value warp = kernel_.part() * geometry_.warps + kernel_.warp();
+  return (((warp * row_tiles_ + tile) * (k_tiles_ - resident_) + k) * 32 + kernel_.lane()) * 8;
+}
+
+int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {
+  const PersistentParameters& p = geometry_.p;
+  return ((row_tile * p.batch_tiles + batch_tile) * p.chains + chain % p.chains) * 4;
+}
+
+void OnChipMatrix::load(std::size_t number, const Fragment& fragment) {
+  start_loading(number);
+  load_part(0, k_tiles_, fragment);
+  finish_loading(number);
+}
+
+void OnChipMatrix::finish_loading(std::size_t number) {
+  accumulators_ =
+      kernel_.builder().array(fmt::format("sum_{}", number), Type::F32, accumulator(row_tiles_, 0, 0));
+}
+
+void OnChipMatrix::start_loading(std::size_t number) {
+  auto& b = kernel_.builder();
+  if (resident_ > 0)
+    fragments_ = b.array(fmt::format("matrix_{}_now", number), Type::I32, row_tiles_ * resident_ * 4);
+}
+
+void OnChipMatrix::load_part(int first, int end, const Fragment& fragment) {
+  auto& b = kernel_.builder();
+  const int inside = std::min(end, resident_);
+  if (first < inside)
+    b.for_("k", first, inside, kernel::kFullUnroll, [&](Value k) {
+      for (int tile = 0; tile < row_tiles_; ++tile) {
+        const std::vector<Value> pairs = fragment(tile, k);
+        for (int part = 0; part < 4; ++part)
+          b.write(fragments_, k * 4 + (tile * resident_ * 4 + part), pairs[at(part)]);
+      }
+    });
+  const int outside = std::max(first, resident_);
+  if (outside < end)
+    b.for_("k", outside - resident_, end - resident_, 1, [&](Value k) {
+      for (int tile = 0; tile < row_tiles_; ++tile)
+        b.store_packed(shared_[place(tile, k)], fragment(tile, k + resident_));
+    });
+}
+
+void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile_pitch,
+                            const MatrixScratch& scratch) {
+  auto& b = kernel_.builder();
+  const Value from = b.let("from_slot", first + kernel_.lane() * 8);
+  b.for_("i", 0, accumulator(row_tiles_, 0, 0), kernel::kFullUnroll,
+         [&](Value i) { b.write(accumulators_, i, b.real(0)); });
+  if (resident_ > 0) multiply_tiles(vector, from, tile_pitch, 0, resident_, Home::Registers, scratch);
+  if (resident_ < k_tiles_)
+    multiply_tiles(vector, from, tile_pitch, resident_, k_tiles_, Home::Shared, scratch);
+}
+
+// k-tiles [first, end): pairs of them by ldmatrix.x4, an odd last one by ldmatrix.x2.
+void OnChipMatrix::multiply_tiles(const Memory& vector, Value from, std::int64_t tile_pitch, int first,
+                                  int end, Home home, const MatrixScratch& scratch) {
+  auto& b = kernel_.builder();
+  const auto load = [&](Value k, int matrices) {
+    for (int tile = 0; tile < geometry_.p.batch_tiles; ++tile)
+      b.load_matrix(scratch.vector, b.constant(tile * 4), matrices, true,
+                    vector[from + k * (16 * 8) + tile * tile_pitch]);
+  };
+  const int pairs = (end - first) / 2;
+  if (pairs > 0)
+    b.for_("kk", 0, pairs, kernel::kFullUnroll, [&](Value kk) {
+      const Value k = kk * 2 + first;
+      load(k, 4);
+      for (int half = 0; half < 2; ++half) multiply_tile(k + half, half, half, home, scratch);
+    });
+  if ((end - first) % 2 == 0) return;
+  const Value k = b.constant(end - 1);
+  load(k, 2);
+  multiply_tile(k, 0, 0, home, scratch);
+}
+
+// One k-tile: every row tile by every tile of the batch. `half`: which half of the operand.
+void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const MatrixScratch& scratch) {
+  auto& b = kernel_.builder();
+  for (int tile = 0; tile < row_tiles_; ++tile) {
+    Array matrix = fragments_;
+    Value piece = k * 4 + tile * resident_ * 4;
+    if (home == Home::Shared) {
+      const std::vector<Value> words = b.load_packed("piece", shared_[place(tile, k - resident_)], 4);
+      for (int i = 0; i < 4; ++i) b.write(scratch.piece, b.constant(i), words[at(i)]);
+      matrix = scratch.piece;
+      piece = b.constant(0);
+    }
+    for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
+      b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
+            scratch.vector, b.constant(batch * 4 + half * 2));
+  }
+}
+
+Value OnChipMatrix::sum(int row_tile, int batch_tile, int element) const {
+  auto& b = kernel_.builder();
+  Value sum;
+  for (int chain = 0; chain < geometry_.p.chains; ++chain) {
+    const Value part = b.read(accumulators_, b.constant(accumulator(row_tile, batch_tile, chain) + element));
+    sum = sum.valid() ? sum + part : part;
+  }
+  return sum;
+}
+
+void OnChipMatrix::add_to_sum(int row_tile, int batch_tile, int element, Value value) {
+  auto& b = kernel_.builder();
+  const Value place = b.constant(accumulator(row_tile, batch_tile, 0) + element);
+  b.write(accumulators_, place, b.read(accumulators_, place) + value);
+}
+
+void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
+  for (const ProductGroup& group : groups)
+    for (const Product& product : group.products)
+      if (matrices_.count(product.matrix) == 0)
+        matrices_[product.matrix] = kernel_.signature().reads({Role::Param, product.matrix});
+}
+
+// R[row][out][in] of this head, zero outside of the head.
+Value MatrixSource::element(const Product& product, Value out, Value in) {
+  auto& b = kernel_.builder();
+  const std::int64_t dim = problem_.sizes.dim;
+  const KernelTensor& matrix = matrices_.at(product.matrix);
+  const Value line = product.transposed ? in : out;
+  const Value column = product.transposed ? out : in;
+  const Value first = (b.wide(kernel_.head()) * matrix.rows + product.row) * (dim * dim);
+  const auto load = [&] { return b.load("r", matrix.memory[first + b.wide(line * dim + column)]); };
+  if (kernel_.geometry().exact()) return load();
+  const Value result = b.variable("entry", b.real(0));
+  b.if_(out < dim && in < dim, [&] { b.assign(result, load()); });
+  return result;
+}
+
+Value MatrixSource::pair(const Product& product, Value out, Value in) {
+  auto& b = kernel_.builder();
+  const std::int64_t dim = problem_.sizes.dim;
+  if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
+    return b.let("pair", b.pack(problem_.storage, element(product, out, in), element(product, out, in + 1)));
+  const KernelTensor& matrix = matrices_.at(product.matrix);
+  const Value first = (b.wide(kernel_.head()) * matrix.rows + product.row) * (dim * dim);
+  return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];
+}
+
+}  // namespace rondo::schedule

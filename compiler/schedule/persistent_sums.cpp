@@ -1,0 +1,185 @@
+#include "compiler/schedule/persistent_sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Type;
+using kernel::Value;
+
+namespace {
+
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+ReduceScatterProducts::ReduceScatterProducts(PersistentKernel& kernel, const Problem& problem,
+                                             const std::vector<ProductGroup>& groups,
+                                             const std::vector<ProductSum>& sums)
+    : kernel_(kernel),
+      problem_(problem),
+      geometry_(kernel.geometry()),
+      groups_(groups),
+      sums_(sums),
+      source_(kernel, problem),
+      ring_(slot_words(kernel.geometry(), sums.size())) {}
+
+std::vector<std::size_t> ReduceScatterProducts::of_level(int level) const {
+  std::vector<std::size_t> result;
+  for (std::size_t sum = 0; sum < sums_.size(); ++sum)
+    if (sums_[sum].level == level) result.push_back(sum);
+  return result;
+}
+
+void ReduceScatterProducts::declare() {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  for (const ProductSum& sum : sums_) {
+    const std::size_t number = own_.size();
+    const int terms = static_cast<int>(sum.terms.size());
+    Sum own{{kernel_, problem_, g.sum_tiles(), terms * g.units / 16}, {}, {}, {}, {}, 0};
+    own.elements = std::int64_t{8} * g.p.batch_tiles * terms * g.units;
+    own.vector = b.shared(fmt::format("vector_{}", number), problem_.storage, vector_slots() * own.elements,
+                          fmt::format("[{}, batch tiles {}, terms {}, units {}, 8]", vector_slots(),
+                                      g.p.batch_tiles, terms, g.units));
+    own.matrix.declare(number);
+    if (g.in_cluster())
+      own.parts = b.shared(
+          fmt::format("parts_{}", number), problem_.storage, std::int64_t{2} * g.p.batch_tiles * g.padded * 8,
+          fmt::format("[2, batch tiles {}, blocks {}, units {}, 8]", g.p.batch_tiles, g.p.blocks, g.units));
+    if (g.in_grid())
+      own.lines = b.shared(
+          fmt::format("lines_{}", number), kernel::Storage::F32,
+          std::int64_t{8} * g.p.batch_tiles * collect_lines(g) * g.units,
+          fmt::format("[batch tiles {}, lines {}, units {}, 8]", g.p.batch_tiles, collect_lines(g), g.units));
+    own_.push_back(own);
+  }
+  source_.declare(groups_);
+  if (g.in_grid()) ring_.declare(kernel_);
+  if (g.in_cluster())
+    for (int level = 0; level < levels_of(groups_); ++level)
+      ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "sums have come from all blocks"));
+}
+
+// A operand as in AllGatherProducts::fragment: the rows are channels of the head, this warp's share of them,
+// the columns this block's channels, term after term.
+void ReduceScatterProducts::load_matrix(std::size_t sum) {
+  const PersistentGeometry& g = geometry_;
+  OnChipMatrix& matrix = own_[sum].matrix;
+  const int per_term = g.units / 16;
+  const Value first_tile = (kernel_.part() * g.warps + kernel_.warp()) * g.sum_tiles();
+  matrix.start_loading(sum);
+  for (std::size_t term = 0; term < sums_[sum].terms.size(); ++term) {
+    const ProductSum::Term& of = sums_[sum].terms[term];
+    const Product& product = groups_[of.group].products[at(of.product)];
+    const int first = static_cast<int>(term) * per_term;
+    matrix.load_part(first, first + per_term, [&](int tile, Value k) {
+      std::vector<Value> pairs;
+      for (int i = 0; i < 4; ++i) {
+        const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
+        const Value in = kernel_.first_unit() + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
+        pairs.push_back(source_.pair(product, out, in));
+      }
+      return pairs;
+    });
+  }
+  matrix.finish_loading(sum);
+}
+
+void ReduceScatterProducts::load_matrices() {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  b.comment("the matrices, for all of time");
+  bool outside = false;
+  for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
+    load_matrix(sum);
+    outside = outside || own_[sum].matrix.outside_registers();
+  }
+  if (outside) scratch_.piece = b.array("matrix_piece", Type::I32, 4);
+  scratch_.vector = b.array("vector_now", Type::I32, g.p.batch_tiles * 4);
+  if (g.in_grid()) {
+    std::size_t widest = 0;
+    for (int level = 0; level < levels_of(groups_); ++level)
+      widest = std::max(widest, of_level(level).size());
+    const int turns = static_cast<int>(widest) * g.p.batch_tiles * g.p.blocks / collect_lines(g);
+    collected_ = b.array("collected", Type::I32, 4 * turns);
+  }
+}
+
+void ReduceScatterProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  for (int c = 0; c < g.channels(); c += 2) {
+    Value low = values[at(c)], high = values[at(c + 1)];
+    if (const Value exists = kernel_.unit_exists(g.unit_of(c)); exists.valid()) {
+      low = b.select(exists, low, b.real(0));
+      high = b.select(exists, high, b.real(0));
+    }
+    const Value packed = b.let("packed", b.pack(problem_.storage, low, high));
+    for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
+      const auto& terms = sums_[sum].terms;
+      for (std::size_t term = 0; term < terms.size(); ++term) {
+        if (terms[term].group != group) continue;
+        const auto line = (static_cast<std::int64_t>(g.tile_of(c)) * static_cast<std::int64_t>(terms.size()) +
+                           static_cast<std::int64_t>(term)) *
+                          g.units;
+        const Value place = (kernel_.block_unit(g.unit_of(c)) + line) * 8 + kernel_.quarter() * 2 +
+                            count % vector_slots() * own_[sum].elements;
+        b.store_packed(own_[sum].vector[place], {packed});
+      }
+    }
+  }
+}
+
+void ReduceScatterProducts::multiply_and_send(int level, Value count) {
+  auto& b = kernel_.builder();
+  b.named_barrier(kStepBarrier, geometry_.multiplying());  // the block's part of the vectors is there
+  for (const std::size_t sum : of_level(level)) {
+    OnChipMatrix& matrix = own_[sum].matrix;
+    matrix.multiply(own_[sum].vector, count % vector_slots() * own_[sum].elements,
+                    std::int64_t{16} * 8 * matrix.k_tiles(), scratch_);
+    if (geometry_.in_grid())
+      send_to_grid(sum, count % kSlots, false);
+    else
+      send_to_cluster(sum, count % 2);
+  }
+  if (geometry_.in_grid()) collect(level, count);
+}
+
+void ReduceScatterProducts::multiply(int level, Value count) {
+  multiply_and_send(level, count);
+  if (geometry_.in_cluster()) kernel_.builder().wait(ready_[at(level)], count % 2, count / 2 % 2);
+  for (const std::size_t sum : of_level(level)) {
+    if (geometry_.in_grid())
+      total_of_grid(sum);
+    else
+      total_of_cluster(sum, count % 2);
+  }
+}
+
+void ReduceScatterProducts::multiply_role() {
+  auto& b = kernel_.builder();
+  load_matrices();
+  b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
+    for (int level = 0; level < levels_of(groups_); ++level) {
+      multiply_and_send(level, count);
+      if (geometry_.in_grid()) rearm(level, count);
+    }
+  });
+}
+
+// A sum stands for all its terms: the first gives it, the others the neutral element of addition.
+Value ReduceScatterProducts::value(std::size_t group, int product, int channel) const {
+  for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
+    const auto& terms = sums_[sum].terms;
+    for (std::size_t term = 0; term < terms.size(); ++term)
+      if (terms[term].group == group && terms[term].product == product)
+        return term == 0 ? own_[sum].totals[at(channel)] : kernel_.builder().real(-0.0);
+  }
+  throw std::logic_error("persistent: a product that is in no sum");
+}
+
+}  // namespace rondo::schedule

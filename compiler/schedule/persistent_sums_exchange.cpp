@@ -1,0 +1,202 @@
+// How the sums of a step reach the blocks that own their channels: through the shared memory of the cluster,
+// or through global memory. Parts are rounded to the storage type on the way; a total's error is then that of
+// one rounding, as independent errors add up as their squares do.
+#include <algorithm>
+
+#include "compiler/schedule/persistent_sums.h"
+
+namespace rondo::schedule {
+
+using kernel::ShuffleMode;
+using kernel::Value;
+
+namespace {
+
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+std::int64_t ReduceScatterProducts::slot_words(const PersistentGeometry& geometry, std::size_t sums) {
+  return static_cast<std::int64_t>(sums) * geometry.p.batch_tiles * geometry.padded * geometry.p.blocks * 4;
+}
+
+// A thread sums what some of the blocks have sent for one channel; it takes a divisor of the blocks, so that
+// every thread has as many.
+int ReduceScatterProducts::collect_lines(const PersistentGeometry& geometry) {
+  return largest_divisor(geometry.p.blocks, std::min(kMostLines, geometry.multiplying() / geometry.units));
+}
+
+void ReduceScatterProducts::expect_first() {
+  if (!geometry_.in_cluster()) return;
+  auto& b = kernel_.builder();
+  b.comment("what the first two steps will bring");
+  b.if_(b.thread() == 0, [&] {
+    for (int level = 0; level < levels_of(groups_); ++level) expect(level, {});
+  });
+}
+
+void ReduceScatterProducts::expect(int level, Value slot) {
+  auto& b = kernel_.builder();
+  const auto sums = static_cast<std::int64_t>(of_level(level).size());
+  const Value bytes = b.constant(sums * geometry_.p.batch_tiles * geometry_.padded * 16);
+  if (slot.valid()) return b.expect(ready_[at(level)], slot, bytes);
+  for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), bytes);
+}
+
+void ReduceScatterProducts::rearm(int level, Value count) {
+  auto& b = kernel_.builder();
+  if (geometry_.in_grid())
+    return clear_slots(kernel_, count, [&](Value slot) {
+      for (const std::size_t sum : of_level(level)) send_to_grid(sum, slot, true);
+    });
+  if (geometry_.in_cluster()) b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
+}
+
+Value ReduceScatterProducts::block_of_rows(Value piece) const {
+  const Value warp = kernel_.part() * geometry_.warps + kernel_.warp();
+  return warp * (2 * geometry_.sum_tiles()) + piece / geometry_.p.batch_tiles;
+}
+
+// This lane's row and pair of batch rows.
+Value ReduceScatterProducts::packed(std::size_t sum, int piece) const {
+  const int half = piece / geometry_.p.batch_tiles, tile = piece % geometry_.p.batch_tiles;
+  const OnChipMatrix& matrix = own_[sum].matrix;
+  return kernel_.builder().pack(problem_.storage, matrix.sum(half / 2, tile, half % 2 * 2),
+                                matrix.sum(half / 2, tile, half % 2 * 2 + 1));
+}
+
+void ReduceScatterProducts::send_to_cluster(std::size_t sum, Value slot) {
+  for (int first = 0; first < pieces();) {
+    const int count = pieces() - first >= 4 ? 4 : 2;
+    send_pieces(sum, slot, first, count);
+    first += count;
+  }
+}
+
+// Neighbouring lanes hold the words of a row. They are transposed between two or four lanes, so that each
+// lane sends neighbouring words of one piece.
+void ReduceScatterProducts::send_pieces(std::size_t sum, Value slot, int first, int count) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const Value lane = kernel_.quarter() % count;
+  std::vector<Value> words;
+  for (int piece = 0; piece < count; ++piece) words.push_back(b.let("word", packed(sum, first + piece)));
+  for (int apart = 1; apart < count; apart *= 2) {
+    const Value upper = b.let("upper", lane / apart % 2 == 1);
+    for (int low = 0; low < count; ++low) {
+      if (low / apart % 2 == 1) continue;
+      Value &a = words[at(low)], &z = words[at(low + apart)];
+      const Value other = b.shuffle("word", b.select(upper, a, z), ShuffleMode::Xor, b.constant(apart));
+      const Value next = b.let("word", b.select(upper, other, a));
+      z = b.let("word", b.select(upper, z, other));
+      a = next;
+    }
+  }
+  const Value piece = lane + first;
+  const Value rows = b.let("rows", block_of_rows(piece));
+  const Value unit = rows % (g.units / 8) * 8 + kernel_.group();
+  const Value line =
+      ((slot * g.p.batch_tiles + piece % g.p.batch_tiles) * g.p.blocks + kernel_.rank()) * g.units;
+  b.store_async(own_[sum].parts[(line + unit) * 8 + kernel_.quarter() / count * (2 * count)], words,
+                rows / (g.units / 8), ready_[at(sums_[sum].level)], slot);
+}
+
+void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absent) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const auto sums = static_cast<std::int64_t>(sums_.size());
+  for (int piece = 0; piece < pieces(); ++piece) {
+    const Value rows = block_of_rows(b.constant(piece));
+    const Value unit = rows % (g.units / 8) * 8 + kernel_.group();
+    const Value block = rows / (g.units / 8);
+    const Value line =
+        ((block * sums + static_cast<std::int64_t>(sum)) * g.p.batch_tiles + piece % g.p.batch_tiles) *
+            g.p.blocks +
+        kernel_.rank();
+    const Value word = (line * g.units + unit) * 4 + kernel_.quarter();
+    b.store_flagged(ring_.at(kernel_, slot, word),
+                    {absent ? b.constant(kernel::kAbsent) : b.let("word", packed(sum, piece))});
+  }
+}
+
+// The multiplying threads bring what all blocks have sent, 16 bytes a channel, batch tile and block, all of a
+// thread's loads in flight at once, and leave the sums of some blocks each in shared memory.
+void ReduceScatterProducts::collect(int level, Value count) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const std::vector<std::size_t> sums = of_level(level);
+  const int lines = collect_lines(g);
+  const int threads = lines * g.units;
+  const int turns = g.p.blocks / lines;  // for each sum and batch tile
+  const auto bring = [&] {
+    const auto all = static_cast<std::int64_t>(sums_.size());
+    const Value first = (kernel_.rank() * all + static_cast<std::int64_t>(sums[0])) *
+                        (std::int64_t{g.p.batch_tiles} * g.padded * 4);
+    const int every = static_cast<int>(sums.size()) * g.p.batch_tiles * turns;
+    b.load_flagged(collected_, b.constant(0), every,
+                   ring_.at(kernel_, count % kSlots, first + b.thread() * 4), b.constant(threads * 4));
+    for (std::size_t sum = 0; sum < sums.size(); ++sum)
+      for (int tile = 0; tile < g.p.batch_tiles; ++tile)
+        add_lines(sums[sum], tile, (static_cast<int>(sum) * g.p.batch_tiles + tile) * turns, turns);
+  };
+  if (threads == g.multiplying())
+    bring();
+  else
+    b.if_(b.thread() < threads, bring);
+  b.named_barrier(kCollectBarrier, g.multiplying());
+}
+
+void ReduceScatterProducts::add_lines(std::size_t sum, int tile, int first, int turns) {
+  auto& b = kernel_.builder();
+  std::vector<Value> totals;
+  for (int row = 0; row < 8; ++row) {
+    Value total;
+    for (int turn = 0; turn < turns; ++turn) {
+      const Value word = b.read(collected_, b.constant((first + turn) * 4 + row / 2));
+      const Value part = b.unpack(problem_.storage, word, row % 2 == 1);
+      total = total.valid() ? total + part : part;
+    }
+    totals.push_back(b.let("total", total));
+  }
+  const Value line = (b.thread() + tile * collect_lines(geometry_) * geometry_.units) * 8;
+  for (int half = 0; half < 2; ++half)
+    b.store_vector(own_[sum].lines[line + half * 4],
+                   {totals.begin() + half * 4, totals.begin() + half * 4 + 4});
+}
+
+void ReduceScatterProducts::total_of_cluster(std::size_t sum, Value slot) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  own_[sum].totals.clear();
+  for (int c = 0; c < g.channels(); c += 2) {
+    const Value line = (slot * g.p.batch_tiles + g.tile_of(c)) * g.p.blocks;
+    const Value low = b.variable("total", b.real(0)), high = b.variable("total", b.real(0));
+    b.for_("sender", 0, g.p.blocks, kernel::kFullUnroll, [&](Value sender) {
+      const Value place = ((line + sender) * g.units + kernel_.block_unit(g.unit_of(c))) * 8;
+      const Value word = b.load_packed("part", own_[sum].parts[place + kernel_.quarter() * 2], 1)[0];
+      b.assign(low, low + b.unpack(problem_.storage, word, false));
+      b.assign(high, high + b.unpack(problem_.storage, word, true));
+    });
+    own_[sum].totals.insert(own_[sum].totals.end(), {low, high});
+  }
+}
+
+void ReduceScatterProducts::total_of_grid(std::size_t sum) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const int lines = collect_lines(g);
+  own_[sum].totals.clear();
+  for (int c = 0; c < g.channels(); c += 2) {
+    const Value low = b.variable("total", b.real(0)), high = b.variable("total", b.real(0));
+    b.for_("line", 0, lines, kernel::kFullUnroll, [&](Value line) {
+      const Value place = ((line + g.tile_of(c) * lines) * g.units + kernel_.block_unit(g.unit_of(c))) * 8 +
+                          kernel_.quarter() * 2;
+      const std::vector<Value> parts = b.load_vector("part", own_[sum].lines[place], 2);
+      b.assign(low, low + parts[0]);
+      b.assign(high, high + parts[1]);
+    });
+    own_[sum].totals.insert(own_[sum].totals.end(), {low, high});
+  }
+}
+
+}  // namespace rondo::schedule
