@@ -142,12 +142,13 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   // Words that a thread collects at once: of one group, or of all sums of a level.
   const auto sums = static_cast<std::int64_t>(shape.terms.size());
   const Expr multiplying = 32 * warps * splits;
-  Expr lines = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
+  Expr adding = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
   const Expr most_lines = floor_div(4 * splits, unit_blocks);
   for (const Value team : teams)
     for (int most = 2; most <= kMostLines; most *= 2)
-      lines =
-          when(blocks == team && most_lines >= most, largest_divisor(static_cast<int>(team), most), lines);
+      adding =
+          when(blocks == team && most_lines >= most, largest_divisor(static_cast<int>(team), most), adding);
+  const Expr lines = s.define("lines", adding, "threads that add up what blocks sent for a channel");
   const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * blocks, lines),
                               4 * ceil_div(batch_tiles * units * blocks, multiplying));
   const Expr registers =
