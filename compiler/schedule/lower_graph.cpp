@@ -121,10 +121,24 @@ GraphLowering::Values GraphLowering::start(int channel) const {
 
 std::vector<Value> GraphLowering::emit_roots(Values& values, const std::vector<NodeId>& roots,
                                              const LeafValue& leaf) const {
-  for (const NodeId id : reachable(graph_, roots)) emit(id, values, leaf);
+  for (const NodeId id : missing(values, roots)) emit(id, values, leaf);
   std::vector<Value> results;
   for (const NodeId root : roots) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
   return results;
+}
+
+std::vector<NodeId> GraphLowering::missing(const Values& values, const std::vector<NodeId>& roots) const {
+  std::vector<bool> needed(graph_.nodes.size(), false);
+  for (const NodeId root : roots)
+    if (root != step::kNoNode) needed[at(root)] = true;
+  std::vector<NodeId> result;
+  for (auto id = static_cast<NodeId>(needed.size()) - 1; id >= 0; --id) {  // operands come before their users
+    if (!needed[at(id)] || values.count(id) != 0) continue;
+    result.push_back(id);
+    for (const NodeId operand : graph_.at(id).operands) needed[at(operand)] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
 }
 
 }  // namespace rondo::schedule

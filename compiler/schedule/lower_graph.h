@@ -36,6 +36,10 @@ class GraphLowering {
   Values start(int channel) const;
   std::vector<kernel::Value> emit_roots(Values& values, const std::vector<step::NodeId>& roots,
                                         const LeafValue& leaf) const;
+  // Nodes that `roots` still need, ascending: neither among `values` nor needed by those alone.
+  std::vector<step::NodeId> missing(const Values& values, const std::vector<step::NodeId>& roots) const;
+  // Emits one missing node whose operands are there.
+  void emit_node(Values& values, step::NodeId id, const LeafValue& leaf) const { emit(id, values, leaf); }
 
   // A root that hoist() has computed already; invalid if it changes from step to step.
   kernel::Value hoisted(int channel, step::NodeId root) const;

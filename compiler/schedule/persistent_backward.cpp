@@ -38,20 +38,17 @@ class SweepBuilder : PersistentBody {
     kernel_.signature().set_scratch(scratch_rows(split_));
     declare();
     kernel_.place_threads();
-    kernel_.roles([&] { prepare(); },
-                  [&](const PersistentKernel::Step& now) {
-                    run_step(
-                        now,
-                        [&](const Node& node, const PersistentKernel::Step& step, int channel) {
-                          return leaf(node, step, channel);
-                        },
-                        [&](const Results& results) { consume(now, results); });
-                  },
-                  [&] {
-                    store_carries(grad_first_, "gradients of the initial states");
-                    store_sums();
-                  },
-                  [&] { multiply_only(); });
+    emit_roles([&] { prepare(); },
+               [&] {
+                 store_carries(grad_first_, "gradients of the initial states");
+                 store_sums();
+               },
+               [&](const Node& node, const PersistentKernel::Step& step, int channel) {
+                 return leaf(node, step, channel);
+               },
+               [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+                 consume(now, root, values);
+               });
     return kernel_.finish();
   }
 
@@ -129,17 +126,20 @@ class SweepBuilder : PersistentBody {
     throw std::logic_error("persistent: a previous state that is not stored");
   }
 
-  void consume(const PersistentKernel::Step& now, const Results& results) {
-    auto& b = kernel_.builder();
-    std::size_t root = needs_.step.previous_states.size();
-    for (const Row& row : needs_.step.inputs) now.store(grad_in_.at(row.tensor), row.row, results[root++]);
-    for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
-      for (int channel = 0; channel < channels(); ++channel) {
-        const Value sum = sums_[index(p, channel)];
-        b.assign(sum, sum + results[root][static_cast<std::size_t>(channel)]);
-      }
-    for (std::size_t left = 0; left < split_.lefts.size(); ++left)
-      now.store(lefts_at_, static_cast<int>(left), results[root++]);
+  // Roots as BackwardSplit::sweep_roots has them.
+  void consume(const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+    const step::BackwardStep& step = needs_.step;
+    if (root < step.previous_states.size()) return;  // carried
+    root -= step.previous_states.size();
+    if (root < step.inputs.size())
+      return now.store(grad_in_.at(step.inputs[root].tensor), step.inputs[root].row, values);
+    root -= step.inputs.size();
+    if (root >= step.params.size())
+      return now.store(lefts_at_, static_cast<int>(root - step.params.size()), values);
+    for (int channel = 0; channel < channels(); ++channel) {
+      const Value sum = sums_[index(root, channel)];
+      kernel_.builder().assign(sum, sum + values[static_cast<std::size_t>(channel)]);
+    }
   }
 
   void store_sums() {

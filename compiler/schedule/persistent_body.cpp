@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace rondo::schedule {
@@ -20,6 +21,7 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
       sums_(product_sums(step_.graph, step_.roots, groups_)),
+      stages_(step_stages(cell, problem, step_, groups_)),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
       products_(step_products(kernel_, problem, groups_, sums_)) {}
 
@@ -65,6 +67,13 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
   send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
   for (int channel = 0; channel < channels(); ++channel)
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
+  if (!looks_ahead()) return;
+  early_.resize(static_cast<std::size_t>(channels()));
+  for (auto& of_channel : early_)
+    for (const step::NodeId id : stages_.handed) {
+      const std::string& label = step_.graph.at(id).label;
+      of_channel.push_back(b.variable(label.empty() ? "early" : label, b.real(0)));
+    }
 }
 
 void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
@@ -98,67 +107,147 @@ void PersistentBody::send_states(Value count, const std::function<Value(std::siz
   }
 }
 
-void PersistentBody::multiply_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
-                                    std::vector<GraphLowering::Values>& values) {
-  auto& b = kernel_.builder();
-  const auto of_level = [&](std::size_t group) { return groups_[group].level == level; };
+void PersistentBody::emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
+                                const LeafOf& leaf, const Consume& consume) {
+  using Step = PersistentKernel::Step;
+  PersistentKernel::Roles roles;
+  roles.prepare = prepare;
+  if (looks_ahead()) roles.begin = [&](const Step& first) { compute_early(first, leaf); };
+  roles.step = [&](const Step& now) { run_step(now, leaf, consume); };
+  roles.finish = finish;
+  roles.multiply = [&] { products_->multiply_role(); };
+  kernel_.emit_roles(roles);
+}
+
+void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
+  for (int c = 0; c < channels(); ++c) {
+    GraphLowering::Values values = lowering_.start(c);
+    const std::vector<Value> handed = lowering_.emit_roots(
+        values, stages_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
+    for (std::size_t i = 0; i < handed.size(); ++i)
+      kernel_.builder().assign(early_[static_cast<std::size_t>(c)][i], handed[i]);
+  }
+}
+
+void PersistentBody::publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
+                                   Progress& step) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    if (!of_level(group) || sent_early(groups_[group])) continue;
+    if (groups_[group].level != level || sent_early(groups_[group])) continue;
     std::vector<Value> vector;
     for (int c = 0; c < channels(); ++c)
-      vector.push_back(lowering_.emit_roots(values[static_cast<std::size_t>(c)], {groups_[group].vector},
+      vector.push_back(lowering_.emit_roots(step.values[static_cast<std::size_t>(c)], {groups_[group].vector},
                                             [&](const step::Node& node) { return leaf(node, now, c); })[0]);
     products_->publish(group, now.count, vector);
   }
-  products_->multiply(level, now.count);
+}
+
+// All that the step needs and that waits for no product of this level or a later one.
+void PersistentBody::emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
+                                Progress& step) {
+  for (int c = 0; c < channels(); ++c) {
+    GraphLowering::Values& values = step.values[static_cast<std::size_t>(c)];
+    for (const step::NodeId id : lowering_.missing(values, step_.roots))
+      if (stages_.after[static_cast<std::size_t>(id)] <= level)
+        lowering_.emit_node(values, id, [&](const step::Node& node) { return leaf(node, now, c); });
+  }
+}
+
+void PersistentBody::consume_ready(const PersistentKernel::Step& now, const Consume& consume,
+                                   Progress& step) {
+  for (std::size_t root = 0; root < step_.roots.size(); ++root) {
+    const step::NodeId id = step_.roots[root];
+    if (step.consumed[root] || step.values[0].count(id) == 0) continue;
+    std::vector<Value> of_channels;
+    for (GraphLowering::Values& values : step.values) {
+      if (root < cell_.next.size()) values[id] = settled(values[id], "next_" + state_name(root));
+      of_channels.push_back(values[id]);
+    }
+    consume(now, root, of_channels);
+    step.consumed[root] = true;
+  }
+}
+
+void PersistentBody::take_products(int level, Progress& step) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    if (!of_level(group)) continue;
+    if (groups_[group].level != level) continue;
     for (std::size_t p = 0; p < groups_[group].products.size(); ++p)
       for (int c = 0; c < channels(); ++c) {
         const step::NodeId node = groups_[group].products[p].node;
         const std::string& label = step_.graph.at(node).label;
-        values[static_cast<std::size_t>(c)][node] =
-            b.let(label.empty() ? "product" : label, products_->value(group, static_cast<int>(p), c));
+        step.values[static_cast<std::size_t>(c)][node] = kernel_.builder().let(
+            label.empty() ? "product" : label, products_->value(group, static_cast<int>(p), c));
       }
   }
 }
 
-void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& leaf,
-                              const std::function<void(const Results&)>& consume) {
-  std::vector<GraphLowering::Values> values;
-  for (int c = 0; c < channels(); ++c) values.push_back(lowering_.start(c));
-  for (int level = 0; level < levels_of(groups_); ++level) multiply_level(level, now, leaf, values);
-  Results results(step_.roots.size());
-  for (int c = 0; c < channels(); ++c) {
-    const std::vector<Value> roots =
-        lowering_.emit_roots(values[static_cast<std::size_t>(c)], step_.roots,
-                             [&](const step::Node& node) { return leaf(node, now, c); });
-    for (std::size_t root = 0; root < roots.size(); ++root) results[root].push_back(roots[root]);
+// What the rest of the step reads must not change when the next step is looked at.
+void PersistentBody::keep_for_later(Progress& step) {
+  for (GraphLowering::Values& values : step.values) {
+    std::set<step::NodeId> read;
+    for (const step::NodeId id : lowering_.missing(values, step_.roots))
+      for (const step::NodeId operand : step_.graph.at(id).operands) read.insert(operand);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k) read.insert(step_.roots[k]);
+    for (const step::NodeId id : read)
+      if (const auto value = values.find(id); value != values.end())
+        value->second = settled(value->second, "kept");
   }
+}
+
+void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume) {
+  Progress step{{}, std::vector<bool>(step_.roots.size(), false)};
+  for (int c = 0; c < channels(); ++c) {
+    step.values.push_back(lowering_.start(c));
+    for (std::size_t i = 0; looks_ahead() && i < stages_.handed.size(); ++i)
+      step.values.back()[stages_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
+  }
+  const int levels = levels_of(groups_);
+  for (int level = 0; level < levels; ++level) {
+    publish_level(level, now, leaf, step);
+    emit_ready(level, now, leaf, step);
+    consume_ready(now, consume, step);
+    if (level + 1 == levels && looks_ahead()) {
+      keep_for_later(step);
+      now.next([&](const PersistentKernel::Step& next) { compute_early(next, leaf); });
+    }
+    products_->multiply(level, now.count);
+    take_products(level, step);
+  }
+  emit_ready(levels, now, leaf, step);
+  finish_step(now, consume, step);
+}
+
+void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step) {
   std::vector<std::vector<Value>> next(cell_.next.size());
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    for (Value& value : results[k]) next[k].push_back(value = settled(value, "next_" + state_name(k)));
+    for (GraphLowering::Values& values : step.values) {
+      Value& value = values.at(step_.roots[k]);
+      next[k].push_back(value = settled(value, "next_" + state_name(k)));
+    }
   // Nobody waits for what the last step sends: in a cluster it might come after its receiver has left.
   if (std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& g) { return sent_early(g); }))
     kernel_.builder().if_(now.count + 1 < kernel_.time(), [&] {
       send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
     });
-  consume(results);
+  consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int c = 0; c < channels(); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);
 }
 
-// The value in a register that the coming assignments cannot change.
+// The value in a register that the coming assignments, to carries and to what the next step is handed, cannot
+// change.
 Value PersistentBody::settled(Value value, const std::string& name) {
   const auto reads = [](Value v) {
     return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
   };
   const kernel::RegRead* read = reads(value);
-  const bool is_carry = read != nullptr && std::any_of(carry_.begin(), carry_.end(),
-                                                       [&](Value c) { return reads(c)->reg == read->reg; });
-  return read != nullptr && !is_carry ? value : kernel_.builder().let(name, value);
+  if (read == nullptr) return kernel_.builder().let(name, value);
+  const auto is_read = [&](Value variable) { return reads(variable)->reg == read->reg; };
+  bool changes = std::any_of(carry_.begin(), carry_.end(), is_read);
+  for (const auto& of_channel : early_)
+    changes = changes || std::any_of(of_channel.begin(), of_channel.end(), is_read);
+  return changes ? kernel_.builder().let(name, value) : value;
 }
 
 Value PersistentBody::param(const step::Node& leaf, int channel) const {

@@ -12,6 +12,7 @@
 #include "compiler/schedule/lower_graph.h"
 #include "compiler/schedule/shorten_chain.h"
 #include "compiler/schedule/step_products.h"
+#include "compiler/schedule/step_stages.h"
 
 namespace rondo::schedule {
 
@@ -29,13 +30,12 @@ class PersistentBody {
   void store_carries(const std::map<step::TensorId, KernelTensor>& last, const std::string& what);
 
   using LeafOf = std::function<kernel::Value(const step::Node&, const PersistentKernel::Step&, int channel)>;
-  // Results of a step by [root][channel]; the first roots are the carries' successors, in the order of
-  // Cell::next.
-  using Results = std::vector<std::vector<kernel::Value>>;
-  // Emits one step: `consume` stores what it gives besides its carries.
-  void multiply_only() { products_->multiply_role(); }
-  void run_step(const PersistentKernel::Step& now, const LeafOf& leaf,
-                const std::function<void(const Results&)>& consume);
+  // Takes a root of the step, by number, with its values by channel, as soon as they are there.
+  using Consume =
+      std::function<void(const PersistentKernel::Step&, std::size_t root, const std::vector<kernel::Value>&)>;
+  // Emits the kernel's roles around `leaf` and `consume`. `prepare` and `finish`: before and after the walk.
+  void emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
+                  const LeafOf& leaf, const Consume& consume);
 
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
@@ -51,14 +51,28 @@ class PersistentBody {
   StepGraph step_;
   std::vector<ProductGroup> groups_;
   std::vector<ProductSum> sums_;
+  StepStages stages_;
   GraphLowering lowering_;
 
  private:
   // Vectors of level 0 that are states are sent as soon as the step before has them.
   bool sent_early(const ProductGroup& group) const;
   void send_states(kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
-  void multiply_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
-                      std::vector<GraphLowering::Values>& values);
+  // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
+  struct Progress {
+    std::vector<GraphLowering::Values> values;
+    std::vector<bool> consumed;
+  };
+  void run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume);
+  void publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  void emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  void consume_ready(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
+  void take_products(int level, Progress& step);
+  void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
+  // What of a step waits for no carry is computed while the step before waits for its products.
+  bool looks_ahead() const { return !stages_.handed.empty() && levels_of(groups_) > 0; }
+  void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
+  void keep_for_later(Progress& step);
   kernel::Value settled(kernel::Value value, const std::string& name);
   std::string state_name(std::size_t k) const;
 
@@ -66,6 +80,7 @@ class PersistentBody {
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block
   std::vector<kernel::Value> carry_;
+  std::vector<std::vector<kernel::Value>> early_;  // by channel: stages_.handed of the step to come
 };
 
 }  // namespace rondo::schedule

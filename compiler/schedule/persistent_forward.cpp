@@ -24,16 +24,13 @@ class ForwardBuilder : PersistentBody {
   Launch build() {
     declare();
     kernel_.place_threads();
-    kernel_.roles([&] { load_start("", first_); },
-                  [&](const PersistentKernel::Step& now) {
-                    run_step(
-                        now,
-                        [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
-                          return leaf(node, step, channel);
-                        },
-                        [&](const Results& results) { consume(now, results); });
-                  },
-                  [&] { store_carries(last_, "last states"); }, [&] { multiply_only(); });
+    emit_roles([&] { load_start("", first_); }, [&] { store_carries(last_, "last states"); },
+               [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
+                 return leaf(node, step, channel);
+               },
+               [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+                 consume(now, root, values);
+               });
     return kernel_.finish();
   }
 
@@ -60,12 +57,16 @@ class ForwardBuilder : PersistentBody {
     }
   }
 
-  void consume(const PersistentKernel::Step& now, const Results& results) {
-    for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
-      now.store(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row, results[cell_.next.size() + o]);
-    for (std::size_t k = 0; k < cell_.next.size(); ++k)
-      if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
-        now.store(kept->second, cell_.next[k].row, results[k]);
+  // Roots as forward_roots() has them.
+  void consume(const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+    if (root < cell_.next.size()) {
+      const step::Row& next = cell_.next[root];
+      if (const auto kept = histories_.find(next.tensor); kept != histories_.end())
+        now.store(kept->second, next.row, values);
+      return;
+    }
+    const step::Row& output = cell_.outputs[root - cell_.next.size()];
+    now.store(outputs_.at(output.tensor), output.row, values);
   }
 
   std::map<TensorId, int> staged_, outputs_, histories_;

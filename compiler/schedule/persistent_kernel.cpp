@@ -126,9 +126,7 @@ Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
   return b.wide(row) * tensor.stride_b + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
 }
 
-void PersistentKernel::roles(const std::function<void()>& prepare,
-                             const std::function<void(const Step&)>& step,
-                             const std::function<void()>& finish, const std::function<void()>& multiply) {
+void PersistentKernel::emit_roles(const Roles& roles) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   clear_staging();
@@ -138,11 +136,10 @@ void PersistentKernel::roles(const std::function<void()>& prepare,
         b.thread() < g.first_writer(), [&] { load_role(); }, [&] { write_role(); });
   };
   b.if_(
-      b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
-      [&] { compute_role(prepare, step, finish); },
+      b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"), [&] { compute_role(roles); },
       [&] {
         if (g.p.splits == 1) return helpers();
-        b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), multiply,
+        b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), roles.multiply,
               helpers);
       });
   if (g.in_cluster()) {
@@ -163,50 +160,92 @@ void PersistentKernel::clear_staging() {
   b.barrier();
 }
 
-void PersistentKernel::compute_role(const std::function<void()>& prepare,
-                                    const std::function<void(const Step&)>& step,
-                                    const std::function<void()>& finish) {
+void PersistentKernel::compute_role(const Roles& roles) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   for (StagedTensor& staged : staged_)
     staged.fragments = b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
                                kernel::Type::I32, staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks);
-  prepare();
+  roles.prepare();
+  if (roles.begin) {
+    b.wait(full_, b.constant(0), b.constant(0));
+    load_fragments(b.constant(0));
+    roles.begin(step_at(b.constant(0)));
+  }
   const Value steps = b.named("kSteps", g.p.steps);
   b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
     const Value slot = b.let("slot", stage % g.p.stages);
     const Value turn = b.let("turn", stage % 2);
-    b.wait(full_, slot, stage / g.p.stages % 2);
+    if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
-    b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1, [&](Value s) {
-      const Value done = b.let("done", stage * steps + s);
-      const Value line = b.let("line", slot * steps + s);
-      const Value row = b.let("ring_line", turn * steps + s);
-      for (const StagedTensor& staged : staged_) load_fragments(staged, line);
-      Step now;
-      now.count = done;
-      now.time = order_ == TimeOrder::Forward ? done : b.let("t", time_of(done));
-      now.load = [&](int staged, int r, int channel) {
-        const int fragment =
-            (r * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
-        return b.unpack(problem_.storage, b.read(staged_[at(staged)].fragments, b.constant(fragment)),
-                        channel % 2 == 1);
-      };
-      now.store = [&](int written, int r, const std::vector<Value>& values) {
-        const WrittenTensor& w = written_[at(written)];
-        for (int c = 0; c < g.channels(); c += 2) {
-          const Value place = ((row * w.tensor.rows + r) * g.p.batch_tiles + g.tile_of(c)) * (g.units * 8) +
-                              block_unit(g.unit_of(c)) * 8 + quarter_ * 2;
-          b.store_packed(w.shared[place], {b.pack(problem_.storage, values[at(c)], values[at(c + 1)])});
-        }
-      };
-      step(now);
-    });
-    b.arrive(empty_, slot);
+    b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1,
+           [&](Value s) { compute_step(roles, stage, s); });
+    if (!roles.begin) b.arrive(empty_, slot);
     if (!written_.empty()) b.arrive(filled_, turn);
   });
-  finish();
+  roles.finish();
+}
+
+void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
+  auto& b = builder_;
+  const Value done = b.let("done", stage * geometry_.p.steps + s);
+  const Value row = b.let("ring_line", stage % 2 * geometry_.p.steps + s);
+  if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
+  Step now = step_at(done);
+  now.store = [&](int written, int r, const std::vector<Value>& values) {
+    store_row(written_[at(written)], row, r, values);
+  };
+  now.next = [&](const std::function<void(const Step&)>& body) { look_ahead(stage, s, done, body); };
+  roles.step(now);
+}
+
+PersistentKernel::Step PersistentKernel::step_at(Value count) {
+  Step step;
+  step.count = count;
+  step.time = order_ == TimeOrder::Forward ? count : builder_.let("t", time_of(count));
+  step.load = [this](int staged, int row, int channel) {
+    const PersistentGeometry& g = geometry_;
+    const int fragment = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
+    return builder_.unpack(problem_.storage,
+                           builder_.read(staged_[at(staged)].fragments, builder_.constant(fragment)),
+                           channel % 2 == 1);
+  };
+  return step;
+}
+
+void PersistentKernel::store_row(const WrittenTensor& written, Value line, int row,
+                                 const std::vector<Value>& values) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  for (int c = 0; c < g.channels(); c += 2) {
+    const Value place =
+        ((line * written.tensor.rows + row) * g.p.batch_tiles + g.tile_of(c)) * (g.units * 8) +
+        block_unit(g.unit_of(c)) * 8 + quarter_ * 2;
+    b.store_packed(written.shared[place], {b.pack(problem_.storage, values[at(c)], values[at(c + 1)])});
+  }
+}
+
+// The last step of a stage finds its successor in the next stage; its own has been read by then.
+void PersistentKernel::look_ahead(Value stage, Value s, Value done,
+                                  const std::function<void(const Step&)>& body) {
+  auto& b = builder_;
+  const PersistentParameters& p = geometry_.p;
+  b.if_(done + 1 < time_, [&] {
+    const Value line = b.variable("next_line", stage % p.stages * p.steps + s + 1);
+    b.if_(s + 1 == p.steps, [&] {
+      b.arrive(empty_, stage % p.stages);
+      const Value slot = b.let("next_slot", (stage + 1) % p.stages);
+      b.wait(full_, slot, (stage + 1) / p.stages % 2);
+      b.assign(line, slot * p.steps);
+    });
+    load_fragments(line);
+    body(step_at(b.let("next_done", done + 1)));
+  });
+}
+
+void PersistentKernel::load_fragments(Value line) {
+  for (const StagedTensor& staged : staged_) load_fragments(staged, line);
 }
 
 // Matrix m of a load is [row][batch tile][unit block] number first + m: 8 batch rows by 8 units, transposed

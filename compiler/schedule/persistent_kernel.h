@@ -58,11 +58,19 @@ class PersistentKernel {
     // Value of a staged row in fp32; store of a row's value for every channel.
     std::function<kernel::Value(int staged, int row, int channel)> load;
     std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
+    // Only if Roles::begin is given: emits `body` for the step after this one, if there is one; from then on
+    // `load` is that step's.
+    std::function<void(const std::function<void(const Step&)>& body)> next;
   };
-  // Emits the roles. `prepare` runs once in the computing warps, before the walk; `finish` after it.
-  // `multiply` is all that the warps do that only multiply (geometry().p.splits > 1).
-  void roles(const std::function<void()>& prepare, const std::function<void(const Step&)>& step,
-             const std::function<void()>& finish, const std::function<void()>& multiply);
+  struct Roles {
+    std::function<void()> prepare;  // once in the computing warps, before the walk
+    std::function<void(const Step&)>
+        begin;  // for the first step, ahead of it; none: no step is looked at ahead
+    std::function<void(const Step&)> step;  // in the computing warps, each step
+    std::function<void()> finish;           // after the walk
+    std::function<void()> multiply;         // all of the warps that only multiply (geometry().p.splits > 1)
+  };
+  void emit_roles(const Roles& roles);
   Launch finish();
 
  private:
@@ -85,8 +93,14 @@ class PersistentKernel {
   void write_tensor(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
                     kernel::Value count);
   void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
-  void compute_role(const std::function<void()>& prepare, const std::function<void(const Step&)>& step,
-                    const std::function<void()>& finish);
+  void compute_role(const Roles& roles);
+  void compute_step(const Roles& roles, kernel::Value stage, kernel::Value s);
+  Step step_at(kernel::Value count);
+  void store_row(const WrittenTensor& written, kernel::Value line, int row,
+                 const std::vector<kernel::Value>& values);
+  void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
+                  const std::function<void(const Step&)>& body);
+  void load_fragments(kernel::Value line);
   void load_fragments(const StagedTensor& staged, kernel::Value line);
   kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
   kernel::Value batch_row(int tile, kernel::Value row_of_tile);
