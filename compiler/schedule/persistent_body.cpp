@@ -203,13 +203,14 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
   const int levels = levels_of(groups_);
   for (int level = 0; level < levels; ++level) {
     publish_level(level, now, leaf, step);
+    products_->start(level, now.count);
     emit_ready(level, now, leaf, step);
     consume_ready(now, consume, step);
     if (level + 1 == levels && looks_ahead()) {
       keep_for_later(step);
       now.next([&](const PersistentKernel::Step& next) { compute_early(next, leaf); });
     }
-    products_->multiply(level, now.count);
+    products_->finish(level, now.count);
     take_products(level, step);
   }
   emit_ready(levels, now, leaf, step);

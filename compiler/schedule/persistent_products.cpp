@@ -87,7 +87,7 @@ void AllGatherProducts::load_matrices() {
   scratch_.vector = b.array("vector_now", Type::I32, g.p.batch_tiles * 4);
 }
 
-void AllGatherProducts::multiply(int level, Value count) {
+void AllGatherProducts::finish(int level, Value count) {
   auto& b = kernel_.builder();
   meet(level, count);
   for (std::size_t group = 0; group < groups_.size(); ++group)

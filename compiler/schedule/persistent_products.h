@@ -19,7 +19,8 @@ class AllGatherProducts : public StepProducts {
   void load_matrices() override;
   void expect_first() override;
   void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) override;
-  void multiply(int level, kernel::Value count) override;
+  void start(int, kernel::Value) override {}
+  void finish(int level, kernel::Value count) override;
   void rearm(int level, kernel::Value count) override;
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;

@@ -134,7 +134,7 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
   }
 }
 
-void ReduceScatterProducts::multiply_and_send(int level, Value count) {
+void ReduceScatterProducts::start(int level, Value count) {
   auto& b = kernel_.builder();
   b.named_barrier(kStepBarrier, geometry_.multiplying());  // the block's part of the vectors is there
   for (const std::size_t sum : of_level(level)) {
@@ -146,12 +146,13 @@ void ReduceScatterProducts::multiply_and_send(int level, Value count) {
     else
       send_to_cluster(sum, count % 2);
   }
-  if (geometry_.in_grid()) collect(level, count);
 }
 
-void ReduceScatterProducts::multiply(int level, Value count) {
-  multiply_and_send(level, count);
-  if (geometry_.in_cluster()) kernel_.builder().wait(ready_[at(level)], count % 2, count / 2 % 2);
+void ReduceScatterProducts::finish(int level, Value count) {
+  if (geometry_.in_grid())
+    collect(level, count);
+  else
+    kernel_.builder().wait(ready_[at(level)], count % 2, count / 2 % 2);
   for (const std::size_t sum : of_level(level)) {
     if (geometry_.in_grid())
       total_of_grid(sum);
@@ -165,8 +166,10 @@ void ReduceScatterProducts::multiply_role() {
   load_matrices();
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      multiply_and_send(level, count);
-      if (geometry_.in_grid()) rearm(level, count);
+      start(level, count);
+      if (!geometry_.in_grid()) continue;
+      collect(level, count);
+      rearm(level, count);
     }
   });
 }

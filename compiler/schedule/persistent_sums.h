@@ -21,7 +21,8 @@ class ReduceScatterProducts : public StepProducts {
   void load_matrices() override;
   void expect_first() override;
   void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) override;
-  void multiply(int level, kernel::Value count) override;
+  void start(int level, kernel::Value count) override;
+  void finish(int level, kernel::Value count) override;
   void rearm(int level, kernel::Value count) override;
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;
@@ -42,7 +43,6 @@ class ReduceScatterProducts : public StepProducts {
   };
 
   void load_matrix(std::size_t sum);
-  void multiply_and_send(int level, kernel::Value count);
   void send_to_cluster(std::size_t sum, kernel::Value slot);
   void send_pieces(std::size_t sum, kernel::Value slot, int first, int count);
   void send_to_grid(std::size_t sum, kernel::Value slot, bool absent);

@@ -22,10 +22,11 @@ class StepProducts {
   virtual void expect_first() = 0;
   // Hands over the vector of a group, one value a channel of the thread, at the `count`-th step.
   virtual void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) = 0;
-  // Waits for the vectors of a level and multiplies; afterwards value() gives each product's value in this
-  // thread's channels.
-  virtual void multiply(int level, kernel::Value count) = 0;
-  // Makes the level ready for its vectors two steps on. Any time between multiply() and the next one.
+  // What can be done before others must be waited for. Work that belongs to the caller best comes next.
+  virtual void start(int level, kernel::Value count) = 0;
+  // Waits; afterwards value() gives each product's value in this thread's channels.
+  virtual void finish(int level, kernel::Value count) = 0;
+  // Makes the level ready for its vectors two steps on. Any time between finish() and the next start().
   virtual void rearm(int level, kernel::Value count) = 0;
   // All that the warps do that only multiply.
   virtual void multiply_role() = 0;
