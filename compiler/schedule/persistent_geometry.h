@@ -23,7 +23,9 @@ struct PersistentParameters {
   int batch_tiles = 1;     // tiles of 8 batch rows a block
   int resident =
       0;  // k-tiles (16 columns) of the matrices a warp keeps in registers; the rest in shared memory
-  int splits = 1;   // warps that share the columns of the same products
+  // Warps that share the columns of the same products; with reduce-scatter, multiplying warps a computing
+  // one.
+  int splits = 1;
   int chains = 2;   // accumulators a product is spread over, against the latency of dependent mma
   int steps = 4;    // time steps a stage
   int stages = 4;   // stages of inputs in flight
@@ -42,14 +44,17 @@ struct PersistentGeometry {
   int units;    // channels a block, those past the head's end included
   int padded;   // channels of the team: the k extent of products
   int k_tiles;  // padded / 16
-  int warps;    // computing warps; each has p.splits - 1 others that multiply for it
+  int warps;    // computing warps; each has parts() - 1 others that multiply for it
   int batch;    // batch rows a block
 
   bool reduces() const { return p.reduce_scatter == 1; }
   // Tiles of 16 of a head's channels that a warp multiplies its block's channels into (reduce-scatter).
   int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.splits); }
   int k_share() const { return k_tiles / p.splits; }  // k-tiles a warp multiplies
-  int multiplying() const { return 32 * warps * p.splits; }
+  // Shares of the multiplying warps: the first computes too, but with reduce-scatter it only computes.
+  int parts() const { return p.splits + (reduces() ? 1 : 0); }
+  int matrix_warps() const { return warps * p.splits; }  // that hold matrices
+  int multiplying() const { return 32 * warps * parts(); }
   int first_loader() const { return multiplying(); }
   int first_writer() const { return first_loader() + 32 * p.loaders; }
   int threads() const { return first_writer() + 32 * p.writers; }

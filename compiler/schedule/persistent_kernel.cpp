@@ -76,12 +76,16 @@ void PersistentKernel::place_threads() {
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
-  warp_ = b.let("warp", g.p.splits == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
-  part_ = g.p.splits == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
+  warp_ = b.let("warp", g.parts() == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
+  part_ = g.parts() == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
   lane_ = b.let("lane", b.thread() % 32);
   group_ = b.let("group", lane_ / 4);
   quarter_ = b.let("quarter", lane_ % 4);
   groups_ = b.let("groups", (time_ + (g.p.steps - 1)) / b.named("kSteps", g.p.steps, "time steps a stage"));
+}
+
+Value PersistentKernel::matrix_warp() const {
+  return (geometry_.reduces() ? part_ - 1 : part_) * geometry_.warps + warp_;
 }
 
 Value PersistentKernel::block_unit(int unit_block) {
@@ -138,7 +142,7 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"), [&] { compute_role(roles); },
       [&] {
-        if (g.p.splits == 1) return helpers();
+        if (g.parts() == 1) return helpers();
         b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), roles.multiply,
               helpers);
       });

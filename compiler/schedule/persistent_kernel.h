@@ -42,7 +42,8 @@ class PersistentKernel {
   kernel::Value head() const { return head_; }
   kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
   kernel::Value warp() const { return warp_; }  // which units
-  kernel::Value part() const { return part_; }  // which share of the columns; 0: computes
+  kernel::Value part() const { return part_; }  // which share of the products; 0: computes
+  kernel::Value matrix_warp() const;            // number among those that hold matrices
   kernel::Value time() const { return time_; }
   kernel::Value lane() const { return lane_; }
   kernel::Value group() const { return group_; }      // lane / 4: the unit within a block of 8
@@ -68,7 +69,7 @@ class PersistentKernel {
         begin;  // for the first step, ahead of it; none: no step is looked at ahead
     std::function<void(const Step&)> step;  // in the computing warps, each step
     std::function<void()> finish;           // after the walk
-    std::function<void()> multiply;         // all of the warps that only multiply (geometry().p.splits > 1)
+    std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
   };
   void emit_roles(const Roles& roles);
   Launch finish();

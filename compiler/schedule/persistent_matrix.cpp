@@ -27,7 +27,7 @@ OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int
 
 void OnChipMatrix::declare(std::size_t number) {
   const int outside = k_tiles_ - resident_;
-  const int warps = geometry_.warps * geometry_.p.splits;
+  const int warps = geometry_.matrix_warps();
   if (outside == 0) return;
   shared_ = kernel_.builder().shared(
       fmt::format("matrix_{}", number), problem_.storage, std::int64_t{warps} * row_tiles_ * outside * 32 * 8,
@@ -36,8 +36,8 @@ void OnChipMatrix::declare(std::size_t number) {
 
 // Of the fragments in shared memory: 8 elements, the four pairs of a lane.
 Value OnChipMatrix::place(int tile, Value k) {
-  const Value warp = kernel_.part() * geometry_.warps + kernel_.warp();
-  return (((warp * row_tiles_ + tile) * (k_tiles_ - resident_) + k) * 32 + kernel_.lane()) * 8;
+  return (((kernel_.matrix_warp() * row_tiles_ + tile) * (k_tiles_ - resident_) + k) * 32 + kernel_.lane()) *
+         8;
 }
 
 int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {

@@ -44,6 +44,7 @@ struct SweepShape {
   int rows_out = 0;    // rows written at each step
   int states = 0;      // carried rows
   int param_rows = 0;  // vector and scalar parameter rows
+  int handed = 0;      // values computed ahead of a step
   int sums = 0;        // parameter gradients summed in registers
 };
 SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);

@@ -15,6 +15,7 @@ namespace rondo::schedule {
 namespace {
 
 constexpr int kRegistersBeside = 80;          // addresses, loop state, temporaries of the step
+constexpr int kRegistersOfSums = 36;          // the same of warps that only multiply (reduce-scatter)
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -116,7 +117,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr k_share = when(reduce == 1, own_tiles * most_terms, floor_div(k_tiles, splits));
   s.require(resident <= k_share, "k-tiles a warp multiplies");
   const Expr warps = floor_div(units, 8 * unit_blocks);
-  const Expr threads = s.define("threads", 32 * (warps * splits + loaders + writers), "threads a block");
+  const Expr threads =
+      s.define("threads", 32 * (warps * (splits + reduce) + loaders + writers), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
 
   // Registers of a computing thread. `fragments`: of matrices in registers; `outside`: in shared memory.
@@ -151,16 +153,23 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr lines = s.define("lines", adding, "threads that add up what blocks sent for a channel");
   const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * blocks, lines),
                               4 * ceil_div(batch_tiles * units * blocks, multiplying));
-  const Expr registers =
-      s.define("registers",
-               4 * fragments + 4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains +
-                   4 * batch_tiles + unit_blocks * batch_tiles * shape.rows_in +
-                   channels * (shape.states + shape.product_count) + unit_blocks * shape.param_rows +
-                   channels * shape.sums + when(grid == 1, collected, 0) +
-                   (problem.pass == Pass::Backward ? 8 : 0) * channels + kRegistersBeside,
-               "registers a thread");
+  // Of the step's elementwise part, and of the products.
+  const int ahead = problem.pass == Pass::Backward ? std::max(8, shape.handed) : 0;
+  const Expr of_step = unit_blocks * batch_tiles * shape.rows_in +
+                       channels * (shape.states + shape.product_count + shape.sums + ahead) +
+                       unit_blocks * shape.param_rows + kRegistersBeside;
+  const Expr of_products = 4 * fragments +
+                           4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains +
+                           4 * batch_tiles + when(grid == 1, collected, 0);
+  const Expr registers = s.define(
+      "registers",
+      when(reduce == 1, max(of_step - channels * shape.product_count, of_products + kRegistersOfSums),
+           of_step + of_products),
+      "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
-  s.require(registers * threads <= profile.limits.registers_per_sm, "registers of an SM");
+  // The four parts of an SM hold as many warps each.
+  s.require(registers * (ceil_div(threads, 128) * 128) <= profile.limits.registers_per_sm,
+            "registers of an SM");
 
   // Shared memory of a block: staged inputs, results, vectors, what of the matrices registers do not hold.
   const Expr batch = 8 * batch_tiles;
@@ -225,7 +234,7 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
 // Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
 // 25 each; fragments from shared memory come at 128 bytes a cycle.
 double Model::multiply(const PersistentGeometry& g) const {
-  const double per_core = std::ceil(g.warps * g.p.splits / 4.0);
+  const double per_core = std::ceil(g.matrix_warps() / 4.0);
   double issue = 0, chain = 0, shared = 0;
   const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
     issue += tiles * k_tiles * g.p.batch_tiles * 8 * per_core;

@@ -70,7 +70,7 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
   const PersistentGeometry& g = geometry_;
   OnChipMatrix& matrix = own_[sum].matrix;
   const int per_term = g.units / 16;
-  const Value first_tile = (kernel_.part() * g.warps + kernel_.warp()) * g.sum_tiles();
+  const Value first_tile = kernel_.matrix_warp() * g.sum_tiles();
   matrix.start_loading(sum);
   for (std::size_t term = 0; term < sums_[sum].terms.size(); ++term) {
     const ProductSum::Term& of = sums_[sum].terms[term];
@@ -89,7 +89,7 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
   matrix.finish_loading(sum);
 }
 
-void ReduceScatterProducts::load_matrices() {
+void ReduceScatterProducts::load_own_matrices() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   b.comment("the matrices, for all of time");
@@ -134,25 +134,16 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
   }
 }
 
-void ReduceScatterProducts::start(int level, Value count) {
-  auto& b = kernel_.builder();
-  b.named_barrier(kStepBarrier, geometry_.multiplying());  // the block's part of the vectors is there
-  for (const std::size_t sum : of_level(level)) {
-    OnChipMatrix& matrix = own_[sum].matrix;
-    matrix.multiply(own_[sum].vector, count % vector_slots() * own_[sum].elements,
-                    std::int64_t{16} * 8 * matrix.k_tiles(), scratch_);
-    if (geometry_.in_grid())
-      send_to_grid(sum, count % kSlots, false);
-    else
-      send_to_cluster(sum, count % 2);
-  }
+void ReduceScatterProducts::start(int, Value) {
+  kernel_.builder().named_barrier(kStepBarrier, geometry_.multiplying());  // the vectors are there
 }
 
 void ReduceScatterProducts::finish(int level, Value count) {
+  auto& b = kernel_.builder();
   if (geometry_.in_grid())
-    collect(level, count);
+    b.named_barrier(kCollectBarrier, geometry_.multiplying());
   else
-    kernel_.builder().wait(ready_[at(level)], count % 2, count / 2 % 2);
+    b.wait(ready_[at(level)], count % 2, count / 2 % 2);
   for (const std::size_t sum : of_level(level)) {
     if (geometry_.in_grid())
       total_of_grid(sum);
@@ -163,15 +154,29 @@ void ReduceScatterProducts::finish(int level, Value count) {
 
 void ReduceScatterProducts::multiply_role() {
   auto& b = kernel_.builder();
-  load_matrices();
+  load_own_matrices();
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      start(level, count);
+      b.named_barrier(kStepBarrier, geometry_.multiplying());
+      multiply_and_send(level, count);
       if (!geometry_.in_grid()) continue;
       collect(level, count);
-      rearm(level, count);
+      b.named_barrier(kCollectBarrier, geometry_.multiplying());
+      clear_sent(level, count);
     }
   });
+}
+
+void ReduceScatterProducts::multiply_and_send(int level, Value count) {
+  for (const std::size_t sum : of_level(level)) {
+    OnChipMatrix& matrix = own_[sum].matrix;
+    matrix.multiply(own_[sum].vector, count % vector_slots() * own_[sum].elements,
+                    std::int64_t{16} * 8 * matrix.k_tiles(), scratch_);
+    if (geometry_.in_grid())
+      send_to_grid(sum, count % kSlots, false);
+    else
+      send_to_cluster(sum, count % 2);
+  }
 }
 
 // A sum stands for all its terms: the first gives it, the others the neutral element of addition.

@@ -18,7 +18,7 @@ class ReduceScatterProducts : public StepProducts {
                         const std::vector<ProductGroup>& groups, const std::vector<ProductSum>& sums);
 
   void declare() override;
-  void load_matrices() override;
+  void load_matrices() override {}  // the multiplying warps do
   void expect_first() override;
   void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) override;
   void start(int level, kernel::Value count) override;
@@ -42,7 +42,10 @@ class ReduceScatterProducts : public StepProducts {
     std::int64_t elements = 0;          // of a slot of `vector`
   };
 
+  void load_own_matrices();
   void load_matrix(std::size_t sum);
+  void multiply_and_send(int level, kernel::Value count);
+  void clear_sent(int level, kernel::Value count);
   void send_to_cluster(std::size_t sum, kernel::Value slot);
   void send_pieces(std::size_t sum, kernel::Value slot, int first, int count);
   void send_to_grid(std::size_t sum, kernel::Value slot, bool absent);
@@ -57,6 +60,7 @@ class ReduceScatterProducts : public StepProducts {
   // A piece is what the 8 rows of half a row tile and a tile of the batch give: one word a lane.
   int pieces() const { return 2 * geometry_.sum_tiles() * geometry_.p.batch_tiles; }
   kernel::Value packed(std::size_t sum, int piece) const;
+  kernel::Value multiplying_thread() const;  // number among the threads that multiply
   std::vector<std::size_t> of_level(int level) const;
   kernel::Value block_of_rows(kernel::Value piece) const;  // number of the 8 rows within the head
 

@@ -23,7 +23,8 @@ std::int64_t ReduceScatterProducts::slot_words(const PersistentGeometry& geometr
 // A thread sums what some of the blocks have sent for one channel; it takes a divisor of the blocks, so that
 // every thread has as many.
 int ReduceScatterProducts::collect_lines(const PersistentGeometry& geometry) {
-  return largest_divisor(geometry.p.blocks, std::min(kMostLines, geometry.multiplying() / geometry.units));
+  return largest_divisor(geometry.p.blocks,
+                         std::min(kMostLines, 32 * geometry.matrix_warps() / geometry.units));
 }
 
 void ReduceScatterProducts::expect_first() {
@@ -45,16 +46,21 @@ void ReduceScatterProducts::expect(int level, Value slot) {
 
 void ReduceScatterProducts::rearm(int level, Value count) {
   auto& b = kernel_.builder();
-  if (geometry_.in_grid())
-    return clear_slots(kernel_, count, [&](Value slot) {
-      for (const std::size_t sum : of_level(level)) send_to_grid(sum, slot, true);
-    });
   if (geometry_.in_cluster()) b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
 }
 
+void ReduceScatterProducts::clear_sent(int level, Value count) {
+  clear_slots(kernel_, count, [&](Value slot) {
+    for (const std::size_t sum : of_level(level)) send_to_grid(sum, slot, true);
+  });
+}
+
+Value ReduceScatterProducts::multiplying_thread() const {
+  return kernel_.builder().thread() - 32 * geometry_.warps;
+}
+
 Value ReduceScatterProducts::block_of_rows(Value piece) const {
-  const Value warp = kernel_.part() * geometry_.warps + kernel_.warp();
-  return warp * (2 * geometry_.sum_tiles()) + piece / geometry_.p.batch_tiles;
+  return kernel_.matrix_warp() * (2 * geometry_.sum_tiles()) + piece / geometry_.p.batch_tiles;
 }
 
 // This lane's row and pair of batch rows.
@@ -134,16 +140,16 @@ void ReduceScatterProducts::collect(int level, Value count) {
                         (std::int64_t{g.p.batch_tiles} * g.padded * 4);
     const int every = static_cast<int>(sums.size()) * g.p.batch_tiles * turns;
     b.load_flagged(collected_, b.constant(0), every,
-                   ring_.at(kernel_, count % kSlots, first + b.thread() * 4), b.constant(threads * 4));
+                   ring_.at(kernel_, count % kSlots, first + multiplying_thread() * 4),
+                   b.constant(threads * 4));
     for (std::size_t sum = 0; sum < sums.size(); ++sum)
       for (int tile = 0; tile < g.p.batch_tiles; ++tile)
         add_lines(sums[sum], tile, (static_cast<int>(sum) * g.p.batch_tiles + tile) * turns, turns);
   };
-  if (threads == g.multiplying())
+  if (threads == 32 * g.matrix_warps())
     bring();
   else
-    b.if_(b.thread() < threads, bring);
-  b.named_barrier(kCollectBarrier, g.multiplying());
+    b.if_(multiplying_thread() < threads, bring);
 }
 
 void ReduceScatterProducts::add_lines(std::size_t sum, int tile, int first, int turns) {
@@ -158,7 +164,7 @@ void ReduceScatterProducts::add_lines(std::size_t sum, int tile, int first, int 
     }
     totals.push_back(b.let("total", total));
   }
-  const Value line = (b.thread() + tile * collect_lines(geometry_) * geometry_.units) * 8;
+  const Value line = (multiplying_thread() + tile * collect_lines(geometry_) * geometry_.units) * 8;
   for (int half = 0; half < 2; ++half)
     b.store_vector(own_[sum].lines[line + half * 4],
                    {totals.begin() + half * 4, totals.begin() + half * 4 + 4});
