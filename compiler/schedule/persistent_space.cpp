@@ -15,7 +15,7 @@ namespace rondo::schedule {
 namespace {
 
 constexpr int kRegistersBeside = 80;          // addresses, loop state, temporaries of the step
-constexpr int kRegistersOfSums = 36;          // the same of warps that only multiply (reduce-scatter)
+constexpr int kRegistersOfSums = 30;          // the same of warps that only multiply (reduce-scatter)
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
