@@ -127,15 +127,19 @@ void AllGatherProducts::meet(int level, Value count) {
 // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
 // tx-count).
 void AllGatherProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid())
-    return clear_slots(kernel_, count, [&](Value slot) {
-      for (std::size_t group = 0; group < groups_.size(); ++group)
-        for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
-          send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
-    });
+  if (geometry_.in_grid() && geometry_.p.splits == 1) return clear_sent(level, count);
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
+}
+
+// The fence takes long: warps that only multiply have the time.
+void AllGatherProducts::clear_sent(int level, Value count) {
+  clear_slots(kernel_, count, [&](Value slot) {
+    for (std::size_t group = 0; group < groups_.size(); ++group)
+      for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
+        send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
+  });
 }
 
 }  // namespace rondo::schedule

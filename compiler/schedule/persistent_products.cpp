@@ -113,6 +113,7 @@ void AllGatherProducts::multiply_role() {
       }
       b.warp_sync();
       b.if_(kernel_.lane() == 0, [&] { b.arrive(partial_ready_, kernel_.warp()); });
+      if (geometry_.in_grid()) b.if_(kernel_.part() == 1, [&] { clear_sent(level, count); });
     }
   });
 }
