@@ -49,29 +49,11 @@ void AllGatherProducts::publish(std::size_t group, Value count, const std::vecto
     if (g.in_grid())
       send_to_grid(group, count % kSlots, c, packed);
     else if (g.in_cluster())
-      send(group, slot, line, packed);
+      send_to_all(kernel_, own_[group].exchange, line, packed, g.p.blocks, ready_[at(groups_[group].level)],
+                  slot);
     else
       b.store_packed(own_[group].exchange[line + kernel_.quarter() * 2], {packed});
   }
-}
-
-// To every block of the cluster, this one included. From four blocks on, the four lanes that hold a unit's
-// row gather it, and each sends all 16 bytes to a quarter of the blocks.
-void AllGatherProducts::send(std::size_t group, Value slot, Value line, Value packed) {
-  auto& b = kernel_.builder();
-  const int blocks = geometry_.p.blocks;
-  const kernel::Memory& exchange = own_[group].exchange;
-  const kernel::Mbarrier ready = ready_[at(groups_[group].level)];
-  if (blocks < 4) {
-    for (int peer = 0; peer < blocks; ++peer)
-      b.store_async(exchange[line + kernel_.quarter() * 2], {packed}, b.constant(peer), ready, slot);
-    return;
-  }
-  std::vector<Value> words;
-  for (int i = 0; i < 4; ++i)
-    words.push_back(b.shuffle("word", packed, kernel::ShuffleMode::Index, kernel_.group() * 4 + i));
-  for (int peer = 0; peer < blocks; peer += 4)
-    b.store_async(exchange[line], words, kernel_.quarter() + peer, ready, slot);
 }
 
 void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
@@ -127,16 +109,16 @@ void AllGatherProducts::meet(int level, Value count) {
 // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
 // tx-count).
 void AllGatherProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid() && geometry_.p.splits == 1) return clear_sent(level, count);
+  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.splits == 1);
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
 }
 
-// The fence takes long: warps that only multiply have the time.
-void AllGatherProducts::clear_sent(int level, Value count) {
+// Every thread that reads the words fences; of those that share columns, one clears.
+void AllGatherProducts::clear_sent(int level, Value count, bool clears) {
   clear_slots(kernel_, count, [&](Value slot) {
-    for (std::size_t group = 0; group < groups_.size(); ++group)
+    for (std::size_t group = 0; clears && group < groups_.size(); ++group)
       for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
         send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
   });

@@ -14,21 +14,20 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("blocks"),      get("together"), get("grid"),    get("reduce_scatter"), get("unit_blocks"),
-          get("batch_tiles"), get("resident"), get("splits"),  get("chains"),         get("steps"),
-          get("stages"),      get("vector"),   get("loaders"), get("writers")};
-}
-
-int largest_divisor(int n, int most) {
-  int divisor = std::min(n, most);
-  while (n % divisor != 0) --divisor;
-  return divisor;
+  // What records of before the reduce-scatter lack.
+  auto get_or = [&](const char* name, int absent) {
+    return parameters.count(name) == 0 ? absent : get(name);
+  };
+  return {get("blocks"),      get("together"),    get("grid"),        get_or("reduce_scatter", 0),
+          get_or("share", 1), get("unit_blocks"), get("batch_tiles"), get("resident"),
+          get("splits"),      get("chains"),      get("steps"),       get("stages"),
+          get("vector"),      get("loaders"),     get("writers")};
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
-// With a reduce-scatter the k extent is the block's own channels.
-int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool reduce_scatter) {
-  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 || reduce_scatter ? 16 : 8);
+// With a reduce-scatter the k extent is the channels of the blocks that share them.
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool whole_tiles) {
+  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 || whole_tiles ? 16 : 8);
   const std::int64_t share = (dim + blocks - 1) / blocks;
   return static_cast<int>((share + granule - 1) / granule * granule);
 }
@@ -36,8 +35,8 @@ int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool reduce_
 PersistentGeometry::PersistentGeometry(std::int64_t dim_, const PersistentParameters& parameters)
     : dim(dim_),
       p(parameters),
-      units(
-          persistent_units(dim_, parameters.blocks, parameters.unit_blocks, parameters.reduce_scatter == 1)),
+      units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks,
+                             parameters.reduce_scatter == 1 && parameters.share == 1)),
       padded(units * parameters.blocks),
       k_tiles(padded / 16),
       warps(units / (8 * parameters.unit_blocks)),

@@ -19,6 +19,7 @@ struct PersistentParameters {
   int together = 1;        // batch tiles of a launch, if they meet through global memory
   int grid = 0;            // 1: they meet through global memory, 0: they are a cluster
   int reduce_scatter = 0;  // 1: blocks exchange sums of products, 0: the vectors that are multiplied
+  int share = 1;           // blocks of a cluster that multiply the same columns (reduce-scatter in a grid)
   int unit_blocks = 1;     // blocks of 8 channels a warp
   int batch_tiles = 1;     // tiles of 8 batch rows a block
   int resident =
@@ -48,8 +49,11 @@ struct PersistentGeometry {
   int batch;    // batch rows a block
 
   bool reduces() const { return p.reduce_scatter == 1; }
-  // Tiles of 16 of a head's channels that a warp multiplies its block's channels into (reduce-scatter).
-  int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.splits); }
+  // With reduce-scatter: channels whose vectors a block multiplies, tiles of 16 of the head's channels that a
+  // warp multiplies them into, and blocks or clusters that send a block their sums.
+  int columns() const { return units * p.share; }
+  int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.splits * p.share); }
+  int senders() const { return p.blocks / p.share; }
   int k_share() const { return k_tiles / p.splits; }  // k-tiles a warp multiplies
   // Shares of the multiplying warps: the first computes too, but with reduce-scatter it only computes.
   int parts() const { return p.splits + (reduces() ? 1 : 0); }
@@ -74,9 +78,9 @@ struct PersistentGeometry {
 
 // Threads that sum what blocks sent for one channel, at most: more would make the last additions long.
 inline constexpr int kMostLines = 16;
-int largest_divisor(int n, int most);
 
 // Channels a block for a head of `dim` channels.
-int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool reduce_scatter = false);
+// `whole_tiles`: a multiple of 16.
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool whole_tiles = false);
 
 }  // namespace rondo::schedule

@@ -28,6 +28,7 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
       signature_(builder_, cell, problem) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
+  if (parameters.share > 1) builder_.set_cluster(parameters.share);
 }
 
 int PersistentKernel::stage(TensorRef ref, bool shifted) {
@@ -146,7 +147,7 @@ void PersistentKernel::emit_roles(const Roles& roles) {
         b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), roles.multiply,
               helpers);
       });
-  if (g.in_cluster()) {
+  if (g.in_cluster() || g.p.share > 1) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
   }

@@ -113,7 +113,10 @@ void AllGatherProducts::multiply_role() {
       }
       b.warp_sync();
       b.if_(kernel_.lane() == 0, [&] { b.arrive(partial_ready_, kernel_.warp()); });
-      if (geometry_.in_grid()) b.if_(kernel_.part() == 1, [&] { clear_sent(level, count); });
+      if (!geometry_.in_grid()) continue;
+      b.if_(
+          kernel_.part() == 1, [&] { clear_sent(level, count, true); },
+          [&] { clear_sent(level, count, false); });
     }
   });
 }

@@ -38,9 +38,8 @@ class AllGatherProducts : public StepProducts {
   std::vector<kernel::Value> fragment(const ProductGroup& group, int tile, kernel::Value k);
   void meet(int level, kernel::Value count);
   void expect(int level, kernel::Value slot);  // no slot: both
-  void send(std::size_t group, kernel::Value slot, kernel::Value line, kernel::Value packed);
   void send_to_grid(std::size_t group, kernel::Value slot, int channel, kernel::Value packed);
-  void clear_sent(int level, kernel::Value count);
+  void clear_sent(int level, kernel::Value count, bool clears);
   int collect_turns() const;
   void collect(std::size_t group, kernel::Value count);
   void multiply_group(std::size_t group, kernel::Value count);

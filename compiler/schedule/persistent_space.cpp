@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kRegistersBeside = 80;          // addresses, loop state, temporaries of the step
 constexpr int kRegistersOfSums = 30;          // the same of warps that only multiply (reduce-scatter)
+constexpr int kMostSharing = 8;               // blocks that share columns
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -37,10 +38,18 @@ std::vector<constraint::Value> resident_choices(std::int64_t dim, const SweepSha
       }
   for (const constraint::Value blocks : teams)  // reduce-scatter: the columns of all terms
     for (const int terms : shape.terms)
-      if (const int tiles = persistent_units(dim, static_cast<int>(blocks), 1, true) / 16 * terms;
-          tiles <= 64)
-        result.insert(tiles);
+      for (int share = 1; share <= kMostSharing; share *= 2) {
+        const int units = persistent_units(dim, static_cast<int>(blocks), 1, share == 1);
+        if (const int tiles = units * share * terms / 16; tiles <= 64) result.insert(tiles);
+      }
   return {result.begin(), result.end()};
+}
+
+// SMs that clusters of this size can fill: they lie within one GPC, and SMs that are no multiple stay idle
+// (measured on an H200: 15 clusters of 8, 7 of 16).
+int usable_sms(const target::Limits& limits, int cluster) {
+  const double usable = cluster <= 2 ? 1 : cluster == 4 ? 0.94 : cluster == 8 ? 0.91 : 0.85;
+  return static_cast<int>(usable * limits.sm_count);
 }
 
 // Blocks a team may have: powers of two as clusters; as part of the grid, shares of 8 to 64 channels a block.
@@ -68,6 +77,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const bool may_reduce = shape.terms.size() < shape.products.size();
   const Var reduce = s.var("reduce_scatter", range(0, may_reduce ? 1 : 0),
                            "1: blocks exchange sums of products, 0: the vectors that are multiplied");
+  const int most_sharing = may_reduce ? std::min(kMostSharing, max_cluster) : 1;
+  const Var share = s.var("share", powers_of_two(1, most_sharing), "blocks of a cluster that share columns");
   const Var unit_blocks = s.var("unit_blocks", powers_of_two(1, 2), "blocks of 8 channels a warp");
   const int tiles = std::min(4, power_of_two_from((problem.sizes.batch + 7) / 8));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
@@ -87,8 +98,11 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   s.require(implies(vector < widest, steps == 4 && stages == 3 && chains == 2 && writers == 1),
             "narrow copies");
 
-  const Expr granule = max(8 * unit_blocks, when(mod(blocks, 2) == 1, 16, when(reduce == 1, 16, 8)));
+  const Expr granule =
+      max(8 * unit_blocks, when(mod(blocks, 2) == 1, 16, when(reduce == 1 && share == 1, 16, 8)));
   s.require(implies(reduce == 1, blocks >= 2), "a block alone has nobody to send sums to");
+  s.require(implies(share > 1, reduce == 1 && grid == 1), "columns are shared within a grid");
+  s.require(divides(share, blocks), "clusters that share columns divide the team");
   const Expr units =
       s.define("units", ceil_div(ceil_div(dim, blocks), granule) * granule, "channels a block");
   s.require(units * (blocks - 1) < dim, "every block of a team has channels");
@@ -103,17 +117,21 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr on_chip = blocks * problem.sizes.heads * together;
   const Expr batch_parts = ceil_div(problem.sizes.batch, 8 * batch_tiles);
   s.require(implies(grid == 0, together == 1), "clusters are launched all at once");
-  s.require(implies(grid == 1, on_chip <= profile.limits.sm_count), "blocks of the grid resident at once");
+  for (int cluster = 1; cluster <= most_sharing; cluster *= 2)
+    s.require(implies(grid == 1 && share == cluster, on_chip <= usable_sms(profile.limits, cluster)),
+              "blocks of the grid resident at once");
   s.require(implies(grid == 1, 2 * on_chip > profile.limits.sm_count || together >= batch_parts),
             "as many as fit");
   s.require(implies(grid == 1 && together > 1, together < 2 * batch_parts), "no more than there are");
   s.require(implies(grid == 1, stages == 3 && writers == 1), "grid");
   s.require(implies(reduce == 0, divides(splits, k_tiles)), "columns divide evenly");
-  s.require(implies(reduce == 1, divides(2 * splits, blocks * unit_blocks)), "rows divide evenly");
+  s.require(implies(reduce == 1, divides(2 * splits * share, blocks * unit_blocks)), "rows divide evenly");
   int most_terms = 0;
   for (const int terms : shape.terms) most_terms = std::max(most_terms, terms);
-  const Expr own_tiles = floor_div(units, 16);  // of a term (reduce-scatter)
-  const Expr sum_tiles = floor_div(blocks * unit_blocks, 2 * splits);
+  const Expr columns = units * share;
+  s.require(implies(reduce == 1, divides(16, columns)), "whole k-tiles");
+  const Expr own_tiles = floor_div(columns, 16);  // of a term (reduce-scatter)
+  const Expr sum_tiles = floor_div(blocks * unit_blocks, 2 * splits * share);
   const Expr k_share = when(reduce == 1, own_tiles * most_terms, floor_div(k_tiles, splits));
   s.require(resident <= k_share, "k-tiles a warp multiplies");
   const Expr warps = floor_div(units, 8 * unit_blocks);
@@ -144,14 +162,12 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   // Words that a thread collects at once: of one group, or of all sums of a level.
   const auto sums = static_cast<std::int64_t>(shape.terms.size());
   const Expr multiplying = 32 * warps * splits;
-  Expr adding = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
+  const Expr senders = floor_div(blocks, share);
   const Expr most_lines = floor_div(4 * splits, unit_blocks);
-  for (const Value team : teams)
-    for (int most = 2; most <= kMostLines; most *= 2)
-      adding =
-          when(blocks == team && most_lines >= most, largest_divisor(static_cast<int>(team), most), adding);
+  Expr adding = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
+  for (int n = 2; n <= kMostLines; n *= 2) adding = when(mod(senders, n) == 0 && most_lines >= n, n, adding);
   const Expr lines = s.define("lines", adding, "threads that add up what blocks sent for a channel");
-  const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * blocks, lines),
+  const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * senders, lines),
                               4 * ceil_div(batch_tiles * units * blocks, multiplying));
   // Of the step's elementwise part, and of the products.
   const int ahead = problem.pass == Pass::Backward ? std::max(8, shape.handed) : 0;
@@ -181,7 +197,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
       static_cast<std::int64_t>(shape.products.size()) * 2 * when(grid == 1, 1, 2) * batch * (units * blocks);
   const Expr parts = sums * batch * when(grid == 1, 4 * lines * units, 4 * units * blocks);
   const Expr exchange =
-      when(reduce == 1, terms_together * 2 * when(grid == 1, 1, 2) * batch * units + parts, vectors);
+      when(reduce == 1, terms_together * 2 * when(grid == 1 && share == 1, 1, 2) * batch * columns + parts,
+           vectors);
   const Expr matrices =
       s.define("matrix_bytes", warps * splits * outside * 512, "bytes of matrices in shared memory");
   const Expr partial = when(reduce == 1, 0, (splits - 1) * warps * row_tiles * batch_tiles * 512);
@@ -226,9 +243,15 @@ double Model::exchange(const PersistentGeometry& g) const {
 double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double barrier = speeds.barrier_s * speeds.clock_hz;
   const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
-  const double moved = sums * static_cast<double>(g.padded) * g.batch * 2;  // that come in, and go out
-  if (!g.in_grid()) return barrier + 260 + 8.0 * g.p.blocks + moved / 32 + 30 + 6.0 * g.p.blocks;
-  return 2 * barrier + 0.65e-6 * speeds.clock_hz + moved / 24 + 150;
+  const double parts = sums * static_cast<double>(g.padded) * g.batch * 2 / g.p.share;  // bytes a block sends
+  if (!g.in_grid()) return barrier + 260 + 8.0 * g.p.blocks + parts / 32 + 30 + 6.0 * g.p.blocks;
+  // They are written, read and cleared in the L2, by all blocks of the launch.
+  const double together = parts * g.p.blocks * g.p.together * static_cast<double>(sizes.heads);
+  const double shared = g.p.share == 1 ? barrier
+                                       : 260 + 8.0 * g.p.share +
+                                             static_cast<double>(g.columns()) * shape.product_count /
+                                                 shape.levels * g.batch * 2 / 32;
+  return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
 }
 
 // Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
@@ -244,7 +267,8 @@ double Model::multiply(const PersistentGeometry& g) const {
   };
   if (g.reduces())
     for (const int terms : shape.terms)
-      add(g.sum_tiles(), terms * g.units / 16, static_cast<double>(terms * g.units / 16) * g.p.splits);
+      add(g.sum_tiles(), terms * g.columns() / 16,
+          static_cast<double>(terms * g.columns() / 16) * g.p.splits);
   else
     for (const int products : shape.products) add(g.row_tiles(products), g.k_share(), g.k_tiles);
   const double sum = issue + chain + shared;
@@ -257,13 +281,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double time = static_cast<double>(sizes.time);
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
-  // Clusters lie within one GPC; SMs that are no multiple stay idle (H200: 15 clusters of 8, 7 of 16).
-  const double usable = g.in_grid() || g.p.blocks <= 2 ? 1
-                        : g.p.blocks == 4              ? 0.94
-                        : g.p.blocks == 8              ? 0.91
-                                                       : 0.85;
-  const double teams = g.in_grid() ? static_cast<double>(g.p.together * sizes.heads)
-                                   : std::floor(usable * limits.sm_count / g.p.blocks);
+  const double teams = g.in_grid()
+                           ? static_cast<double>(g.p.together * sizes.heads)
+                           : std::floor(static_cast<double>(usable_sms(limits, g.p.blocks)) / g.p.blocks);
   const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
   // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.

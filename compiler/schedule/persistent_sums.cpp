@@ -40,11 +40,11 @@ void ReduceScatterProducts::declare() {
   for (const ProductSum& sum : sums_) {
     const std::size_t number = own_.size();
     const int terms = static_cast<int>(sum.terms.size());
-    Sum own{{kernel_, problem_, g.sum_tiles(), terms * g.units / 16}, {}, {}, {}, {}, 0};
-    own.elements = std::int64_t{8} * g.p.batch_tiles * terms * g.units;
+    Sum own{{kernel_, problem_, g.sum_tiles(), terms * g.columns() / 16}, {}, {}, {}, {}, 0};
+    own.elements = std::int64_t{8} * g.p.batch_tiles * terms * g.columns();
     own.vector = b.shared(fmt::format("vector_{}", number), problem_.storage, vector_slots() * own.elements,
-                          fmt::format("[{}, batch tiles {}, terms {}, units {}, 8]", vector_slots(),
-                                      g.p.batch_tiles, terms, g.units));
+                          fmt::format("[{}, batch tiles {}, terms {}, columns {}, 8]", vector_slots(),
+                                      g.p.batch_tiles, terms, g.columns()));
     own.matrix.declare(number);
     if (g.in_cluster())
       own.parts = b.shared(
@@ -62,6 +62,10 @@ void ReduceScatterProducts::declare() {
   if (g.in_cluster())
     for (int level = 0; level < levels_of(groups_); ++level)
       ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "sums have come from all blocks"));
+  if (g.p.share > 1)
+    for (int level = 0; level < levels_of(groups_); ++level)
+      gathered_.push_back(
+          b.mbarrier(fmt::format("gathered_{}", level), 2, 1, "vectors have come from the cluster"));
 }
 
 // A operand as in AllGatherProducts::fragment: the rows are channels of the head, this warp's share of them,
@@ -69,8 +73,9 @@ void ReduceScatterProducts::declare() {
 void ReduceScatterProducts::load_matrix(std::size_t sum) {
   const PersistentGeometry& g = geometry_;
   OnChipMatrix& matrix = own_[sum].matrix;
-  const int per_term = g.units / 16;
-  const Value first_tile = kernel_.matrix_warp() * g.sum_tiles();
+  const int per_term = g.columns() / 16;
+  const Value first_tile = row_share() * g.sum_tiles();
+  const Value first_column = g.p.share == 1 ? kernel_.first_unit() : kernel_.rank() / g.p.share * g.columns();
   matrix.start_loading(sum);
   for (std::size_t term = 0; term < sums_[sum].terms.size(); ++term) {
     const ProductSum::Term& of = sums_[sum].terms[term];
@@ -80,7 +85,7 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
       std::vector<Value> pairs;
       for (int i = 0; i < 4; ++i) {
         const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
-        const Value in = kernel_.first_unit() + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
+        const Value in = first_column + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
         pairs.push_back(source_.pair(product, out, in));
       }
       return pairs;
@@ -104,7 +109,7 @@ void ReduceScatterProducts::load_own_matrices() {
     std::size_t widest = 0;
     for (int level = 0; level < levels_of(groups_); ++level)
       widest = std::max(widest, of_level(level).size());
-    const int turns = static_cast<int>(widest) * g.p.batch_tiles * g.p.blocks / collect_lines(g);
+    const int turns = static_cast<int>(widest) * g.p.batch_tiles * g.senders() / collect_lines(g);
     collected_ = b.array("collected", Type::I32, 4 * turns);
   }
 }
@@ -125,17 +130,27 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
         if (terms[term].group != group) continue;
         const auto line = (static_cast<std::int64_t>(g.tile_of(c)) * static_cast<std::int64_t>(terms.size()) +
                            static_cast<std::int64_t>(term)) *
-                          g.units;
-        const Value place = (kernel_.block_unit(g.unit_of(c)) + line) * 8 + kernel_.quarter() * 2 +
-                            count % vector_slots() * own_[sum].elements;
-        b.store_packed(own_[sum].vector[place], {packed});
+                          g.columns();
+        const Value row =
+            (kernel_.block_unit(g.unit_of(c)) + line) * 8 + count % vector_slots() * own_[sum].elements;
+        if (g.p.share == 1)
+          b.store_packed(own_[sum].vector[row + kernel_.quarter() * 2], {packed});
+        else
+          send_to_all(kernel_, own_[sum].vector, row + kernel_.rank() % g.p.share * (g.units * 8), packed,
+                      g.p.share, gathered_[at(sums_[sum].level)], count % 2);
       }
     }
   }
 }
 
 void ReduceScatterProducts::start(int, Value) {
-  kernel_.builder().named_barrier(kStepBarrier, geometry_.multiplying());  // the vectors are there
+  if (geometry_.p.share == 1) kernel_.builder().named_barrier(kStepBarrier, geometry_.multiplying());
+}
+
+void ReduceScatterProducts::await_vectors(int level, Value count) {
+  auto& b = kernel_.builder();
+  if (geometry_.p.share == 1) return b.named_barrier(kStepBarrier, geometry_.multiplying());
+  b.wait(gathered_[at(level)], count % 2, count / 2 % 2);
 }
 
 void ReduceScatterProducts::finish(int level, Value count) {
@@ -157,7 +172,7 @@ void ReduceScatterProducts::multiply_role() {
   load_own_matrices();
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      b.named_barrier(kStepBarrier, geometry_.multiplying());
+      await_vectors(level, count);
       multiply_and_send(level, count);
       if (!geometry_.in_grid()) continue;
       collect(level, count);

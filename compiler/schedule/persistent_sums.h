@@ -44,6 +44,7 @@ class ReduceScatterProducts : public StepProducts {
 
   void load_own_matrices();
   void load_matrix(std::size_t sum);
+  void await_vectors(int level, kernel::Value count);
   void multiply_and_send(int level, kernel::Value count);
   void clear_sent(int level, kernel::Value count);
   void send_to_cluster(std::size_t sum, kernel::Value slot);
@@ -53,13 +54,14 @@ class ReduceScatterProducts : public StepProducts {
   void add_lines(std::size_t sum, int tile, int first, int turns);
   void total_of_cluster(std::size_t sum, kernel::Value slot);
   void total_of_grid(std::size_t sum);
-  void expect(int level, kernel::Value slot);  // no slot: both
+  void expect(int level, kernel::Value slot);
   // Places of the vectors: with one, the next step's would have to wait until all warps have read it, as they
   // do anyway before they collect; with two, the step's barrier stands between.
-  int vector_slots() const { return geometry_.in_grid() ? 1 : 2; }
+  int vector_slots() const { return geometry_.in_grid() && geometry_.p.share == 1 ? 1 : 2; }
   // A piece is what the 8 rows of half a row tile and a tile of the batch give: one word a lane.
   int pieces() const { return 2 * geometry_.sum_tiles() * geometry_.p.batch_tiles; }
   kernel::Value packed(std::size_t sum, int piece) const;
+  kernel::Value row_share() const;           // which share of the head's rows this warp multiplies
   kernel::Value multiplying_thread() const;  // number among the threads that multiply
   std::vector<std::size_t> of_level(int level) const;
   kernel::Value block_of_rows(kernel::Value piece) const;  // number of the 8 rows within the head
@@ -73,6 +75,8 @@ class ReduceScatterProducts : public StepProducts {
   std::vector<Sum> own_;
   GridRing ring_;  // a slot: [block][sum][batch tile][sender][units][4 words]
   kernel::Array collected_;
+  std::vector<kernel::Mbarrier>
+      gathered_;                         // by level: the vectors of the blocks that share columns are there
   std::vector<kernel::Mbarrier> ready_;  // by level: the sums have come from all blocks of the cluster
   MatrixScratch scratch_;
 };

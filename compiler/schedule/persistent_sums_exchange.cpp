@@ -17,36 +17,44 @@ std::size_t at(int id) { return static_cast<std::size_t>(id); }
 }  // namespace
 
 std::int64_t ReduceScatterProducts::slot_words(const PersistentGeometry& geometry, std::size_t sums) {
-  return static_cast<std::int64_t>(sums) * geometry.p.batch_tiles * geometry.padded * geometry.p.blocks * 4;
+  return static_cast<std::int64_t>(sums) * geometry.p.batch_tiles * geometry.padded * geometry.senders() * 4;
 }
 
-// A thread sums what some of the blocks have sent for one channel; it takes a divisor of the blocks, so that
+// A thread sums what some of the senders have sent for one channel; a power of two that divides them, so that
 // every thread has as many.
 int ReduceScatterProducts::collect_lines(const PersistentGeometry& geometry) {
-  return largest_divisor(geometry.p.blocks,
-                         std::min(kMostLines, 32 * geometry.matrix_warps() / geometry.units));
+  int lines = 1;
+  while (lines < kMostLines && geometry.senders() % (2 * lines) == 0 &&
+         2 * lines * geometry.units <= 32 * geometry.matrix_warps())
+    lines *= 2;
+  return lines;
 }
 
 void ReduceScatterProducts::expect_first() {
-  if (!geometry_.in_cluster()) return;
+  if (ready_.empty() && gathered_.empty()) return;
   auto& b = kernel_.builder();
   b.comment("what the first two steps will bring");
   b.if_(b.thread() == 0, [&] {
-    for (int level = 0; level < levels_of(groups_); ++level) expect(level, {});
+    for (int level = 0; level < levels_of(groups_); ++level)
+      for (int slot = 0; slot < 2; ++slot) expect(level, b.constant(slot));
   });
 }
 
 void ReduceScatterProducts::expect(int level, Value slot) {
   auto& b = kernel_.builder();
-  const auto sums = static_cast<std::int64_t>(of_level(level).size());
-  const Value bytes = b.constant(sums * geometry_.p.batch_tiles * geometry_.padded * 16);
-  if (slot.valid()) return b.expect(ready_[at(level)], slot, bytes);
-  for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), bytes);
+  std::int64_t sums = 0, vectors = 0;
+  for (const std::size_t sum : of_level(level)) {
+    sums += std::int64_t{geometry_.p.batch_tiles} * geometry_.padded * 16;
+    vectors += own_[sum].elements * 2;
+  }
+  if (!ready_.empty()) b.expect(ready_[at(level)], slot, b.constant(sums));
+  if (!gathered_.empty()) b.expect(gathered_[at(level)], slot, b.constant(vectors));
 }
 
 void ReduceScatterProducts::rearm(int level, Value count) {
   auto& b = kernel_.builder();
-  if (geometry_.in_cluster()) b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
+  if (ready_.empty() && gathered_.empty()) return;
+  b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
 }
 
 void ReduceScatterProducts::clear_sent(int level, Value count) {
@@ -59,8 +67,13 @@ Value ReduceScatterProducts::multiplying_thread() const {
   return kernel_.builder().thread() - 32 * geometry_.warps;
 }
 
+Value ReduceScatterProducts::row_share() const {
+  if (geometry_.p.share == 1) return kernel_.matrix_warp();
+  return kernel_.rank() % geometry_.p.share * geometry_.matrix_warps() + kernel_.matrix_warp();
+}
+
 Value ReduceScatterProducts::block_of_rows(Value piece) const {
-  return kernel_.matrix_warp() * (2 * geometry_.sum_tiles()) + piece / geometry_.p.batch_tiles;
+  return row_share() * (2 * geometry_.sum_tiles()) + piece / geometry_.p.batch_tiles;
 }
 
 // This lane's row and pair of batch rows.
@@ -117,8 +130,8 @@ void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absen
     const Value block = rows / (g.units / 8);
     const Value line =
         ((block * sums + static_cast<std::int64_t>(sum)) * g.p.batch_tiles + piece % g.p.batch_tiles) *
-            g.p.blocks +
-        kernel_.rank();
+            g.senders() +
+        kernel_.rank() / g.p.share;
     const Value word = (line * g.units + unit) * 4 + kernel_.quarter();
     b.store_flagged(ring_.at(kernel_, slot, word),
                     {absent ? b.constant(kernel::kAbsent) : b.let("word", packed(sum, piece))});
@@ -133,11 +146,11 @@ void ReduceScatterProducts::collect(int level, Value count) {
   const std::vector<std::size_t> sums = of_level(level);
   const int lines = collect_lines(g);
   const int threads = lines * g.units;
-  const int turns = g.p.blocks / lines;  // for each sum and batch tile
+  const int turns = g.senders() / lines;  // for each sum and batch tile
   const auto bring = [&] {
     const auto all = static_cast<std::int64_t>(sums_.size());
     const Value first = (kernel_.rank() * all + static_cast<std::int64_t>(sums[0])) *
-                        (std::int64_t{g.p.batch_tiles} * g.padded * 4);
+                        (std::int64_t{g.p.batch_tiles} * g.senders() * g.units * 4);
     const int every = static_cast<int>(sums.size()) * g.p.batch_tiles * turns;
     b.load_flagged(collected_, b.constant(0), every,
                    ring_.at(kernel_, count % kSlots, first + multiplying_thread() * 4),

@@ -38,14 +38,14 @@ std::vector<double> integers(std::mt19937& rng, std::int64_t count, int out_of) 
 
 class ExactCase {
  public:
-  ExactCase(int blocks, int grid, int splits, int reduce_scatter = 0)
+  ExactCase(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1)
       : cell_(frontend::parse(kLinear, "linear.cell").cells.at(0)) {
     problem_.sizes = {5, 3, 2, 40};
     parameters_ = {
-        {"blocks", blocks}, {"together", 1},    {"grid", grid},  {"reduce_scatter", reduce_scatter},
-        {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1}, {"splits", splits},
-        {"chains", 2},      {"steps", 2},       {"stages", 3},   {"vector", 8},
-        {"loaders", 1},     {"writers", 1}};
+        {"blocks", blocks}, {"together", 1},    {"grid", grid},     {"reduce_scatter", reduce_scatter},
+        {"share", share},   {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1},
+        {"splits", splits}, {"chains", 2},      {"steps", 2},       {"stages", 3},
+        {"vector", 8},      {"loaders", 1},     {"writers", 1}};
   }
 
   void run() {
@@ -124,6 +124,7 @@ TEST(PersistentExact, GridOf3) { ExactCase(3, 1, 1).run(); }
 
 TEST(PersistentExact, ReduceScatterInClusterOf4) { ExactCase(4, 0, 2, 1).run(); }
 TEST(PersistentExact, ReduceScatterInGridOf2) { ExactCase(2, 1, 1, 1).run(); }
+TEST(PersistentExact, ReduceScatterInGridOfClusters) { ExactCase(4, 1, 1, 1, 2).run(); }
 
 }  // namespace
 }  // namespace rondo::schedule

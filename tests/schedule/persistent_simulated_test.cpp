@@ -11,16 +11,18 @@ namespace {
 const Strategy* const kPersistent = find_strategy("persistent");
 
 // A legal point near the wanted one: fewer blocks where the head is too small for so many.
-Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn, bool reduce_scatter) {
+Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn, bool reduce_scatter,
+                          int share = 1) {
   int vector = 8;
   while (problem.sizes.dim % vector != 0) vector /= 2;
   const int unit_blocks = reduce_scatter && blocks % 2 == 1 ? 2 : turn % 2 + 1;
   const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
-  const bool even = reduce_scatter ? blocks * unit_blocks % 4 == 0 : tiles % 2 == 0;
+  const bool even = reduce_scatter ? blocks * unit_blocks % (4 * share) == 0 : tiles % 2 == 0;
   const int splits = turn % 3 == 1 && even ? 2 : 1;
   return {{"blocks", blocks},
           {"grid", grid},
           {"reduce_scatter", reduce_scatter ? 1 : 0},
+          {"share", share},
           {"together", grid == 1 ? 2 : 1},
           {"splits", splits},
           {"unit_blocks", unit_blocks},
@@ -34,7 +36,7 @@ Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn
           {"writers", 1 + turn / 2 % 2}};
 }
 
-void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false) {
+void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells())
     for (const std::int64_t dim : {1, 40, 72}) {
@@ -43,7 +45,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
       Case c{kPersistent, cell, {}, {}, {}, false};
       c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
       c.problem.storage = storage;
-      c.parameters = parameters_for(c.problem, blocks, grid, turn, reduce_scatter);
+      c.parameters = parameters_for(c.problem, blocks, grid, turn, reduce_scatter, share);
       c.reached_states = true;
       Comparison(std::move(c)).run();
       if (testing::Test::HasFailure()) return;
@@ -59,6 +61,24 @@ TEST(PersistentSimulated, GridOf3) { run_all_sizes(Storage::BF16, 3, 1); }
 TEST(PersistentSimulated, ReduceScatterInClusterOf2) { run_all_sizes(Storage::F16, 2, 0, true); }
 TEST(PersistentSimulated, ReduceScatterInClusterOf4) { run_all_sizes(Storage::BF16, 4, 0, true); }
 TEST(PersistentSimulated, ReduceScatterInGridOf3) { run_all_sizes(Storage::BF16, 3, 1, true); }
+
+TEST(PersistentSimulated, ReduceScatterInGridOfTwoClusters) { run_all_sizes(Storage::F16, 4, 1, true, 2); }
+TEST(PersistentSimulated, ReduceScatterInGridOfClustersOf4) { run_all_sizes(Storage::BF16, 8, 1, true, 4); }
+
+TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
+  Case c{kPersistent, cell_named("gru"), {}, {}, {}, true};
+  c.problem.sizes = {3, 37, 1, 40};
+  c.parameters = parameters_for(c.problem, 4, 1, 1, true, 2);
+  Comparison(std::move(c)).run();
+}
+
+TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
+  Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
+  c.problem.sizes = {3, 37, 1, 40};
+  c.parameters = parameters_for(c.problem, 2, 1, 1, false);
+  ASSERT_EQ(c.parameters.at("splits"), 2);
+  Comparison(std::move(c)).run();
+}
 
 TEST(PersistentSimulated, ReduceScatterInGridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
