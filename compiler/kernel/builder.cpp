@@ -334,6 +334,8 @@ void Builder::load_flagged(Array into, Value first, int vectors, Place from, Val
 
 void Builder::grid_fence() { put({GridFence{}}); }
 
+void Builder::set_registers(int count, bool more) { put({SetRegisters{count, more}}); }
+
 Value Builder::shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane) {
   const RegId reg = make_register(name, from.type());
   put({Shuffle{reg, from.id(), mode, lane.id()}});

@@ -146,6 +146,7 @@ class Builder {
   void store_flagged(Place to, const std::vector<Value>& words);
   void load_flagged(Array into, Value first, int vectors, Place from, Value stride);
   void grid_fence();
+  void set_registers(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);

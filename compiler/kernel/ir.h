@@ -274,6 +274,12 @@ struct LoadFlagged {
   ExprId stride;
 };
 struct GridFence {};  // fence.acq_rel.gpu
+// Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four
+// neighbouring warps, the first a multiple of four. Nothing where the architecture has no such instruction.
+struct SetRegisters {
+  int count;  // a multiple of 8, 24 to 256
+  bool more;
+};
 
 struct For {
   RegId variable;           // I32, declared here
@@ -295,7 +301,7 @@ struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
                WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, MbarrierArrive,
                MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, StoreFlagged, LoadFlagged,
-               GridFence, For, If, Comment>
+               GridFence, SetRegisters, For, If, Comment>
       node;
 };
 

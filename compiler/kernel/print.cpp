@@ -120,6 +120,9 @@ struct StatementHead {
                        place(s.from), text(s.stride));
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }
+  std::string operator()(const SetRegisters& s) const {
+    return fmt::format("set_registers {} {}", s.more ? "up to" : "down to", s.count);
+  }
   std::string operator()(const For& s) const {
     std::string out =
         fmt::format("for {} in {} .. {} step {}", name(s.variable), text(s.begin), text(s.end), text(s.step));

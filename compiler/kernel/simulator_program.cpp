@@ -168,6 +168,7 @@ class Compiler {
       return AwaitWords{&s, in[0], in[1], in[2]};
     });
   }
+  void statement(const SetRegisters&, const Stmt*) {}  // the simulator's threads have as many as they name
   void statement(const GridFence&, const Stmt* source) { emit(source, {}, FenceGrid{}); }
   // As the emitted `for`: the end is evaluated at every test, the step at every increment.
   void statement(const For& s, const Stmt* source) {

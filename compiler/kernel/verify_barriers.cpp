@@ -133,7 +133,7 @@ class Divergence {
             [](const CommitCopies&) {}, [](const WaitCopies&) {}, [](const WarpSync&) {},
             [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {}, [](const MbarrierWait&) {},
             [](const StoreAsync&) {}, [](const GridArrive&) {}, [](const GridWait&) {},
-            [](const StoreFlagged&) {}, [](const GridFence&) {},
+            [](const StoreFlagged&) {}, [](const GridFence&) {}, [](const SetRegisters&) {},
             [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); }, [](const Comment&) {}},
         stmt.node);
   }

@@ -271,6 +271,13 @@ class StatementCheck {
     want_i32(s.stride, "the stride");
   }
   void visit(const GridFence&) {}
+  void visit(const SetRegisters& s) {
+    if (s.count < 24 || s.count > 256 || s.count % 8 != 0)
+      defect(fmt::format("{} registers; multiples of 8 from 24 to 256 are legal", s.count));
+    if (kernel_.threads % 128 != 0)
+      defect(fmt::format("registers change hands in a block of {} threads, which is no multiple of 128",
+                         kernel_.threads));
+  }
   void visit(const For& s) {
     bounds(s);
     const std::size_t registers = scope_.size();

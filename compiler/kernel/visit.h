@@ -87,6 +87,7 @@ struct Roots {
   }
   void operator()(Node<LoadFlagged> auto& s) { f(s.into.first), f(s.from.index), f(s.stride); }
   void operator()(Node<GridFence> auto&) {}
+  void operator()(Node<SetRegisters> auto&) {}
   void operator()(Node<For> auto& s) { f(s.begin), f(s.end), f(s.step); }
   void operator()(Node<If> auto& s) { f(s.condition); }
   void operator()(Node<Comment> auto&) {}

@@ -18,10 +18,18 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
   auto get_or = [&](const char* name, int absent) {
     return parameters.count(name) == 0 ? absent : get(name);
   };
-  return {get("blocks"),      get("together"),    get("grid"),        get_or("reduce_scatter", 0),
-          get_or("share", 1), get("unit_blocks"), get("batch_tiles"), get("resident"),
-          get("splits"),      get("chains"),      get("steps"),       get("stages"),
-          get("vector"),      get("loaders"),     get("writers")};
+  return {get("blocks"),      get("together"),   get("grid"),        get_or("reduce_scatter", 0),
+          get_or("share", 1), get_or("lend", 0), get("unit_blocks"), get("batch_tiles"),
+          get("resident"),    get("splits"),     get("chains"),      get("steps"),
+          get("stages"),      get("vector"),     get("loaders"),     get("writers")};
+}
+
+// A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
+// divided among the others.
+int PersistentGeometry::borrowed(int multiplying_threads) {
+  constexpr int kRegisters = 65536;
+  const int first = kRegisters / (multiplying_threads + 128) / 8 * 8;
+  return std::min(248, first + 128 * (first - kLent) / multiplying_threads / 8 * 8);
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.

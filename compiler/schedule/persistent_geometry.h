@@ -20,6 +20,7 @@ struct PersistentParameters {
   int grid = 0;            // 1: they meet through global memory, 0: they are a cluster
   int reduce_scatter = 0;  // 1: blocks exchange sums of products, 0: the vectors that are multiplied
   int share = 1;           // blocks of a cluster that multiply the same columns (reduce-scatter in a grid)
+  int lend = 0;            // 1: staging and storing warps lend registers to the others
   int unit_blocks = 1;     // blocks of 8 channels a warp
   int batch_tiles = 1;     // tiles of 8 batch rows a block
   int resident =
@@ -60,8 +61,11 @@ struct PersistentGeometry {
   int matrix_warps() const { return warps * p.splits; }  // that hold matrices
   int multiplying() const { return 32 * warps * parts(); }
   int first_loader() const { return multiplying(); }
+  // Registers a thread of staging and storing warps, if they lend some, and of the others, which have them.
+  static constexpr int kLent = 56;
+  static int borrowed(int multiplying_threads);
   int first_writer() const { return first_loader() + 32 * p.loaders; }
-  int threads() const { return first_writer() + 32 * p.writers; }
+  int threads() const { return p.lend == 1 ? first_loader() + 128 : first_writer() + 32 * p.writers; }
   bool in_cluster() const { return p.blocks > 1 && p.grid == 0; }
   bool in_grid() const { return p.grid == 1; }
   bool exact() const { return padded == dim; }  // no channels past the head's end

@@ -135,22 +135,41 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   clear_staging();
-  const auto helpers = [&] {
-    if (written_.empty()) return load_role();
+  const auto computing = [&] {
+    if (g.parts() == 1) return compute_role(roles);
     b.if_(
-        b.thread() < g.first_writer(), [&] { load_role(); }, [&] { write_role(); });
+        b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
+        [&] { compute_role(roles); }, roles.multiply);
   };
+  const Value multiplying = b.named("kMultiplying", g.multiplying(), "threads that compute or multiply");
   b.if_(
-      b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"), [&] { compute_role(roles); },
+      b.thread() < multiplying,
       [&] {
-        if (g.parts() == 1) return helpers();
-        b.if_(b.thread() < b.named("kMultiplying", g.multiplying(), "threads that multiply"), roles.multiply,
-              helpers);
+        if (g.p.lend == 1) b.set_registers(PersistentGeometry::borrowed(g.multiplying()), true);
+        computing();
+      },
+      [&] {
+        if (g.p.lend == 1) b.set_registers(PersistentGeometry::kLent, false);
+        helper_roles();
       });
   if (g.in_cluster() || g.p.share > 1) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
   }
+}
+
+void PersistentKernel::helper_roles() {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  const auto until = [&](int thread, const std::function<void()>& role, const std::function<void()>& rest) {
+    if (thread == g.threads()) return role();
+    b.if_(b.thread() < thread, role, rest);
+  };
+  until(
+      g.first_writer(), [&] { load_role(); },
+      [&] {
+        if (!written_.empty()) until(g.first_writer() + 32 * g.p.writers, [&] { write_role(); }, {});
+      });
 }
 
 // Places that no copy ever fills, past the end of the batch or of the head, hold zeros.

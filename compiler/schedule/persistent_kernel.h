@@ -87,6 +87,7 @@ class PersistentKernel {
   };
 
   void clear_staging();
+  void helper_roles();
   void load_role();
   void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);

@@ -14,7 +14,7 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 80;          // addresses, loop state, temporaries of the step
+constexpr int kRegistersBeside = 48;          // addresses, loop state, temporaries of the step
 constexpr int kRegistersOfSums = 30;          // the same of warps that only multiply (reduce-scatter)
 constexpr int kMostSharing = 8;               // blocks that share columns
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
@@ -79,6 +79,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
                            "1: blocks exchange sums of products, 0: the vectors that are multiplied");
   const int most_sharing = may_reduce ? std::min(kMostSharing, max_cluster) : 1;
   const Var share = s.var("share", powers_of_two(1, most_sharing), "blocks of a cluster that share columns");
+  const bool may_lend = profile.limits.compute_major >= 9;
+  const Var lend = s.var("lend", range(0, may_lend ? 1 : 0), "1: helping warps lend registers to the others");
   const Var unit_blocks = s.var("unit_blocks", powers_of_two(1, 2), "blocks of 8 channels a warp");
   const int tiles = std::min(4, power_of_two_from((problem.sizes.batch + 7) / 8));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
@@ -135,9 +137,11 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr k_share = when(reduce == 1, own_tiles * most_terms, floor_div(k_tiles, splits));
   s.require(resident <= k_share, "k-tiles a warp multiplies");
   const Expr warps = floor_div(units, 8 * unit_blocks);
+  const Expr working = 32 * warps * (splits + reduce);
   const Expr threads =
-      s.define("threads", 32 * (warps * (splits + reduce) + loaders + writers), "threads a block");
+      s.define("threads", working + when(lend == 1, 128, 32 * (loaders + writers)), "threads a block");
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
+  s.require(implies(lend == 1, divides(128, working) && loaders + writers <= 4), "groups of four warps");
 
   // Registers of a computing thread. `fragments`: of matrices in registers; `outside`: in shared memory.
   Expr row_tiles = Expr(0);
@@ -184,8 +188,11 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
       "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   // The four parts of an SM hold as many warps each.
-  s.require(registers * (ceil_div(threads, 128) * 128) <= profile.limits.registers_per_sm,
+  s.require(implies(lend == 0, registers * (ceil_div(threads, 128) * 128) <= profile.limits.registers_per_sm),
             "registers of an SM");
+  for (int n = 128; n < profile.limits.threads_per_block; n += 128)
+    s.require(implies(lend == 1 && working == n, registers <= PersistentGeometry::borrowed(n)),
+              "registers of an SM");
 
   // Shared memory of a block: staged inputs, results, vectors, what of the matrices registers do not hold.
   const Expr batch = 8 * batch_tiles;

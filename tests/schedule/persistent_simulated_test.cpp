@@ -23,6 +23,7 @@ Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn
           {"grid", grid},
           {"reduce_scatter", reduce_scatter ? 1 : 0},
           {"share", share},
+          {"lend", 0},
           {"together", grid == 1 ? 2 : 1},
           {"splits", splits},
           {"unit_blocks", unit_blocks},

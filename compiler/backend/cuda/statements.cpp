@@ -219,6 +219,11 @@ struct StatementWriter::Visit {
                        w.expressions_.element(s.from), text(s.stride)));
   }
   void operator()(const GridFence&) const { call("grid_fence"); }
+  void operator()(const SetRegisters& s) const {
+    const std::string helper = s.more ? "more_registers" : "fewer_registers";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}<{}>();", helper, s.count));
+  }
 
   void operator()(const Shuffle& s) const {
     const std::string from = text(s.from);

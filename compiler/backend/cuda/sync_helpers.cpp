@@ -198,6 +198,25 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   }
 }
 )"},
+      {"more_registers",
+       {},
+       R"(// Architectures of their own ("sm_90a") have the instruction; elsewhere registers stay as they are.
+template <int count>
+__device__ __forceinline__ void more_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_SPECIFIC__)
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(count));
+#endif
+}
+)"},
+      {"fewer_registers",
+       {},
+       R"(template <int count>
+__device__ __forceinline__ void fewer_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_SPECIFIC__)
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
+#endif
+}
+)"},
       {"grid_fence",
        {},
        R"(__device__ __forceinline__ void grid_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
