@@ -73,6 +73,18 @@ TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
   Comparison(std::move(c)).run();
 }
 
+// A group of four warps of which some neither stage nor store.
+TEST(PersistentSimulated, HelpersLendRegisters) {
+  for (const int blocks : {1, 2}) {
+    Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
+    c.problem.sizes = {9, 7, 1, blocks == 1 ? 64 : 128};
+    c.parameters = parameters_for(c.problem, blocks, 0, 0, false);
+    c.parameters["lend"] = 1;
+    c.parameters["unit_blocks"] = 1;
+    Comparison(std::move(c)).run();
+  }
+}
+
 TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
   Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
