@@ -59,6 +59,21 @@ TEST_P(Compile, EachScalarOpInBothAccuracies) {
   expect_compiles(pointers);
 }
 
+// Also where the architecture has no such instruction: the text then leaves it out.
+TEST_P(Compile, RegistersThatChangeHands) {
+  kernel::Builder b("lends", 256, kernel::Math::Fast);
+  const kernel::Memory out = b.output("out", kernel::Storage::F32);
+  b.if_(
+      b.thread() < 128,
+      [&] {
+        b.set_registers(208, true);
+        b.store(out[b.thread()], b.real(1));
+      },
+      [&] { b.set_registers(40, false); });
+  const kernel::Kernel kernel = b.finish();
+  expect_compiles({&kernel});
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuda, Compile, ::testing::ValuesIn(kArchitectures),
                          [](const auto& test) { return std::string(test.param); });
 

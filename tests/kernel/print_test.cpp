@@ -102,6 +102,7 @@ Kernel every_unit() {
   b.arrive(done, zero);
   b.arrive(done, zero, b.constant(3));
   b.cluster_barrier();
+  b.set_registers(40, false);
   b.grid_arrive(flags[zero]);
   b.grid_wait(flags[zero], b.builtin(Builtin::GridX) * 128);
   return raw(b);

@@ -209,6 +209,18 @@ TEST(VerifyUnits, AsynchronousStores) {
       "the kernel has no clusters");
 }
 
+TEST(VerifyUnits, RegistersChangeHandsBetweenGroupsOfFourWarps) {
+  const auto of = [](int threads, int count) {
+    Builder b{"k", threads};
+    b.set_registers(count, true);
+    return raw(b);
+  };
+  expect_sound(of(256, 232));
+  expect_finding(of(256, 20), "20 registers; multiples of 8 from 24 to 256 are legal");
+  expect_finding(of(256, 100), "100 registers; multiples of 8 from 24 to 256 are legal");
+  expect_finding(of(192, 232), "in a block of 192 threads, which is no multiple of 128");
+}
+
 TEST(VerifyUnits, ClusterBarriers) {
   Units u;
   expect_sound(u.with({ClusterBarrier{}}));
