@@ -113,9 +113,10 @@ void AlternatingProduct::copy(Value turn, Value slot) {
   for (const Group& group : own_) {
     const int pieces = 2 * group.row_tiles;
     const Value from = b.let("from", group.packed_at + b.wide(chunk) * (pieces * g.piece_elements()));
-    for (int piece = 0; piece < pieces; ++piece)
-      b.copy_async(ring_[to + own_ring_ + (group.first_piece + piece) * g.piece_elements()],
+    b.for_("piece", 0, pieces, kFullUnroll, [&](Value piece) {
+      b.copy_async(ring_[to + own_ring_ + (piece + group.first_piece) * g.piece_elements()],
                    packed_.memory[from + piece * g.piece_elements()], g.lane_elements);
+    });
     for (int j = 0; j < batch_tiles(); ++j)
       b.copy_async(ring_[to + own_vector_ + (group.first_piece + pieces + j) * g.piece_elements()],
                    vectors_[vector_at_[static_cast<std::size_t>(j)] +
