@@ -64,7 +64,7 @@ Status GraphCache::run(StreamHandle stream, Key key, const Work& work) {
   const std::lock_guard lock(mutex_);
   Entry* entry = find(key);
   if (entry == nullptr) {
-    const Status status = work(stream);
+    Status status = work(stream);
     if (status.ok()) remember(std::move(key));
     return status;
   }

@@ -41,25 +41,26 @@ bool AlternatingBody::is_read(const Part& part, NodeId id) const {
          node.kind == NodeKind::MatTVec;
 }
 
+void AlternatingBody::declare_once(TensorRef ref, bool written) {
+  const auto known =
+      std::find_if(tensors_.begin(), tensors_.end(), [&](const KernelTensor& t) { return t.ref == ref; });
+  if (known == tensors_.end()) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
+}
+
 AlternatingBody::Part AlternatingBody::declare(const StepStage& stage, bool next) {
-  const auto once = [&](TensorRef ref, bool written) {
-    for (const auto& [known, tensor] : tensors_)
-      if (known == ref) return;
-    tensors_.emplace_back(ref, written ? signature_.writes(ref) : signature_.reads(ref));
-  };
   Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
   for (const NodeId id : reachable(stage.graph, stage.demand)) {
     const Node& node = stage.graph.at(id);
     if (node.kind == NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
-      once({Role::Param, node.tensor}, false);
+      declare_once({Role::Param, node.tensor}, false);
     const auto source = sweep_.sources.find(id);
     if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
-    once(source->second.row.tensor, false);
-    if (source->second.kind == SweepSource::Kind::Before) once(source->second.first.tensor, false);
+    declare_once(source->second.row.tensor, false);
+    if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
   }
   for (const std::size_t root : stage.roots)
     for (const SweepSink& sink : sweep_.sinks[root]) {
-      if (sink.kind == SweepSink::Kind::Now) once(sink.row.tensor, true);
+      if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
       if (sink.kind == SweepSink::Kind::Sum && !sums_.memory.valid())
         sums_ = signature_.writes({Role::Workspace, -1});
     }
@@ -72,21 +73,16 @@ void AlternatingBody::declare_kept() {
 }
 
 void AlternatingBody::declare_ends(bool first, bool last) {
-  const auto declare = [&](TensorRef ref, bool written) {
-    for (const auto& [known, tensor] : tensors_)
-      if (known == ref) return;
-    tensors_.emplace_back(ref, written ? signature_.writes(ref) : signature_.reads(ref));
-  };
   if (first)
-    for (const RowRef& row : sweep_.first) declare(row.tensor, false);
+    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
   if (last)
-    for (const RowRef& row : sweep_.last) declare(row.tensor, true);
+    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
   if (first && sweep_.sum_rows > 0 && !sums_.memory.valid()) sums_ = signature_.writes({Role::Workspace, -1});
 }
 
-const KernelTensor& AlternatingBody::timed(TensorRef ref) const {
-  for (const auto& [known, tensor] : tensors_)
-    if (known == ref) return tensor;
+const KernelTensor& AlternatingBody::declared(TensorRef ref) const {
+  for (const KernelTensor& tensor : tensors_)
+    if (tensor.ref == ref) return tensor;
   throw std::logic_error("alternating: a tensor that was not declared");
 }
 
@@ -149,12 +145,12 @@ Value AlternatingBody::param(const Node& leaf, int turn) {
       t.tail == step::Tail::Scalar
           ? head_ * t.rows + leaf.row
           : head_ * (t.rows * geometry_.dim) + channels_[at(turn)].channel + leaf.row * geometry_.dim;
-  return builder_.load("param", timed({Role::Param, leaf.tensor}).memory[place]);
+  return builder_.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
 }
 
 Value AlternatingBody::first_carry(int turn, std::size_t k) {
   const RowRef& row = sweep_.first[k];
-  const KernelTensor& first = timed(row.tensor);
+  const KernelTensor& first = declared(row.tensor);
   return builder_.load("first", first.memory[boundary(first.rows, builder_.constant(row.row), turn)]);
 }
 
@@ -171,7 +167,7 @@ void AlternatingBody::store_carry(int turn, std::size_t k, Value parity, Value v
 
 void AlternatingBody::store_last(int turn, std::size_t k, Value value) {
   const RowRef& row = sweep_.last[k];
-  const KernelTensor& last = timed(row.tensor);
+  const KernelTensor& last = declared(row.tensor);
   builder_.store(last.memory[boundary(last.rows, builder_.constant(row.row), turn)], value);
 }
 
@@ -191,14 +187,14 @@ Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
   if (found == sweep_.sources.end()) return param(node, turn);
   const SweepSource& source = found->second;
   if (source.kind == SweepSource::Kind::Carry) return carry(turn, at(source.carry), part.parity);
-  const KernelTensor& here = timed(source.row.tensor);
+  const KernelTensor& here = declared(source.row.tensor);
   if (source.kind == SweepSource::Kind::Now)
     return b.load(here.name, here.memory[place(here, source.row.row, part.time, turn)]);
   const Value before = b.variable("before", b.real(0));
   b.if_(
       part.time == 0,
       [&] {
-        const KernelTensor& first = timed(source.first.tensor);
+        const KernelTensor& first = declared(source.first.tensor);
         const Value place = boundary(first.rows, b.constant(source.first.row), turn);
         b.assign(before, b.load("first", first.memory[place]));
       },
@@ -274,7 +270,7 @@ void AlternatingBody::store(const Part& part, const SweepSink& sink, int turn, s
   switch (sink.kind) {
     case SweepSink::Kind::Carry: return store_carry(turn, at(sink.index), b.constant(1) - part.parity, value);
     case SweepSink::Kind::Now: {
-      const KernelTensor& to = timed(sink.row.tensor);
+      const KernelTensor& to = declared(sink.row.tensor);
       return b.store(to.memory[place(to, sink.row.row, part.time, turn)], value);
     }
     case SweepSink::Kind::Sum: {

@@ -75,7 +75,8 @@ class AlternatingBody {
     kernel::Value exists;
   };
   bool is_read(const Part& part, step::NodeId node) const;
-  const KernelTensor& timed(TensorRef ref) const;
+  void declare_once(TensorRef ref, bool written);
+  const KernelTensor& declared(TensorRef ref) const;
   kernel::Value place(const KernelTensor& tensor, int row, kernel::Value time, int turn);
   kernel::Value boundary(int rows, kernel::Value row, int turn);  // of [B, H, rows, D]
   kernel::Value read(const Part& part, step::NodeId node, int turn);
@@ -90,7 +91,7 @@ class AlternatingBody {
   const AlternatingGeometry& geometry_;
   const Sweep& sweep_;
   const StepStages& stages_;
-  std::vector<std::pair<TensorRef, KernelTensor>> tensors_;
+  std::vector<KernelTensor> tensors_;  // each once
   KernelTensor carries_, vectors_, sums_;
   kernel::Value batch_, time_, tile_, head_, first_row_;
   std::vector<Channel> channels_;
