@@ -309,7 +309,7 @@ TEST(Calibrate, ProbesCompile) {
   for (const char* arch : {"sm_80", "sm_90"}) {
     const auto code = (*nvrtc)->compile(calibration_source(), "calibrate.cu", arch);
     ASSERT_TRUE(code.ok()) << code.error().message;
-    EXPECT_EQ(code->kernels.size(), 6u);
+    EXPECT_EQ(code->kernels.size(), 7u);
   }
 }
 
