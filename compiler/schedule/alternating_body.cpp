@@ -204,6 +204,16 @@ Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
   return before;
 }
 
+std::string AlternatingBody::read_name(const Node& node, NodeId id) const {
+  if (!node.label.empty()) return node.label;
+  if (stages_.row_of_kept(id) < static_cast<int>(stages_.kept.size())) return "kept";
+  const auto source = sweep_.sources.find(id);
+  if (source == sweep_.sources.end()) return tensor(node.tensor).name;
+  if (source->second.kind == SweepSource::Kind::Carry)
+    return tensor(sweep_.first[at(source->second.carry)].tensor.tensor).name + "_before";
+  return name_of(source->second.row.tensor, cell_);
+}
+
 void AlternatingBody::read_ahead(Part& part, Value condition, bool sums_exist,
                                  const std::function<bool(NodeId)>& given) {
   auto& b = builder_;
@@ -217,10 +227,8 @@ void AlternatingBody::read_ahead(Part& part, Value condition, bool sums_exist,
   if (nodes.empty() && sums.empty()) return;
   b.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
   for (int turn = 0; turn < turns(); ++turn) {
-    for (const NodeId id : nodes) {
-      const std::string& label = part.stage->graph.at(id).label;
-      part.reads[id].push_back(b.variable(label.empty() ? "read" : label, b.real(0)));
-    }
+    for (const NodeId id : nodes)
+      part.reads[id].push_back(b.variable(read_name(part.stage->graph.at(id), id), b.real(0)));
     for (const auto& [root, row] : sums) part.sums[root].push_back(b.variable("sum_before", b.real(0)));
     Value exists = channels_[at(turn)].exists;
     if (condition.valid()) exists = condition && exists;

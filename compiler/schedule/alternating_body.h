@@ -80,6 +80,7 @@ class AlternatingBody {
   kernel::Value place(const KernelTensor& tensor, int row, kernel::Value time, int turn);
   kernel::Value boundary(int rows, kernel::Value row, int turn);  // of [B, H, rows, D]
   kernel::Value read(const Part& part, step::NodeId node, int turn);
+  std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
   kernel::Value param(const step::Node& leaf, int turn);
   void store(const Part& part, const SweepSink& sink, int turn, std::size_t root, kernel::Value value);
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
