@@ -46,12 +46,29 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
   return why ? why->text : why.error().message;
 }
 
-// All strategies; error when no point was shown.
+// Error of kind Input when the strategy cannot be asked for.
+Status check_strategy(const step::Cell& cell, const Problem& problem, const std::string& strategy) {
+  const Strategy* known = schedule::find_strategy(strategy);
+  if (known == nullptr) {
+    std::string names;
+    for (const Strategy* each : schedule::strategies())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", each->name());
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), "known: " + names};
+  }
+  const schedule::Legality legality = known->legal(cell, problem);
+  if (legality.legal) return success();
+  return Error{ErrorKind::Input,
+               fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason),
+               ""};
+}
+
+// All strategies, or one; error when no point was shown.
 Status visit_all(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                 int alignment, const Visit& visit) {
+                 int alignment, const Visit& visit, const std::string& only = "") {
   std::string reasons;
   bool any = false;
   for (const Strategy* strategy : schedule::strategies()) {
+    if (!only.empty() && strategy->name() != only) continue;
     const schedule::Legality legality = strategy->legal(cell, problem);
     const std::string reason =
         legality.legal ? visit_points(*strategy, cell, problem, profile, alignment, visit) : legality.reason;
@@ -60,6 +77,9 @@ Status visit_all(const step::Cell& cell, const Problem& problem, const target::P
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", strategy->name(), reason);
   }
   if (any) return success();
+  if (!only.empty())
+    return Error{ErrorKind::Unsupported, fmt::format("no room for cell {} ({})", cell.name, reasons),
+                 "leave the choice of the strategy to the model, or change the shape"};
   return Error{ErrorKind::Unsupported, fmt::format("no strategy computes cell {} ({})", cell.name, reasons),
                "`rondo check` shows the structure that decides; the reference executor runs any cell"};
 }
@@ -78,10 +98,13 @@ int alignment_of(const Problem& problem, const Parameters& parameters) {
 }
 
 Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const Problem& problem,
-                                                 const target::Profile& profile, int alignment) {
+                                                 const target::Profile& profile, int alignment,
+                                                 const std::string& strategy) {
+  if (!strategy.empty())
+    if (Status status = check_strategy(cell, problem, strategy); !status) return status.error();
   std::vector<Candidate> result;
-  const Status status =
-      visit_all(cell, problem, profile, alignment, [&](const Candidate& c) { result.push_back(c); });
+  const Status status = visit_all(
+      cell, problem, profile, alignment, [&](const Candidate& c) { result.push_back(c); }, strategy);
   if (!status) return status.error();
   std::sort(result.begin(), result.end(), before);
   return result;
@@ -99,15 +122,8 @@ Result<Candidate> best_candidate(const step::Cell& cell, const Problem& problem,
 
 Status check_candidate(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                        const std::string& strategy, const Parameters& parameters, int alignment) {
-  const Strategy* known = schedule::find_strategy(strategy);
-  if (known == nullptr)
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), ""};
-  const schedule::Legality legality = known->legal(cell, problem);
-  if (!legality.legal)
-    return Error{ErrorKind::Input,
-                 fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason),
-                 ""};
-  const constraint::System space = known->space(cell, problem, profile);
+  if (Status status = check_strategy(cell, problem, strategy); !status) return status;
+  const constraint::System space = schedule::find_strategy(strategy)->space(cell, problem, profile);
   const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
   if (!point) return point.error();
   const int needed = alignment_of(problem, parameters);

@@ -26,10 +26,12 @@ int alignment_of(const schedule::Problem& problem, const schedule::Parameters& p
 
 // Candidates that content themselves with tensors aligned to `alignment` bytes, the fastest by the model
 // first; equal ones in a fixed order. Errors: Unsupported when no strategy is legal (why, for each), or when
-// no point of any space is left (what is short, with numbers).
+// no point of any space is left (what is short, with numbers). With `strategy`, of that one only; Input if
+// there is none of this name or it is not legal.
 Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const schedule::Problem& problem,
                                                  const target::Profile& profile,
-                                                 int alignment = kFullAlignment);
+                                                 int alignment = kFullAlignment,
+                                                 const std::string& strategy = "");
 
 // The first of them, without making the list: a space may have some 100,000 points.
 Result<Candidate> best_candidate(const step::Cell& cell, const schedule::Problem& problem,

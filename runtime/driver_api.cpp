@@ -58,6 +58,7 @@ void load_streams(Loader& loader, DriverApi& api) {
   loader.need(api.event_elapsed_time, "cuEventElapsedTime");
   loader.need(api.stream_begin_capture, "cuStreamBeginCapture_v2");
   loader.need(api.stream_end_capture, "cuStreamEndCapture");
+  loader.need(api.stream_is_capturing, "cuStreamIsCapturing");
   loader.need(api.graph_instantiate, "cuGraphInstantiateWithFlags");
   loader.need(api.graph_launch, "cuGraphLaunch");
   loader.need(api.graph_get_nodes, "cuGraphGetNodes");

@@ -63,6 +63,7 @@ struct DriverApi {
 
   decltype(&cuStreamBeginCapture) stream_begin_capture = nullptr;
   decltype(&cuStreamEndCapture) stream_end_capture = nullptr;
+  decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
   decltype(&cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
   decltype(&cuGraphLaunch) graph_launch = nullptr;
   decltype(&cuGraphGetNodes) graph_get_nodes = nullptr;

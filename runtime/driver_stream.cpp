@@ -30,6 +30,15 @@ Status synchronize(StreamHandle stream) {
   return check(**driver, (*driver)->api().stream_synchronize(stream), "cuStreamSynchronize");
 }
 
+Result<bool> is_capturing(StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  auto asked = check(**driver, (*driver)->api().stream_is_capturing(stream, &capture), "cuStreamIsCapturing");
+  if (!asked) return asked.error();
+  return capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 Result<Event> Event::create() {
   auto driver = Driver::get();
   if (!driver) return driver.error();

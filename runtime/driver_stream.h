@@ -57,6 +57,9 @@ class Event {
   std::unique_ptr<CUevent_st, Destroy> handle_;
 };
 
+// Whether the stream's work is being recorded instead of run.
+Result<bool> is_capturing(StreamHandle stream);
+
 // Waits for the work of any stream, the caller's included.
 Status synchronize(StreamHandle stream);
 

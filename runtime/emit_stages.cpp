@@ -98,15 +98,8 @@ Result<Stage> parse_stage(const std::string& text) {
 Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
                            const target::Profile& profile, const Wish& wish, const ChooseOptions& options) {
   if (wish.empty()) return choose(cell, problem, profile, options);
-  if (!wish.strategy.empty() && schedule::find_strategy(wish.strategy) == nullptr) {
-    std::string known;
-    for (const schedule::Strategy* strategy : schedule::strategies())
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", strategy->name());
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", wish.strategy),
-                 "known: " + known};
-  }
   const Result<std::vector<Candidate>> candidates =
-      ranked_candidates(cell, problem, profile, options.alignment);
+      ranked_candidates(cell, problem, profile, options.alignment, wish.strategy);
   if (!candidates) return candidates.error();
   for (const Candidate& candidate : *candidates)
     if (grants(candidate, wish))

@@ -2,6 +2,26 @@
 
 namespace rondo::runtime {
 
+namespace {
+
+// Longer sequences are started launch by launch: a graph takes memory for each, and hides less the longer it
+// runs.
+constexpr std::int64_t kMostGraphed = 4096;
+
+// Everything that the launches of a call depend on.
+GraphCache::Key key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
+  GraphCache::Key key = {batch, time};
+  for (const Binding& binding : bindings.entries()) {
+    const Strides strides = binding.strides.value_or(Strides{});
+    key.insert(key.end(), {static_cast<std::int64_t>(binding.tensor.role), binding.tensor.tensor,
+                           static_cast<std::int64_t>(binding.pointer), binding.strides.has_value(), strides.b,
+                           strides.t});
+  }
+  return key;
+}
+
+}  // namespace
+
 class DevicePlan::DriverSink final : public LaunchSink {
  public:
   DriverSink(const DevicePlan& plan, StreamHandle stream) : plan_(plan), stream_(stream) {}
@@ -34,13 +54,21 @@ Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context&
     if (!kernel) return kernel.error();
     plan.kernels_.push_back(std::move(kernel).value());
   }
+  if (plan.arguments_.has_steps()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
   return plan;
 }
 
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
-  DriverSink sink(*this, stream);
-  return arguments_.launch(sink, bindings, batch, time);
+  const auto work = [&](StreamHandle on) {
+    DriverSink sink(*this, on);
+    return arguments_.launch(sink, bindings, batch, time);
+  };
+  if (graphs_ == nullptr || arguments_.starts(time) > kMostGraphed) return work(stream);
+  const Result<bool> capturing = is_capturing(stream);
+  if (!capturing) return capturing.error();
+  if (*capturing) return work(stream);
+  return graphs_->run(stream, key_of(bindings, batch, time), work);
 }
 
 }  // namespace rondo::runtime

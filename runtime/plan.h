@@ -10,6 +10,7 @@
 #include "compiler/schedule/artifact.h"
 #include "compiler/support/result.h"
 #include "runtime/driver.h"
+#include "runtime/graph_cache.h"
 #include "runtime/loaded_kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/plan_arguments.h"
@@ -89,7 +90,8 @@ class DevicePlan {
   const std::vector<PlanTensor>& tensors() const { return arguments_.tensors(); }
 
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
-  // a graph. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
+  // a graph. A plan with launches for each step keeps CUDA graphs of calls that come again with the same
+  // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
   // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
   // driver, Unsupported when blocks that wait for each other do not fit on the GPU at once.
   Status launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
@@ -102,6 +104,7 @@ class DevicePlan {
   Module module_;
   PlanArguments arguments_;
   std::vector<LoadedKernel> kernels_;
+  std::unique_ptr<GraphCache> graphs_;  // of a plan with launches for each step
 };
 
 }  // namespace rondo::runtime

@@ -30,6 +30,10 @@ std::int64_t align_up(std::int64_t bytes) {
   return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
 }
 
+schedule::Extent in_bytes(const schedule::Extent& elements, int element_bytes) {
+  return {elements.fixed * element_bytes, elements.per_batch * element_bytes};
+}
+
 Error input_error(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
 }
@@ -45,6 +49,9 @@ Result<PlanArguments> PlanArguments::make(const step::Cell& cell, const schedule
   result.own_bytes_per_batch_ = plan.workspace_elements_per_batch * 4;
   result.exchange_bytes_ = plan.exchange_words * 4;
   result.exchange_batch_tile_ = plan.exchange_batch_tile;
+  result.packed_ = in_bytes(plan.packed, kernel::storage_bytes(problem.storage));
+  result.vectors_ = in_bytes(plan.vectors, kernel::storage_bytes(problem.storage));
+  result.carries_ = in_bytes(plan.carries, 4);
   for (const int rows : plan.scratch_rows)
     result.scratch_units_.push_back(rows * problem.sizes.heads * problem.sizes.dim *
                                     kernel::storage_bytes(problem.storage));
@@ -64,10 +71,12 @@ Status PlanArguments::add_launch(const schedule::Launch& launch, const step::Cel
   LaunchTable table;
   table.grid = {launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile,
                 launch.tiles_together};
+  table.each_step = launch.each_step;
   for (std::size_t i = 0; i < params.size(); ++i) {
     Slot slot{SlotKind::Batch, 0};
     if (std::holds_alternative<schedule::Time>(launch.arguments[i])) slot.kind = SlotKind::Time;
     if (std::holds_alternative<schedule::FirstTile>(launch.arguments[i])) slot.kind = SlotKind::FirstTile;
+    if (std::holds_alternative<schedule::StepCount>(launch.arguments[i])) slot.kind = SlotKind::StepCount;
     auto of_tensor = [&](SlotKind kind, TensorRef ref, Access access) -> Status {
       const Result<std::uint8_t> index = index_of(ref, access, cell, problem);
       if (!index) return index.error();
@@ -158,8 +167,11 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t t
   }
   Regions result;
   result.exchange = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
-  result.scratch = result.exchange +
-                   align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) / exchange_batch_tile_));
+  result.packed = result.exchange +
+                  align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) / exchange_batch_tile_));
+  result.vectors = result.packed + align_up(packed_.elements(batch));
+  result.carries = result.vectors + align_up(vectors_.elements(batch));
+  result.scratch = result.carries + align_up(carries_.elements(batch));
   result.zero = result.scratch + scratch_offset(scratch_units_.size(), batch, time);
   result.zero_bytes = zero;
   result.discard = result.zero + align_up(zero);
@@ -217,6 +229,14 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   if (tensor.ref.role == Role::Workspace)
     return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
   if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, exchange_bytes_);
+  if (schedule::is_kept(tensor.ref.role)) {
+    const bool packed = tensor.ref.role == Role::Packed, vectors = tensor.ref.role == Role::Vectors;
+    const schedule::Extent& extent = packed ? packed_ : vectors ? vectors_ : carries_;
+    return in_workspace(packed    ? call.regions.packed
+                        : vectors ? call.regions.vectors
+                                  : call.regions.carries,
+                        extent.elements(call.batch));
+  }
   if (tensor.ref.role == Role::Scratch) {
     const auto index = static_cast<std::size_t>(tensor.ref.tensor);
     const Status status = in_workspace(call.regions.scratch + scratch_offset(index, call.batch, call.time),
@@ -271,6 +291,17 @@ Status PlanArguments::check_stride(const PlanTensor& tensor, const char* axis, s
   return success();
 }
 
+bool PlanArguments::has_steps() const {
+  return std::any_of(launches_.begin(), launches_.end(),
+                     [](const LaunchTable& launch) { return launch.each_step; });
+}
+
+std::int64_t PlanArguments::starts(std::int64_t time) const {
+  std::int64_t count = 0;
+  for (const LaunchTable& launch : launches_) count += launch.each_step ? time : 1;
+  return count;
+}
+
 Status PlanArguments::launch_parts(LaunchSink& sink, std::size_t k, std::span<void* const> arguments,
                                    std::int64_t* first_tile, const Call& call) const {
   const Grid& grid = launches_[k].grid;
@@ -300,28 +331,38 @@ Status PlanArguments::launch(LaunchSink& sink, const Bindings& bindings, std::in
         !status)
       return status;
 
-  std::array<std::int64_t, kMaxArguments> values;
-  std::array<void*, kMaxArguments> pointers;
-  for (std::size_t k = 0; k < launches_.size(); ++k) {
-    const LaunchTable& launch = launches_[k];
-    std::int64_t* first_tile = nullptr;
-    for (std::size_t i = 0; i < launch.slots.size(); ++i) {
-      const Place& at = places[launch.slots[i].tensor];
-      pointers[i] = &values[i];
-      switch (launch.slots[i].kind) {
-        case SlotKind::Pointer: std::memcpy(&values[i], &at.pointer, sizeof at.pointer); break;
-        case SlotKind::StrideB: values[i] = at.strides.b; break;
-        case SlotKind::StrideT: values[i] = at.strides.t; break;
-        // 32-bit parameters are read from the low half: CUDA hosts are little-endian.
-        case SlotKind::Batch: values[i] = batch; break;
-        case SlotKind::Time: values[i] = time; break;
-        case SlotKind::FirstTile: first_tile = &values[i]; break;
-      }
-    }
-    const std::span<void* const> arguments{pointers.data(), launch.slots.size()};
-    if (Status status = launch_parts(sink, k, arguments, first_tile, call); !status) return status;
+  for (std::size_t first = 0; first < launches_.size();) {
+    const std::size_t end = schedule::section_end(launches_, first);
+    const std::int64_t steps = launches_[first].each_step ? time : 1;
+    for (std::int64_t step = 0; step < steps; ++step)
+      for (std::size_t k = first; k < end; ++k)
+        if (Status status = start(sink, k, places, call, step); !status) return status;
+    first = end;
   }
   return success();
+}
+
+Status PlanArguments::start(LaunchSink& sink, std::size_t k, std::span<const Place> places, const Call& call,
+                            std::int64_t step) const {
+  std::array<std::int64_t, kMaxArguments> values;
+  std::array<void*, kMaxArguments> pointers;
+  const LaunchTable& launch = launches_[k];
+  std::int64_t* first_tile = nullptr;
+  for (std::size_t i = 0; i < launch.slots.size(); ++i) {
+    const Place& at = places[launch.slots[i].tensor];
+    pointers[i] = &values[i];
+    switch (launch.slots[i].kind) {
+      case SlotKind::Pointer: std::memcpy(&values[i], &at.pointer, sizeof at.pointer); break;
+      case SlotKind::StrideB: values[i] = at.strides.b; break;
+      case SlotKind::StrideT: values[i] = at.strides.t; break;
+      // 32-bit parameters are read from the low half: CUDA hosts are little-endian.
+      case SlotKind::Batch: values[i] = call.batch; break;
+      case SlotKind::Time: values[i] = call.time; break;
+      case SlotKind::FirstTile: first_tile = &values[i]; break;
+      case SlotKind::StepCount: values[i] = step; break;
+    }
+  }
+  return launch_parts(sink, k, {pointers.data(), launch.slots.size()}, first_tile, call);
 }
 
 }  // namespace rondo::runtime

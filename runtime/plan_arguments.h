@@ -47,6 +47,11 @@ class PlanArguments {
   std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
   const std::vector<PlanTensor>& tensors() const { return tensors_; }
 
+  // Whether some launches run once a time step.
+  bool has_steps() const;
+  // How often a kernel is started for T steps, parts of launches counted once.
+  std::int64_t starts(std::int64_t time) const;
+
   // Checks the bindings and passes every launch to `sink`, in order. Errors (Input) name tensor, value and
   // limit; nothing is launched then. Calls from several threads are independent.
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
@@ -58,7 +63,7 @@ class PlanArguments {
     std::int64_t blocks(std::int64_t batch, std::int64_t time) const;
   };
   enum class Access { Reads, Writes, Names };  // Names: a stride
-  enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time, FirstTile };
+  enum class SlotKind : std::uint8_t { Pointer, StrideB, StrideT, Batch, Time, FirstTile, StepCount };
   struct Slot {
     SlotKind kind;
     std::uint8_t tensor;
@@ -66,13 +71,15 @@ class PlanArguments {
   struct LaunchTable {
     std::vector<Slot> slots;
     Grid grid;
+    bool each_step = false;
   };
   struct Place {
     DeviceAddress pointer = 0;
     Strides strides;
   };
   struct Regions {  // byte offsets into the workspace, and its size; the kernels' own fp32 values come first
-    std::int64_t exchange = 0, scratch = 0, zero = 0, zero_bytes = 0, discard = 0, total = 0;
+    std::int64_t exchange = 0, packed = 0, vectors = 0, carries = 0, scratch = 0;
+    std::int64_t zero = 0, zero_bytes = 0, discard = 0, total = 0;
   };
   struct Call {
     DeviceAddress workspace = 0;
@@ -87,6 +94,9 @@ class PlanArguments {
   Regions regions(std::int64_t batch, std::int64_t time) const;
   std::int64_t scratch_offset(std::size_t scratch, std::int64_t batch, std::int64_t time) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
+  // Starts kernel k with the arguments of a step.
+  Status start(LaunchSink& sink, std::size_t k, std::span<const Place> places, const Call& call,
+               std::int64_t step) const;
   // Starts kernel k, in parts if not all batch tiles may run at once; `first_tile` (may be null) is an
   // argument.
   Status launch_parts(LaunchSink& sink, std::size_t k, std::span<void* const> arguments,
@@ -103,7 +113,8 @@ class PlanArguments {
   std::int64_t own_bytes_per_batch_ = 0;
   std::int64_t exchange_bytes_ = 0;  // a batch tile
   std::int64_t exchange_batch_tile_ = 1;
-  std::vector<std::int64_t> scratch_units_;  // bytes a batch row and step of each Scratch tensor
+  schedule::Extent packed_, vectors_, carries_;  // bytes
+  std::vector<std::int64_t> scratch_units_;      // bytes a batch row and step of each Scratch tensor
   int alignment_ = 4;
 };
 

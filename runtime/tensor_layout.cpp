@@ -59,7 +59,10 @@ Need need_of(Role role) {
     case Role::History:
     case Role::Workspace:
     case Role::Exchange:
-    case Role::Scratch: return Need::Required;
+    case Role::Scratch:
+    case Role::Packed:
+    case Role::Vectors:
+    case Role::Carries: return Need::Required;
   }
   return Need::Required;
 }

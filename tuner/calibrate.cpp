@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "runtime/driver_graph.h"
 #include "runtime/nvrtc.h"
 #include "tuner/measure.h"
 
@@ -83,6 +84,24 @@ extern "C" __global__ void copy_probe(const float4* from, float4* to, u64 count)
   }
   for (; i < count; i += threads) __stcs(to + i, __ldcs(from + i));
 }
+
+// Every SM reads the same few megabytes again and again, each thread another part in each round.
+extern "C" __global__ void l2_probe(u64* out, const float4* data, u64 count, int rounds) {
+  const u64 threads = (u64)gridDim.x * blockDim.x;
+  const u64 mine = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+  const u64 end = count - 3 * threads;
+  float sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const u64 shift = round * 4099 * 32ull % end;
+    for (u64 i = mine; i < end; i += 4 * threads) {
+      const u64 at = i + shift < end ? i + shift : i + shift - end;
+      const float4 a = __ldcg(data + at), b = __ldcg(data + at + threads);
+      const float4 c = __ldcg(data + at + 2 * threads), d = __ldcg(data + at + 3 * threads);
+      sum += a.x + b.y + c.z + d.w;
+    }
+  }
+  if (sum == 12345.678f) out[2] = 1;  // never: keeps the loads
+}
 )cuda";
 
 constexpr std::size_t kBuffer = std::size_t{1} << 29;  // bytes of each of two work buffers: beyond any L2
@@ -97,6 +116,8 @@ class Probes {
   Result<double> barrier_s(double clock_hz);
   Result<double> latency_s(double clock_hz);
   Result<double> launch_s();
+  Result<double> graph_launch_s();
+  Result<double> l2_bytes_per_s();
   Result<double> sm_bytes_per_s();
   Result<double> copy_bytes_per_s();
 
@@ -205,6 +226,51 @@ Result<double> Probes::launch_s() {
   return median(*seconds);
 }
 
+// A graph of kernels that each wait for the one before.
+Result<double> Probes::graph_launch_s() {
+  constexpr int kKernels = 500;
+  const Result<Function> function = module_.function("empty_kernel");
+  if (!function) return function.error();
+  const LaunchShape shape;
+  const Result<runtime::Graph> graph =
+      runtime::Graph::capture(timer_.stream(), [&](StreamHandle stream) -> Status {
+        for (int i = 0; i < kKernels; ++i)
+          if (Status status = runtime::launch_values(*function, shape, stream); !status) return status;
+        return success();
+      });
+  if (!graph) return graph.error();
+  TimingPlan plan;
+  plan.samples = kRepeats;
+  const auto seconds = timer_.time([&](StreamHandle stream, int) { return graph->launch(stream); }, plan);
+  if (!seconds) return seconds.error();
+  return median(*seconds) / kKernels;
+}
+
+Result<double> Probes::l2_bytes_per_s() {
+  constexpr int kRounds = 16, kThreads = 512;
+  constexpr std::int64_t kMost = std::int64_t{24} << 20;
+  const Result<Function> function = module_.function("l2_probe");
+  if (!function) return function.error();
+  LaunchShape shape;
+  shape.grid.x = static_cast<unsigned>(info_.sm_count * 2);
+  shape.block.x = kThreads;
+  // A whole number of turns of all threads, in half of the L2 at most.
+  const std::int64_t turn = std::int64_t{16} * 4 * kThreads * shape.grid.x;
+  const std::int64_t half = info_.l2_bytes > 0 ? static_cast<std::int64_t>(info_.l2_bytes) / 2 : kMost;
+  const std::int64_t turns = std::max<std::int64_t>(2, std::min(kMost, half) / turn);
+  const auto count = static_cast<std::uint64_t>(turns * turn / 16);
+  TimingPlan plan;
+  plan.samples = kRepeats;
+  const auto seconds = timer_.time(
+      [&](StreamHandle stream, int) {
+        return runtime::launch_values(*function, shape, stream, out_.address(), from_.address(), count,
+                                      kRounds);
+      },
+      plan);
+  if (!seconds) return seconds.error();
+  return static_cast<double>(kRounds * turns * turn) / std::max(1e-9, median(*seconds));
+}
+
 Result<double> Probes::sm_bytes_per_s() {
   const Result<Function> function = module_.function("copy_probe");
   if (!function) return function.error();
@@ -254,10 +320,12 @@ Result<target::Profile> calibrate(const runtime::Context& context, const runtime
     if (*measured > 0) speed = *measured;  // a probe that saw nothing leaves the public figure
     return success();
   };
-  const std::array<std::pair<const char*, std::function<Status()>>, 6> steps = {{
+  const std::array<std::pair<const char*, std::function<Status()>>, 8> steps = {{
       {"clock under load", [&] { return set(speeds.clock_hz, probes->clock_hz()); }},
       {"block barrier", [&] { return set(speeds.barrier_s, probes->barrier_s(speeds.clock_hz)); }},
       {"launch gap", [&] { return set(speeds.launch_s, probes->launch_s()); }},
+      {"launch gap in a graph", [&] { return set(speeds.graph_launch_s, probes->graph_launch_s()); }},
+      {"L2 bandwidth", [&] { return set(speeds.l2_bytes_per_s, probes->l2_bytes_per_s()); }},
       {"bandwidth of one SM", [&] { return set(speeds.sm_bytes_per_s, probes->sm_bytes_per_s()); }},
       {"memory latency under load",
        [&] { return set(speeds.memory_latency_s, probes->latency_s(speeds.clock_hz)); }},

@@ -95,7 +95,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   const Clock clock = steady_clock();
   const double start = clock();
   const Result<std::vector<runtime::Candidate>> candidates =
-      runtime::ranked_candidates(cell, problem, profile, options.alignment);
+      runtime::ranked_candidates(cell, problem, profile, options.alignment, options.strategy);
   if (!candidates) return candidates.error();
   PlanMeasurerOptions measuring;
   measuring.workers = workers_of(options);

@@ -16,6 +16,7 @@ struct TuneOptions {
   int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16
   std::chrono::milliseconds compile_limit{20000};
   int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
+  std::string strategy;                       // only candidates of this one; empty: of all that are legal
   bool exhaustive = false;                    // measure every candidate, however long it takes
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
@@ -42,8 +43,8 @@ struct TuneResult {
 // faster than what is known; what the database holds as best is tried again beside the others. Without:
 // candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
 // becomes best. Errors: Unsupported (no strategy, empty space), Missing (no NVRTC), Cancelled (before any
-// candidate was finished), Compile or Wrong (every candidate failed; the commonest reason), Device (the GPU
-// failed before there was a result).
+// candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
+// failed; the commonest reason), Device (the GPU failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});

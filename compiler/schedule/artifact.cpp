@@ -15,8 +15,14 @@ bool has_time_axis(Role role) {
          role == Role::OutputGradient || role == Role::InputGradient || role == Role::Scratch;
 }
 
+bool is_kept(Role role) { return role == Role::Packed || role == Role::Vectors || role == Role::Carries; }
+
 bool is_internal(Role role) {
-  return role == Role::Workspace || role == Role::Exchange || role == Role::Scratch;
+  return role == Role::Workspace || role == Role::Exchange || role == Role::Scratch || is_kept(role);
+}
+
+const Extent& kept_extent(const KernelPlan& plan, Role role) {
+  return role == Role::Packed ? plan.packed : role == Role::Vectors ? plan.vectors : plan.carries;
 }
 
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time) {

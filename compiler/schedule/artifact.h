@@ -33,13 +33,18 @@ enum class Role {
   Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch
              // tile
   Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
+  // What launches leave for each other without a time axis, KernelPlan::packed and so on:
+  Packed,   // matrices in the order in which they are multiplied, storage type
+  Vectors,  // vectors that are multiplied, rounded to the storage type
+  Carries,  // carried and kept values of a step, fp32
 };
 bool has_time_axis(Role role);
-bool is_internal(Role role);  // Workspace, Exchange or Scratch: no caller binds it by itself
+bool is_kept(Role role);      // Packed, Vectors or Carries
+bool is_internal(Role role);  // Workspace, Exchange, Scratch or kept: no caller binds it by itself
 
 struct TensorRef {
   Role role = Role::Input;
-  // Index into Cell::tensors; -1 for Workspace and Exchange; for Scratch into KernelPlan::scratch_rows.
+  // Index into Cell::tensors; for Scratch into KernelPlan::scratch_rows; -1 for other internal ones.
   step::TensorId tensor = -1;
   friend bool operator==(const TensorRef&, const TensorRef&) = default;
 };
@@ -56,7 +61,8 @@ struct StrideT {
 struct Batch {};      // I32
 struct Time {};       // I32
 struct FirstTile {};  // I32, the first batch tile of this part of the launch
-using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile>;
+struct StepCount {};  // I32, time steps done before this one, of a launch with each_step
+using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile, StepCount>;
 
 struct Launch {
   kernel::Kernel kernel;
@@ -69,6 +75,25 @@ struct Launch {
   std::int64_t time_tile = 0;
   // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
   std::int64_t tiles_together = 0;
+  // Neighbouring launches with this mark are started together, in order, once for each time step.
+  bool each_step = false;
+};
+
+// Past the launches that are started together with `first`: one, or neighbours with each_step. Of Launch, or
+// of anything else with that mark.
+template <class Launches>
+std::size_t section_end(const Launches& launches, std::size_t first) {
+  std::size_t end = first + 1;
+  if (launches[first].each_step)
+    while (end < launches.size() && launches[end].each_step) ++end;
+  return end;
+}
+
+// Elements = fixed + per_batch * B.
+struct Extent {
+  std::int64_t fixed = 0;
+  std::int64_t per_batch = 0;
+  std::int64_t elements(std::int64_t batch) const { return fixed + per_batch * batch; }
 };
 
 struct KernelPlan {
@@ -82,10 +107,13 @@ struct KernelPlan {
   // Exchange: int32 words = exchange_words * ceil(B / exchange_batch_tile).
   std::int64_t exchange_words = 0;
   std::int64_t exchange_batch_tile = 1;
+  Extent packed, vectors, carries;
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.
   int alignment = 2;
 };
+
+const Extent& kept_extent(const KernelPlan& plan, Role role);  // of a role that is_kept
 
 // Blocks of all parts.
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time);

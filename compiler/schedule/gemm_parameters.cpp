@@ -12,7 +12,7 @@ namespace {
 // speeds in mma.sync products (half of wgmma's), in memory, and in starting one more launch. Only their
 // ratios matter.
 constexpr std::int64_t kBlocksAtOnce = 264;
-constexpr double kFlops = 4e14, kBandwidth = 3.5e12, kLaunch = 3e-6;
+constexpr double kFlops = 4e14, kRealFlops = 4e13, kBandwidth = 3.5e12, kLaunch = 3e-6;
 constexpr std::int64_t kMostSplits = 64, kLeastStages = 8;  // stages a part
 
 // The smallest of 16, 32, 64 ... that holds `extent`, or `most`; half of `most` where that pads much less.
@@ -43,7 +43,9 @@ int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
   const double steps = static_cast<double>(s.batch) * static_cast<double>(s.time);
   const double channels = static_cast<double>(s.heads * s.dim);
   const double flops = 2 * steps * channels * static_cast<double>(rows * s.dim);
-  const double busy = std::max(flops / kFlops, 2 * steps * channels * (rows + 1) / kBandwidth);
+  const double bytes = kernel::storage_bytes(problem.storage) * steps * channels * (rows + 1);
+  const double speed = problem.storage == kernel::Storage::F32 ? kRealFlops : kFlops;
+  const double busy = std::max(flops / speed, bytes / kBandwidth);
   const double part = 8 * channels * static_cast<double>(rows * s.dim) / kBandwidth;
   const std::int64_t most =
       std::clamp(s.batch * ceil_div(s.time, p.tile_k) / kLeastStages, std::int64_t{1}, kMostSplits);
@@ -82,17 +84,19 @@ void deepen(const Problem& problem, GemmParameters& p) {
 
 GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector) {
   const std::int64_t dim = problem.sizes.dim, all = rows * dim;
+  const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
-  p.vector = vector;
+  p.vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
   while (dim % p.vector != 0) p.vector /= 2;
   if (use == GemmUse::TimeProduct) {
     p.tile_n = cover(all, 128);
-    p.tile_k = dim <= 16 ? 16 : 32;
+    p.tile_k = dim <= 16 || reals ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     choose_warps(p);
-    deepen(problem, p);
+    if (!reals) deepen(problem, p);
     return p;
   }
+  if (reals) p.tile_k = 16;  // as many bytes a stage
   p.tile_n = cover(dim, 128);
   p.tile_m = cover(all, 128);
   choose_warps(p);

@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kMmaM = 16, kMmaK = 16;  // of mma.m16n8k16; n goes in pairs of 8, as ldmatrix.x4 loads them
 constexpr int kMostUnrolled = 8;       // turns of a copying loop
+constexpr int kMostBytes = 16;         // of one access
+constexpr int kLeastCopied = 4;        // bytes of an asynchronous copy (PTX ISA, cp.async)
 
 // Blocks of the usual size that fit an SM hide each other's waiting: asks for registers of two.
 constexpr int kThreadsOfTwoBlocks = 512;
@@ -31,10 +33,10 @@ GemmTile::GemmTile(kernel::Builder& builder, const Problem& problem, const GemmP
                    Rows rows)
     : builder_(builder), problem_(problem), p_(parameters), rows_(rows) {
   check();
-  const int ring = p_.stages * stage_elements(), result = Tile{p_.tile_m, p_.tile_n}.elements();
+  const int ring = p_.stages * stage_elements(), result = tile(p_.tile_m, p_.tile_n).elements();
   ring_ = builder.shared("ring", problem.storage, std::max(ring, result), "[stages][A, B]; then C");
   if (2 * p_.threads() <= kThreadsOfTwoBlocks && fragments_m() * fragments_n() * 4 <= kSumsOfTwoBlocks &&
-      p_.vector >= kVectorOfTwoBlocks)
+      p_.vector >= kVectorOfTwoBlocks && tensor_cores())
     builder.set_min_blocks(kThreadsOfTwoBlocks / p_.threads());
 }
 
@@ -46,8 +48,9 @@ void GemmTile::check() const {
   require(p_.tile_m % (p_.warps_m * kMmaM) == 0 && p_.tile_n % (p_.warps_n * kMmaM) == 0,
           "a warp's part of the tile is a multiple of 16 x 16");
   require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
-  require(problem_.sizes.dim % p_.vector == 0 && kMmaM % p_.vector == 0, "vector divides D and 16");
-  for (const Tile& t : {tile(Side::A), tile(Side::B), Tile{p_.tile_m, p_.tile_n}}) {
+  require(problem_.sizes.dim % p_.vector == 0 && kMostBytes % (p_.vector * element_bytes()) == 0,
+          "vector divides D and 16 bytes");
+  for (const Tile& t : {tile(Side::A), tile(Side::B), tile(p_.tile_m, p_.tile_n)}) {
     const int per_row = t.columns / p_.vector;
     require(p_.threads() % per_row == 0, "the vectors of a row divide the threads");
     const int abreast = p_.threads() / per_row;
@@ -55,9 +58,13 @@ void GemmTile::check() const {
   }
 }
 
+GemmTile::Tile GemmTile::tile(int rows, int columns) const {
+  return {rows, columns, kMostBytes / element_bytes()};
+}
+
 GemmTile::Tile GemmTile::tile(Side side) const {
   const int extent = side == Side::A ? p_.tile_m : p_.tile_n;
-  return rows_ == Rows::AlongSum ? Tile{extent, p_.tile_k} : Tile{p_.tile_k, extent};
+  return rows_ == Rows::AlongSum ? tile(extent, p_.tile_k) : tile(p_.tile_k, extent);
 }
 
 // Which row each lane names to ldmatrix (lane 8m + i: row i of matrix m), so that the four matrices are the
@@ -69,6 +76,15 @@ void GemmTile::begin() {
   lane_ = b.let("lane", b.thread() % 32);
   warp_m_ = b.let("warp_m", warp / p_.warps_n * (p_.tile_m / p_.warps_m));
   warp_n_ = b.let("warp_n", warp % p_.warps_n * (p_.tile_n / p_.warps_n));
+  dealt_a_ = deal("a", tile(Side::A));
+  dealt_b_ = deal("b", tile(Side::B));
+  sums_ = b.array("sums", Type::F32, fragments_m() * fragments_n() * 4);
+  b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
+         [&](Value i) { b.write(sums_, i, b.real(0)); });
+  if (!tensor_cores()) return name_reals();
+  const int sets = p_.tile_k > kMmaK ? 2 : 1;
+  a_ = b.array("a_pairs", Type::I32, sets * fragments_m() * 4);
+  b_ = b.array("b_pairs", Type::I32, sets * fragments_n() * 2);
   const int pitch_a = tile(Side::A).pitch(), pitch_b = tile(Side::B).pitch();
   const Value in_16 = lane_ % 16, second_8 = lane_ / 16 * 8;                  // two matrices below each other
   const Value in_8 = lane_ % 8 + lane_ / 16 * 8, next_8 = lane_ / 8 % 2 * 8;  // two side by side
@@ -79,14 +95,6 @@ void GemmTile::begin() {
     a_lane_ = b.let("a_lane", in_8 * pitch_a + warp_m_ + next_8);
     b_lane_ = b.let("b_lane", in_16 * pitch_b + warp_n_ + second_8 + tile(Side::A).elements());
   }
-  dealt_a_ = deal("a", tile(Side::A));
-  dealt_b_ = deal("b", tile(Side::B));
-  const int sets = p_.tile_k > kMmaK ? 2 : 1;
-  sums_ = b.array("sums", Type::F32, fragments_m() * fragments_n() * 4);
-  a_ = b.array("a_pairs", Type::I32, sets * fragments_m() * 4);
-  b_ = b.array("b_pairs", Type::I32, sets * fragments_n() * 2);
-  b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
-         [&](Value i) { b.write(sums_, i, b.real(0)); });
 }
 
 // Turn `index` copies stage `index` and multiplies stage `index` - (stages - 1): the first turns only fill
@@ -110,7 +118,7 @@ void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
     a_rows_ = b.let("a_rows", slot + a_lane_);
     b_rows_ = b.let("b_rows", slot + b_lane_);
     b.if_(index >= stages - 1, [&] {
-      load_fragments(b.constant(0));
+      if (tensor_cores()) load_fragments(b.constant(0));
       multiply_step(b.constant(0));
     });
     b.if_(index < count, [&] {
@@ -149,9 +157,9 @@ void GemmTile::stage(Side side, const Copy& copy) {
   });
 }
 
-// cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
+// Odd rows of 16-bit elements go through registers.
 void GemmTile::copy(Place to, Place from) {
-  if (p_.vector > 1)
+  if (p_.vector * element_bytes() >= kLeastCopied)
     builder_.copy_async(to, from, p_.vector);
   else
     builder_.store(to, builder_.load("element", from));
@@ -159,7 +167,9 @@ void GemmTile::copy(Place to, Place from) {
 
 void GemmTile::clear(Place to) {
   auto& b = builder_;
-  if (p_.vector > 1)
+  if (!tensor_cores())
+    b.store_vector(to, std::vector<Value>(static_cast<std::size_t>(p_.vector), b.real(0)));
+  else if (p_.vector > 1)
     b.store_packed(to, std::vector<Value>(static_cast<std::size_t>(p_.vector / 2), b.constant(0)));
   else
     b.store(to, b.real(0));
@@ -167,7 +177,9 @@ void GemmTile::clear(Place to) {
 
 void GemmTile::store_vector(Place to, Place from) {
   auto& b = builder_;
-  if (p_.vector > 1)
+  if (!tensor_cores())
+    b.store_vector(to, b.load_vector("element", from, p_.vector));
+  else if (p_.vector > 1)
     b.store_packed(to, b.load_packed("pair", from, p_.vector / 2));
   else
     b.store(to, b.load("element", from));
@@ -190,6 +202,7 @@ void GemmTile::load_fragments(Value k) {
 }
 
 void GemmTile::multiply_step(Value k) {
+  if (!tensor_cores()) return multiply_reals(k);
   auto& b = builder_;
   const int across = fragments_n();
   b.if_(k + 1 < p_.tile_k / kMmaK, [&] { load_fragments(k + 1); });
@@ -218,12 +231,15 @@ void GemmTile::each_pair(const Pair& pair) {
 
 void GemmTile::each_vector(const std::function<void(Place, Value, Value)>& store) {
   auto& b = builder_;
-  const Tile result{p_.tile_m, p_.tile_n};
+  const Tile result = tile(p_.tile_m, p_.tile_n);
   const Value pitch = b.named("kPitch", result.pitch(), "elements from row to row of C");
   b.comment("C, rounded, takes the ring's place");
   b.barrier();
   each_pair([&](Value m, Value n, Value low, Value high) {
-    b.store_packed(ring_[m * pitch + n], {b.pack(problem_.storage, low, high)});
+    if (tensor_cores())
+      b.store_packed(ring_[m * pitch + n], {b.pack(problem_.storage, low, high)});
+    else
+      b.store_vector(ring_[m * pitch + n], {low, high});
   });
   b.barrier();
   const Dealt dealt = deal("c", result);

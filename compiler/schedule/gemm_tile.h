@@ -1,9 +1,11 @@
-// A block's tile of a matrix product on the tensor cores: C[m, n] = sum over k of A[m, k] * B[k, n], with
-// both operands staged through a ring in shared memory by asynchronous copies. What time_product and
-// matrix_gradient share; they say where operands come from and where results go.
+// A block's tile of a matrix product: C[m, n] = sum over k of A[m, k] * B[k, n], with both operands staged
+// through a ring in shared memory by asynchronous copies. What time_product and matrix_gradient share; they
+// say where operands come from and where results go.
 //
-// Warps stand in a grid of warps_m x warps_n over the tile. Each loads fragments by ldmatrix, adds with
-// mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix instructions).
+// Warps stand in a grid of warps_m x warps_n over the tile. With 16-bit storage each loads fragments by
+// ldmatrix, adds with mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix
+// instructions). With fp32 storage a lane has the same places of C and adds by multiply-adds
+// (gemm_tile_reals.cpp).
 #pragma once
 
 #include <functional>
@@ -19,8 +21,8 @@ struct GemmParameters {
   int tile_k = 32;                 // of the sum, a stage: a multiple of 16
   int stages = 4;                  // in the ring
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
-  int vector = 8;                  // elements one copy or store moves: 8, 4, 2 or 1, divides D
-  int splits = 1;                  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
+  int vector = 8;  // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
+  int splits = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
 
   int threads() const { return 32 * warps_m * warps_n; }
 };
@@ -76,19 +78,28 @@ class GemmTile {
   void store_vector(kernel::Place to, kernel::Place from);  // one vector, from shared memory
 
  private:
-  // A tile in shared memory. Eight elements after each row: rows begin 16 bytes times an odd number apart, so
-  // the eight rows that a phase of ldmatrix reads lie in different banks.
+  // A tile in shared memory. 16 bytes after each row: rows begin 16 bytes times an odd number apart, so the
+  // eight rows that a phase of ldmatrix reads lie in different banks.
   struct Tile {
-    int rows, columns;
-    int pitch() const { return columns + 8; }
+    int rows, columns, padding;
+    int pitch() const { return columns + padding; }
     int elements() const { return rows * pitch(); }
   };
+  Tile tile(int rows, int columns) const;
   Tile tile(Side side) const;
+  bool tensor_cores() const { return problem_.storage != kernel::Storage::F32; }
+  int element_bytes() const { return kernel::storage_bytes(problem_.storage); }
   Dealt deal(const std::string& name, const Tile& tile);
   using Turn = std::function<void(kernel::Value turn, kernel::Value row)>;
   void each_turn(const Dealt& dealt, const Tile& tile, const Turn& body);
   void load_fragments(kernel::Value k);
   void multiply_step(kernel::Value k);
+  // The forms for fp32 storage.
+  void name_reals();
+  void multiply_reals(kernel::Value k);
+  void multiply_along_sum(kernel::Value four);
+  void multiply_along_result(kernel::Value k);
+  void add_product(kernel::Value i, int half, int j, int side, kernel::Value a, kernel::Value b);
   void check() const;
 
   int fragments_m() const { return p_.tile_m / p_.warps_m / 16; }  // m16 blocks of a warp
@@ -104,7 +115,7 @@ class GemmTile {
   Dealt dealt_a_, dealt_b_;
   kernel::Value warp_m_, warp_n_, lane_, a_lane_, b_lane_;
   kernel::Value to_slot_;          // first element of the slot that is being filled
-  kernel::Value a_rows_, b_rows_;  // rows this lane names, in the slot that is being multiplied
+  kernel::Value a_rows_, b_rows_;  // rows this lane names (fp32: reads), in the slot that is multiplied
 };
 
 }  // namespace rondo::schedule

@@ -1,5 +1,5 @@
-// Gradients of matrices: sums over all steps of outer products. 16-bit storage, on the tensor cores, sums in
-// fp32, in a fixed order: runs are bit-identical.
+// Gradients of matrices: sums over all steps of outer products. Sums in fp32, in a
+// fixed order: runs are bit-identical.
 #pragma once
 
 #include <vector>

@@ -2,24 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "compiler/schedule/dense.h"
 #include "compiler/schedule/persistent_plan.h"
 #include "compiler/schedule/step_products.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
-using step::Tail;
-using step::TensorKind;
-
 Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const {
-  const step::Structure structure = step::analyze(cell);
-  if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
-  if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
-  for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
-      return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+  if (Legality legality = dense_legal(cell); !legality.legal) return legality;
   if (problem.storage == kernel::Storage::F32)
     return {false, "fp32 storage: its products run on the tensor cores, which take bf16 and fp16"};
   return {};

@@ -1,16 +1,11 @@
-// The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps
-// at once, before and after a sweep that carries the gradients back (DESIGN, "persistent").
+// The sweep of a persistent backward pass: it carries the gradients back (docs/design.md, "persistent").
 #include <fmt/format.h>
 
-#include <set>
-
-#include "compiler/schedule/matrix_gradient.h"
+#include "compiler/schedule/dense.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_body.h"
 #include "compiler/schedule/persistent_plan.h"
 #include "compiler/schedule/stream.h"
-#include "compiler/schedule/time_pointwise.h"
-#include "compiler/schedule/time_product.h"
 
 namespace rondo::schedule {
 namespace {
@@ -168,72 +163,15 @@ class SweepBuilder : PersistentBody {
   std::vector<Value> sums_;
 };
 
-// Where a vector of all steps lies: an input, a saved state of the step before, or a scratch row.
-TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
-  if (const auto row = split.vector_row.find(id); row != split.vector_row.end())
-    return {{{Role::Scratch, kVectors}, row->second}, false, std::nullopt, 0};
-  const Node& node = split.needs.step.graph.at(id);
-  if (cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Input)
-    return {{{Role::Input, node.tensor}, node.row}, false, std::nullopt, 0};
-  return {split.needs.history.at({node.tensor, node.row}), true, TensorRef{Role::InitialState, node.tensor},
-          node.row};
-}
-
-// Copies no wider than the sweep's, which the plan's alignment stands for.
-GemmParameters gemm_for(const Problem& problem, GemmUse use, int rows, const Parameters& sweep) {
-  GemmParameters result = gemm_parameters(problem, use, rows);
-  result.vector = std::min(result.vector, PersistentParameters::from(sweep).vector);
-  return result;
-}
-
-void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                          const Parameters& parameters, KernelPlan& plan) {
-  std::set<NodeId> made;
-  const auto make_vector = [&](NodeId vector) {
-    if (split.vector_row.count(vector) != 0 && made.insert(vector).second)
-      plan.launches.push_back(time_vector(cell, problem, split, vector));
-  };
-  for (const ProductGroup& group : split.forward) {
-    make_vector(group.vector);
-    std::vector<TimeProduct> products;
-    for (const Product& product : group.products)
-      products.push_back({product.matrix,
-                          product.row,
-                          operand(cell, split, group.vector),
-                          {{Role::Scratch, kProducts}, split.product_row.at(product.node)}});
-    plan.launches.push_back(
-        time_product(cell, problem, products, plan.scratch_rows,
-                     gemm_for(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), parameters)));
-  }
-  for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
-}
-
-void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                          const Parameters& parameters, KernelPlan& plan) {
-  std::vector<MatrixTerm> terms;
-  for (const step::MatrixGradient& matrix : split.needs.step.matrices)
-    terms.push_back({matrix.tensor,
-                     matrix.row,
-                     {left_row(split, matrix.left), false, std::nullopt, 0},
-                     operand(cell, split, matrix.right)});
-  const GemmParameters gemm =
-      gemm_for(problem, GemmUse::MatrixGradient, static_cast<int>(terms.size()), parameters);
-  for (Launch& launch : matrix_gradients(cell, problem, terms, plan.scratch_rows, gemm))
-    plan.launches.push_back(std::move(launch));
-  plan.workspace_elements_fixed = matrix_gradient_workspace(cell, problem, terms, gemm);
-}
-
 }  // namespace
 
 void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                          KernelPlan& plan) {
   const BackwardSplit split = backward_split(cell);
-  plan.scratch_rows = scratch_rows(split);
-  add_forward_products(cell, problem, split, parameters, plan);
-  plan.launches.push_back(SweepBuilder(cell, problem, PersistentParameters::from(parameters), split).build());
-  for (Launch& launch : reduce_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
-  add_matrix_gradients(cell, problem, split, parameters, plan);
-  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+  const auto own = PersistentParameters::from(parameters);
+  dense_backward(
+      cell, problem, split, own.vector,
+      [&] { plan.launches.push_back(SweepBuilder(cell, problem, own, split).build()); }, plan);
 }
 
 }  // namespace rondo::schedule

@@ -21,7 +21,7 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
       sums_(product_sums(step_.graph, step_.roots, groups_)),
-      stages_(step_stages(cell, problem, step_, groups_)),
+      order_(step_order(cell, problem, step_, groups_)),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
       products_(step_products(kernel_, problem, groups_, sums_)) {}
 
@@ -70,7 +70,7 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
   if (!looks_ahead()) return;
   early_.resize(static_cast<std::size_t>(channels()));
   for (auto& of_channel : early_)
-    for (const step::NodeId id : stages_.handed) {
+    for (const step::NodeId id : order_.handed) {
       const std::string& label = step_.graph.at(id).label;
       of_channel.push_back(b.variable(label.empty() ? "early" : label, b.real(0)));
     }
@@ -123,7 +123,7 @@ void PersistentBody::compute_early(const PersistentKernel::Step& step, const Lea
   for (int c = 0; c < channels(); ++c) {
     GraphLowering::Values values = lowering_.start(c);
     const std::vector<Value> handed = lowering_.emit_roots(
-        values, stages_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
+        values, order_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
     for (std::size_t i = 0; i < handed.size(); ++i)
       kernel_.builder().assign(early_[static_cast<std::size_t>(c)][i], handed[i]);
   }
@@ -147,7 +147,7 @@ void PersistentBody::emit_ready(int level, const PersistentKernel::Step& now, co
   for (int c = 0; c < channels(); ++c) {
     GraphLowering::Values& values = step.values[static_cast<std::size_t>(c)];
     for (const step::NodeId id : lowering_.missing(values, step_.roots))
-      if (stages_.after[static_cast<std::size_t>(id)] <= level)
+      if (order_.after[static_cast<std::size_t>(id)] <= level)
         lowering_.emit_node(values, id, [&](const step::Node& node) { return leaf(node, now, c); });
   }
 }
@@ -197,8 +197,8 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
   Progress step{{}, std::vector<bool>(step_.roots.size(), false)};
   for (int c = 0; c < channels(); ++c) {
     step.values.push_back(lowering_.start(c));
-    for (std::size_t i = 0; looks_ahead() && i < stages_.handed.size(); ++i)
-      step.values.back()[stages_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
+    for (std::size_t i = 0; looks_ahead() && i < order_.handed.size(); ++i)
+      step.values.back()[order_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
   }
   const int levels = levels_of(groups_);
   for (int level = 0; level < levels; ++level) {

@@ -12,7 +12,7 @@
 #include "compiler/schedule/lower_graph.h"
 #include "compiler/schedule/shorten_chain.h"
 #include "compiler/schedule/step_products.h"
-#include "compiler/schedule/step_stages.h"
+#include "compiler/schedule/step_order.h"
 
 namespace rondo::schedule {
 
@@ -51,7 +51,7 @@ class PersistentBody {
   StepGraph step_;
   std::vector<ProductGroup> groups_;
   std::vector<ProductSum> sums_;
-  StepStages stages_;
+  StepOrder order_;
   GraphLowering lowering_;
 
  private:
@@ -70,7 +70,7 @@ class PersistentBody {
   void take_products(int level, Progress& step);
   void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
   // What of a step waits for no carry is computed while the step before waits for its products.
-  bool looks_ahead() const { return !stages_.handed.empty() && levels_of(groups_) > 0; }
+  bool looks_ahead() const { return !order_.handed.empty() && levels_of(groups_) > 0; }
   void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
   void keep_for_later(Progress& step);
   kernel::Value settled(kernel::Value value, const std::string& name);
@@ -80,7 +80,7 @@ class PersistentBody {
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block
   std::vector<kernel::Value> carry_;
-  std::vector<std::vector<kernel::Value>> early_;  // by channel: stages_.handed of the step to come
+  std::vector<std::vector<kernel::Value>> early_;  // by channel: order_.handed of the step to come
 };
 
 }  // namespace rondo::schedule

@@ -12,10 +12,9 @@
 #include "compiler/kernel/builder.h"
 #include "compiler/schedule/persistent_geometry.h"
 #include "compiler/schedule/signature.h"
+#include "compiler/schedule/sweep.h"
 
 namespace rondo::schedule {
-
-enum class TimeOrder { Forward, Backward };
 
 class PersistentKernel {
  public:

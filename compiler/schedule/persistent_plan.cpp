@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/step_stages.h"
+#include "compiler/schedule/step_order.h"
 
 namespace rondo::schedule {
 
@@ -115,7 +115,7 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
     shape.terms.push_back(static_cast<int>(sum.terms.size()));
   shape.levels = levels_of(groups);
-  shape.handed = static_cast<int>(step_stages(cell, problem, graph, groups).handed.size());
+  shape.handed = static_cast<int>(step_order(cell, problem, graph, groups).handed.size());
   shape.states = static_cast<int>(cell.next.size());
   auto rows = [&](const std::vector<TensorId>& tensors) {
     int sum = 0;

@@ -10,13 +10,17 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
   if (ref.role == Role::Exchange) return kernel::Storage::I32;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
-  return has_time_axis(ref.role) || matrix ? problem.storage : kernel::Storage::F32;
+  const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
+  return rounded || matrix ? problem.storage : kernel::Storage::F32;
 }
 
 std::string name_of(TensorRef ref, const step::Cell& cell) {
   if (ref.role == Role::Workspace) return "workspace";
   if (ref.role == Role::Exchange) return "exchange";
   if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
+  if (ref.role == Role::Packed) return "packed";
+  if (ref.role == Role::Vectors) return "vectors";
+  if (ref.role == Role::Carries) return "carries";
   const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
   switch (ref.role) {
     case Role::Input:
@@ -32,7 +36,10 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
     case Role::InitialStateGradient: return "grad_" + name + "_first";
     case Role::Workspace:
     case Role::Exchange:
-    case Role::Scratch: break;
+    case Role::Scratch:
+    case Role::Packed:
+    case Role::Vectors:
+    case Role::Carries: break;
   }
   return name;
 }
@@ -85,6 +92,11 @@ kernel::Value Signature::batch() {
 kernel::Value Signature::first_tile() {
   arguments_.push_back(FirstTile{});
   return builder_.argument("first_tile", Type::I32, "batch tiles before this launch's");
+}
+
+kernel::Value Signature::step_count() {
+  arguments_.push_back(StepCount{});
+  return builder_.argument("step", Type::I32, "time steps done before this one");
 }
 
 kernel::Value Signature::time() {

@@ -33,6 +33,7 @@ class Signature {
   kernel::Value batch();
   kernel::Value time();
   kernel::Value first_tile();
+  kernel::Value step_count();
 
   std::vector<LaunchArgument> arguments() const { return arguments_; }
 

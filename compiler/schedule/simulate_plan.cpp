@@ -34,15 +34,12 @@ class PlanSimulator {
       : cell_(cell), problem_(problem), plan_(plan), given_(given), pad_(pad) {}
 
   SimulatedRun run() {
-    for (const Launch& launch : plan_.launches) {
-      for (const LaunchPart& part : launch_parts(launch, problem_.sizes.batch, problem_.sizes.time)) {
-        std::vector<kernel::Argument> arguments;
-        for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-          arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part));
-        const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_);
-        for (const kernel::Fault& fault : result.faults)
-          result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
-      }
+    for (std::size_t first = 0; first < plan_.launches.size();) {
+      const std::size_t end = section_end(plan_.launches, first);
+      const std::int64_t steps = plan_.launches[first].each_step ? problem_.sizes.time : 1;
+      for (std::int64_t step = 0; step < steps; ++step)
+        for (std::size_t k = first; k < end; ++k) start(plan_.launches[k], step);
+      first = end;
     }
     for (const auto& [ref, written] : written_)
       if (written && !is_internal(ref.role)) collect(ref);
@@ -50,11 +47,23 @@ class PlanSimulator {
   }
 
  private:
+  void start(const Launch& launch, std::int64_t step) {
+    for (const LaunchPart& part : launch_parts(launch, problem_.sizes.batch, problem_.sizes.time)) {
+      std::vector<kernel::Argument> arguments;
+      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+        arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part, step));
+      const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_);
+      for (const kernel::Fault& fault : result.faults)
+        result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
+    }
+  }
+
   Layout layout(const TensorRef& ref) const {
     const step::Sizes& sizes = problem_.sizes;
     Layout l;
     if (!has_time_axis(ref.role)) {
-      l.step = ref.role == Role::Exchange
+      l.step = is_kept(ref.role) ? kept_extent(plan_, ref.role).elements(sizes.batch)
+               : ref.role == Role::Exchange
                    ? plan_.exchange_words *
                          ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
                : ref.role == Role::Workspace
@@ -96,14 +105,16 @@ class PlanSimulator {
     }
   }
 
-  kernel::Argument argument(const LaunchArgument& launch_argument, bool written, const LaunchPart& part) {
+  kernel::Argument argument(const LaunchArgument& launch_argument, bool written, const LaunchPart& part,
+                            std::int64_t step) {
     kernel::Argument result;
     std::visit(Overload{[&](const Pointer& p) { result.buffer = buffer(p.tensor, written); },
                         [&](const StrideB& s) { result.integer = layout(s.tensor).stride_b; },
                         [&](const StrideT& s) { result.integer = layout(s.tensor).stride_t; },
                         [&](const Batch&) { result.integer = problem_.sizes.batch; },
                         [&](const Time&) { result.integer = problem_.sizes.time; },
-                        [&](const FirstTile&) { result.integer = part.first_tile; }},
+                        [&](const FirstTile&) { result.integer = part.first_tile; },
+                        [&](const StepCount&) { result.integer = step; }},
                launch_argument);
     return result;
   }

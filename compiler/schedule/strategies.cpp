@@ -1,3 +1,4 @@
+#include "compiler/schedule/alternating.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/stream.h"
 
@@ -6,7 +7,8 @@ namespace rondo::schedule {
 const std::vector<const Strategy*>& strategies() {
   static const Stream stream;
   static const Persistent persistent;
-  static const std::vector<const Strategy*> all = {&stream, &persistent};
+  static const Alternating alternating;
+  static const std::vector<const Strategy*> all = {&stream, &persistent, &alternating};
   return all;
 }
 

@@ -1,5 +1,5 @@
 // Products of matrices with a vector of each step, over all steps at once: what a backward pass needs again
-// of a forward pass that multiplies step by step. 16-bit storage, on the tensor cores, sums in fp32.
+// of a forward pass that multiplies step by step. Sums in fp32.
 #pragma once
 
 #include <vector>

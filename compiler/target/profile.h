@@ -35,6 +35,8 @@ struct Speeds {
   double memory_latency_s = 0.8e-6;  // loaded global memory latency
   double barrier_s = 20e-9;          // __syncthreads of 256 threads
   double launch_s = 3e-6;            // gap a launch adds on a busy stream
+  double graph_launch_s = 2e-6;      // from kernel to dependent kernel of one CUDA graph
+  double l2_bytes_per_s = 3e12;      // read from L2 by all SMs
   double special_per_cycle_sm = 16;  // special-function results a cycle and SM
   double alu_per_cycle_sm = 128;     // fp32 results a cycle and SM
 };
@@ -55,6 +57,9 @@ const std::vector<Profile>& shipped_profiles();
 // By key, by driver name, or by arch ("sm_90": the first shipped profile of it); Error Input naming the known
 // ones.
 Result<Profile> find_profile(const std::string& name);
+
+// What the SMs read of the L2 together, as far as their number and clock tell.
+double l2_speed(int sms, double clock_hz);
 
 // JSON with the field names above (the form stored in the database and exchanged by `rondo calibrate`).
 std::string to_json(const Profile& profile);

@@ -27,9 +27,10 @@ constexpr Row kRows[] = {
      72 * kMiB, 2.52, 1008},
     {"h100", "NVIDIA H100 80GB HBM3", "H100 data sheet", 9, 0, 132, 232448, 233472, 2048, 32, 16, 50 * kMiB,
      1.83, 3350},
-    {"h200", "NVIDIA H200", "H200 data sheet", 9, 0, 132, 232448, 233472, 2048, 32, 16, 60 * kMiB, 1.83, 4800},
-    {"b200", "NVIDIA B200", "Blackwell data sheet", 10, 0, 148, 232448, 233472, 2048, 32, 16, 126 * kMiB, 1.85,
-     8000},
+    {"h200", "NVIDIA H200", "H200 data sheet", 9, 0, 132, 232448, 233472, 2048, 32, 16, 60 * kMiB, 1.83,
+     4800},
+    {"b200", "NVIDIA B200", "Blackwell data sheet", 10, 0, 148, 232448, 233472, 2048, 32, 16, 126 * kMiB,
+     1.85, 8000},
     {"rtx5090", "NVIDIA GeForce RTX 5090", "Blackwell RTX white paper", 12, 0, 170, 101376, 102400, 1536, 24,
      8, 96 * kMiB, 2.41, 1792},
 };
@@ -52,6 +53,7 @@ Profile make(const Row& row) {
   p.speeds.clock_hz = row.clock_ghz * 1e9;
   p.speeds.copy_bytes_per_s = kShareOfPeak * row.peak_gb_per_s * 1e9;
   p.speeds.sm_bytes_per_s = 32 * row.clock_ghz * 1e9;  // half of the 64 bytes a clock an SM's L2 port carries
+  p.speeds.l2_bytes_per_s = l2_speed(row.sms, p.speeds.clock_hz);
   return p;
 }
 

@@ -16,10 +16,12 @@ class TimeGemmCompile : public ::testing::TestWithParam<const char*> {};
 TEST_P(TimeGemmCompile, StaysInRegisters) {
   const auto nvrtc = runtime::Nvrtc::get();
   if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
-  for (const int dim : {64, 72, 768}) {
+  for (const int dim : {64, 72, 768, 2048}) {
     Problem problem;
     problem.sizes = {.batch = 16, .time = 1024, .heads = dim == 64 ? 12 : 1, .dim = dim};
-    problem.storage = dim == 72 ? kernel::Storage::F16 : kernel::Storage::BF16;
+    problem.storage = dim == 72     ? kernel::Storage::F16
+                      : dim == 2048 ? kernel::Storage::F32
+                                    : kernel::Storage::BF16;
     const step::Cell cell = matrices_and_vectors();
     std::vector<Launch> launches = matrix_gradients(cell, problem, terms(), {kScratchRows},
                                                     gemm_parameters(problem, GemmUse::MatrixGradient, 2));

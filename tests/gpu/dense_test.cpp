@@ -1,4 +1,5 @@
-// Every cell with matrices, 16-bit storage type, pass and form of team on the GPU against the reference.
+// Every cell with matrices, storage type, pass, and strategy or form of team on the GPU against the
+// reference.
 #include <tuple>
 
 #include "tests/gpu/gpu.h"
@@ -14,9 +15,12 @@ using schedule::Pass;
 
 constexpr int kTries = 20;
 
-enum class Form { Block, Cluster, Grid };
+enum class Form { Block, Cluster, Grid, Alternating };  // of persistent; the other strategy
 
-bool has_form(const schedule::Parameters& parameters, Form form) {
+bool has_form(const runtime::Candidate& candidate, Form form) {
+  if ((candidate.strategy == "alternating") != (form == Form::Alternating)) return false;
+  if (form == Form::Alternating) return true;
+  const schedule::Parameters& parameters = candidate.parameters;
   const auto blocks = parameters.find("blocks");
   if (blocks == parameters.end()) return false;
   if (form == Form::Grid) return parameters.at("grid") == 1;
@@ -34,7 +38,7 @@ class DenseCell : public rondo::testing::GpuTest,
     }
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
-      if (!has_form(candidate.parameters, std::get<3>(GetParam()))) continue;
+      if (!has_form(candidate, std::get<3>(GetParam()))) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, candidate)) continue;
       return load(cell, p, candidate.strategy, candidate.parameters);
@@ -82,7 +86,7 @@ TEST_P(DenseCell, RepeatsBitByBit) {
 }
 
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
-  const char* forms[] = {"block", "cluster", "grid"};
+  const char* forms[] = {"block", "cluster", "grid", "alternating"};
   return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
          schedule::pass_name(std::get<2>(info.param)) + "_" +
          forms[static_cast<int>(std::get<3>(info.param))];
@@ -94,6 +98,13 @@ INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
                                             ::testing::Values(Pass::Forward, Pass::ForwardSave,
                                                               Pass::Backward),
                                             ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Alternating, DenseCell,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
+                                                              Pass::Backward),
+                                            ::testing::Values(Form::Alternating)),
                          name_of_case);
 
 }  // namespace

@@ -143,6 +143,10 @@ TEST_F(OnGpu, CalibrationGivesPlausibleFigures) {
   EXPECT_LT(s.barrier_s, 2e-7);
   EXPECT_GT(s.memory_latency_s, 2e-7);
   EXPECT_LT(s.memory_latency_s, 1e-5);
+  EXPECT_GT(s.graph_launch_s, 2e-7);
+  EXPECT_LT(s.graph_launch_s, 2e-5);
+  EXPECT_GT(s.l2_bytes_per_s, 0.8 * s.copy_bytes_per_s);
+  EXPECT_LT(s.l2_bytes_per_s, 1e14);
   EXPECT_GT(s.launch_s, 3e-7);
   EXPECT_LT(s.launch_s, 5e-5);
   EXPECT_GT(s.sm_bytes_per_s, 1e9);

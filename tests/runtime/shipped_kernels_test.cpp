@@ -23,6 +23,7 @@ using schedule::Pass;
 constexpr const char* kArchitectures[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
 
 constexpr step::Sizes kManyChannels{.batch = 8, .time = 4096, .heads = 1, .dim = 1536};
+constexpr step::Sizes kLargeHead{.batch = 16, .time = 1024, .heads = 1, .dim = 2048};
 constexpr step::Sizes kFewChannels{.batch = 1, .time = 65536, .heads = 1, .dim = 1024};
 
 // One translation unit, and everything that chose it.
@@ -42,19 +43,19 @@ class ShippedKernels : public ::testing::Test {
 
   // The kernels chosen for one problem on one board; equal text is compiled once an architecture.
   void choose_one(const step::Cell& cell, const step::Sizes& sizes, Storage storage, Pass pass,
-                  const target::Profile& profile) {
+                  const target::Profile& profile, const std::string& strategy = "stream") {
     schedule::Problem problem;
     problem.sizes = sizes;
     problem.storage = storage;
     problem.math = schedule::default_math(storage);
     problem.pass = pass;
     problem.arch = profile.arch();
-    if (!schedule::find_strategy("stream")->legal(cell, problem).legal) return;
+    if (!schedule::find_strategy(strategy)->legal(cell, problem).legal) return;
     served_.insert(cell.name);
     const std::string what = cell.name + ' ' + kernel::storage_name(problem.storage) + ' ' +
                              schedule::pass_name(problem.pass) + " B" + std::to_string(problem.sizes.batch) +
                              " on " + profile.key;
-    const Result<Choice> choice = choose(cell, problem, profile);
+    const Result<Choice> choice = choose_with(cell, problem, profile, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;
     Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
     ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
@@ -80,6 +81,23 @@ class ShippedKernels : public ::testing::Test {
         }
         if (!first_of_arch) continue;
         ASSERT_NO_FATAL_FAILURE(choose_one(cell, kFewChannels, Storage::BF16, Pass::Backward, profile));
+      }
+    }
+  }
+
+  // Heads that no chip holds: one cell in all types, the others, which have several levels of products or
+  // many states, in bf16.
+  void choose_alternating() {
+    std::set<std::string> archs;
+    for (const target::Profile& profile : target::shipped_profiles()) {
+      if (!archs.insert(profile.arch()).second) continue;
+      for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+        for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
+          ASSERT_NO_FATAL_FAILURE(
+              choose_one(testing::library_cell("lstm"), kLargeHead, storage, pass, profile, "alternating"));
+        for (const char* name : {"gru", "mgu", "slstm"})
+          ASSERT_NO_FATAL_FAILURE(choose_one(testing::library_cell(name), kLargeHead, Storage::BF16, pass,
+                                             profile, "alternating"));
       }
     }
   }
@@ -136,6 +154,11 @@ TEST_F(ShippedKernels, CompileEverywhereWithoutSpills) {
   std::printf("%zu choices, %zu different sources to compile:", chosen_, units_.size());
   for (const auto& [arch, count] : by_arch) std::printf(" %s %zu", arch.c_str(), count);
   std::printf("\n");
+  compile_all();
+}
+
+TEST_F(ShippedKernels, LargeHeadsCompileEverywhereWithoutSpills) {
+  ASSERT_NO_FATAL_FAILURE(choose_alternating());
   compile_all();
 }
 

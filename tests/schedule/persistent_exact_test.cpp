@@ -1,130 +1,34 @@
-// A linear cell over small integers: every product, sum and gradient is exact in every type, so a fragment
-// that lies in the wrong place cannot hide in rounding.
-#include <gtest/gtest.h>
-
-#include <random>
-
-#include "compiler/frontend/frontend.h"
-#include "compiler/schedule/persistent_geometry.h"
-#include "compiler/schedule/simulate_plan.h"
-#include "compiler/schedule/strategy.h"
-#include "compiler/step/reference.h"
+// persistent, on the integers of exact_case.h.
+#include "tests/schedule/exact_case.h"
 
 namespace rondo::schedule {
 namespace {
 
-constexpr const char* kLinear = R"(
-cell linear(D) {
-  input x[2, D]
-  param R[2, D, D]
-  state h[D], k[D]
-
-  g = R @ h
-  next h = g[0] + x[0]
-  next k = g[1] - k + x[1]
-  output h, k
-}
-)";
-
-// -1, 0 and 1; matrices sparse, so that values stay below 256, which bf16 holds exactly.
-std::vector<double> integers(std::mt19937& rng, std::int64_t count, int out_of) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (double& v : values) {
-    const auto draw = static_cast<int>(rng() % static_cast<unsigned>(out_of));
-    v = draw == 0 ? 1 : draw == 1 ? -1 : 0;
-  }
-  return values;
+void run(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1) {
+  ExactCase("persistent", {{"blocks", blocks},
+                           {"together", 1},
+                           {"grid", grid},
+                           {"unit_blocks", 1},
+                           {"batch_tiles", 1},
+                           {"resident", 1},
+                           {"splits", splits},
+                           {"chains", 2},
+                           {"steps", 2},
+                           {"stages", 3},
+                           {"vector", 8},
+                           {"loaders", 1},
+                           {"writers", 1}})
+      .run();
 }
 
-class ExactCase {
- public:
-  ExactCase(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1)
-      : cell_(frontend::parse(kLinear, "linear.cell").cells.at(0)) {
-    problem_.sizes = {5, 3, 2, 40};
-    parameters_ = {
-        {"blocks", blocks}, {"together", 1},    {"grid", grid},     {"reduce_scatter", reduce_scatter},
-        {"share", share},   {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1},
-        {"splits", splits}, {"chains", 2},      {"steps", 2},       {"stages", 3},
-        {"vector", 8},      {"loaders", 1},     {"writers", 1}};
-  }
+TEST(PersistentExact, OneBlock) { run(1, 0, 1); }
+TEST(PersistentExact, ClusterOf2) { run(2, 0, 1); }
+TEST(PersistentExact, ClusterOf4WithSplits) { run(4, 0, 2); }
+TEST(PersistentExact, GridOf3) { run(3, 1, 1); }
 
-  void run() {
-    std::mt19937 rng(11);
-    step::ForwardArguments<double> arguments;
-    step::LossGradients<double> loss;
-    for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell_.tensors.size()); ++id) {
-      const step::Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
-      const std::int64_t count = step::element_count(tensor, problem_.sizes);
-      switch (tensor.kind) {
-        case step::TensorKind::Input:
-          put(arguments.inputs, {Role::Input, id}, integers(rng, count, 3));
-          break;
-        case step::TensorKind::Param:
-          put(arguments.params, {Role::Param, id}, integers(rng, count, 16));
-          break;
-        case step::TensorKind::State:
-          put(arguments.initial_states, {Role::InitialState, id}, integers(rng, count, 3));
-          put(loss.last_states, {Role::LastStateGradient, id}, integers(rng, count, 3));
-          break;
-        case step::TensorKind::Output:
-          put(loss.outputs, {Role::OutputGradient, id}, integers(rng, count, 3));
-          break;
-      }
-    }
-    const auto forward = run_forward(cell_, problem_.sizes, arguments, {1, true, nullptr, nullptr});
-    ASSERT_TRUE(forward) << forward.error().message;
-    problem_.pass = Pass::ForwardSave;
-    const SimulatedRun saved = simulate();
-    expect(saved, Role::Output, step::TensorKind::Output, forward->outputs);
-    expect(saved, Role::LastState, step::TensorKind::State, forward->last_states);
-    for (const auto& [ref, values] : saved.written)
-      if (ref.role != Role::LastState) given_[ref] = values;
-    const auto backward = run_backward(cell_, problem_.sizes, arguments, loss, {1, true, nullptr, nullptr});
-    ASSERT_TRUE(backward) << backward.error().message;
-    problem_.pass = Pass::Backward;
-    const SimulatedRun swept = simulate();
-    expect(swept, Role::InputGradient, step::TensorKind::Input, backward->inputs);
-    expect(swept, Role::ParamGradient, step::TensorKind::Param, backward->params);
-    expect(swept, Role::InitialStateGradient, step::TensorKind::State, backward->initial_states);
-  }
-
- private:
-  void put(step::TensorMap<double>& map, TensorRef ref, std::vector<double> values) {
-    map[cell_.tensors[static_cast<std::size_t>(ref.tensor)].name] = values;
-    given_[ref] = std::move(values);
-  }
-
-  SimulatedRun simulate() {
-    const KernelPlan plan = find_strategy("persistent")->build(cell_, problem_, parameters_);
-    SimulatedRun run = simulate_plan(cell_, problem_, plan, given_, 16);
-    EXPECT_TRUE(run.faults.empty()) << run.faults.front();
-    EXPECT_TRUE(run.unwritten.empty()) << run.unwritten.front();
-    return run;
-  }
-
-  void expect(const SimulatedRun& run, Role role, step::TensorKind kind,
-              const step::TensorMap<double>& want) {
-    for (const step::TensorId id : cell_.of_kind(kind)) {
-      const std::string& name = cell_.tensors[static_cast<std::size_t>(id)].name;
-      ASSERT_EQ(run.written.count({role, id}), 1u) << name;
-      EXPECT_EQ(run.written.at({role, id}), want.at(name)) << name << ", role " << static_cast<int>(role);
-    }
-  }
-
-  step::Cell cell_;
-  Problem problem_;
-  Parameters parameters_;
-  TensorValues given_;
-};
-
-TEST(PersistentExact, OneBlock) { ExactCase(1, 0, 1).run(); }
-TEST(PersistentExact, ClusterOf2) { ExactCase(2, 0, 1).run(); }
-TEST(PersistentExact, ClusterOf4WithSplits) { ExactCase(4, 0, 2).run(); }
-TEST(PersistentExact, GridOf3) { ExactCase(3, 1, 1).run(); }
-
-TEST(PersistentExact, ReduceScatterInClusterOf4) { ExactCase(4, 0, 2, 1).run(); }
-TEST(PersistentExact, ReduceScatterInGridOf2) { ExactCase(2, 1, 1, 1).run(); }
-TEST(PersistentExact, ReduceScatterInGridOfClusters) { ExactCase(4, 1, 1, 1, 2).run(); }
+TEST(PersistentExact, ReduceScatterInClusterOf4) { run(4, 0, 2, 1); }
+TEST(PersistentExact, ReduceScatterInGridOf2) { run(2, 1, 1, 1); }
+TEST(PersistentExact, ReduceScatterInGridOfClusters) { run(4, 1, 1, 1, 2); }
 
 }  // namespace
 }  // namespace rondo::schedule

@@ -183,7 +183,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{72, 1, 130, 1, Storage::F16, 8}, Case{136, 1, 130, 1, Storage::BF16, 0},
                       Case{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
                       Case{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
-                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep}));
+                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep}, Case{5, 3, 9, 2, Storage::F32, 3},
+                      Case{40, 3, 70, 2, Storage::F32, 4}, Case{72, 1, 130, 1, Storage::F32, 8},
+                      Case{136, 1, 2, 1, Storage::F32, 4}));
 
 TEST(TimeGemmParameters, WrongOnesAreRefused) {
   Problem problem;

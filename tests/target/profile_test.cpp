@@ -37,6 +37,20 @@ TEST(Profile, JsonKeepsEveryField) {
   }
 }
 
+TEST(Profile, SpeedsThatCameLaterMayBeMissing) {
+  const Profile h200 = find_profile("h200").value();
+  std::string text = to_json(h200);
+  for (const std::string name : {"\"graph_launch_s\"", "\"l2_bytes_per_s\""}) {
+    const std::size_t at = text.find(name);
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at + 1, "not_");
+  }
+  const auto back = profile_from_json(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->speeds.l2_bytes_per_s, h200.speeds.l2_bytes_per_s);
+  EXPECT_EQ(back->speeds.graph_launch_s, Speeds{}.graph_launch_s);
+}
+
 TEST(Profile, BadJsonIsAnError) {
   for (const char* text : {"", "{", "[]", "{\"name\": 3}", "{\"name\":\"x\",\"key\":\"y\"}"}) {
     const auto parsed = profile_from_json(text);

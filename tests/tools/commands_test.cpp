@@ -143,10 +143,19 @@ TEST(BadInput, NoNvrtc) {
   EXPECT_EQ(rondo({"emit", "mingru", "--shape", "D=64"}, {{"RONDO_NVRTC", "none"}}).status, 0);
 }
 
-TEST(BadInput, DenseCellsInFp32) {
+TEST(BadInput, CellsThatNoStrategyComputes) {
+  const Folder folder;
+  const std::string file = folder.path("norm.cell");
+  write_file(file, "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = x / sum(x) + h\n  output h\n}\n");
   for (const char* command : {"emit", "tune"})
-    expect_refused({{command, "gru", "--no-db", "--no-gpu", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
-  expect_refused({{"verify", "gru", "--simulate", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
+    expect_refused({{command, file, "--no-db", "--no-gpu"}, 3, "no strategy computes cell norm"});
+  expect_refused({{"verify", file, "--simulate"}, 3, "no strategy computes cell norm"});
+}
+
+TEST(BadInput, PersistentTakesNoFp32) {
+  expect_refused({{"emit", "gru", "--no-db", "--no-gpu", "--dtype", "fp32", "--strategy", "persistent"},
+                  2,
+                  "fp32 storage: its products run on the tensor cores"});
 }
 
 TEST(BadInput, ForeignFilesAreNoDatabase) {

@@ -179,13 +179,31 @@ TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
   EXPECT_EQ(result.error().kind, ErrorKind::Cancelled);
 }
 
-TEST(Tune, DenseCellsInFp32AreUnsupported) {
-  schedule::Problem problem = rondo::testing::problem_of(Pass::Forward);
-  problem.storage = kernel::Storage::F32;
+TEST(Tune, CellsThatNoStrategyComputesAreUnsupported) {
+  const step::Cell cell = rondo::testing::cell_from(
+      "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
   const auto result =
-      tune(rondo::testing::library_cell("lstm"), problem, target::find_profile("h200").value(), nullptr);
+      tune(cell, rondo::testing::problem_of(Pass::Forward), target::find_profile("h200").value(), nullptr);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
+}
+
+TEST(Tune, AStrategyMayBeAskedFor) {
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward);
+  const target::Profile profile = target::find_profile("h200").value();
+  TuneOptions options;
+  options.workers = 1;
+  options.strategy = "alternating";
+  const auto result = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  for (const Row& row : result->search.rows) EXPECT_EQ(row.candidate.strategy, "alternating");
+  for (const char* wrong : {"stream", "no such"}) {
+    options.strategy = wrong;
+    const auto refused = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind, ErrorKind::Input);
+    EXPECT_NE(refused.error().message.find(wrong), std::string::npos) << refused.error().message;
+  }
 }
 
 TEST(Verify, DefaultCasesHaveTailsAndGapsAndAreSmall) {
@@ -291,7 +309,7 @@ TEST(Calibrate, ProbesCompile) {
   for (const char* arch : {"sm_80", "sm_90"}) {
     const auto code = (*nvrtc)->compile(calibration_source(), "calibrate.cu", arch);
     ASSERT_TRUE(code.ok()) << code.error().message;
-    EXPECT_EQ(code->kernels.size(), 6u);
+    EXPECT_EQ(code->kernels.size(), 7u);
   }
 }
 

@@ -31,9 +31,10 @@ Status calibrate(const Options& options) {
   const target::Speeds& speeds = profile->speeds;
   print(fmt::format(
       "{} ({})\n  copy {:.2f} TB/s, one SM {:.1f} GB/s, memory latency {:.0f} ns, barrier {:.1f} ns, launch "
-      "{:.2f} us, clock {:.0f} MHz\n",
+      "{:.2f} us, in a graph {:.2f} us, L2 {:.2f} TB/s, clock {:.0f} MHz\n",
       profile->name, profile->source, speeds.copy_bytes_per_s * 1e-12, speeds.sm_bytes_per_s * 1e-9,
-      speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6, speeds.clock_hz * 1e-6));
+      speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6,
+      speeds.graph_launch_s * 1e6, speeds.l2_bytes_per_s * 1e-12, speeds.clock_hz * 1e-6));
   if (database->has_value()) print(fmt::format("stored in '{}'\n", (*database)->path()));
   return success();
 }

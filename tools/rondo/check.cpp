@@ -43,8 +43,8 @@ std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule:
       if (choice)
         verdict.choice = fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters),
                                      choice->expected_ms);
-      else
-        verdict.legality = {false, choice.error().message};
+      else  // without the list of all quantities, which `emit` shows
+        verdict.legality = {false, choice.error().message.substr(0, choice.error().message.find("\nwhere"))};
     }
     result.push_back(std::move(verdict));
   }

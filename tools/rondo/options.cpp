@@ -84,6 +84,7 @@ void tune_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
+  app.add_option("--strategy", o.strategy, "search this strategy only; default: all that are legal");
   app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

@@ -57,6 +57,7 @@ Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, sche
   tuning.budget_s = budget_s;
   tuning.workers = options.workers;
   tuning.exhaustive = options.exhaustive;
+  tuning.strategy = options.strategy;
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();

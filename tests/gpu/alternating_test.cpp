@@ -1,0 +1,99 @@
+// Heads that no chip holds; and launches for each step as a plain sequence, as a graph of the plan's own, and
+// as part of a graph of the caller's.
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/driver_graph.h"
+#include "tests/gpu/gpu.h"
+#include "tuner/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using rondo::testing::library_cell;
+using schedule::Pass;
+
+class LargeHead : public rondo::testing::GpuTest,
+                  public ::testing::WithParamInterface<std::tuple<Storage, Pass>> {};
+
+TEST_P(LargeHead, LstmOf2048AgreesWithTheReference) {
+  const auto [storage, pass] = GetParam();
+  const step::Cell cell = library_cell("lstm");
+  const step::Sizes sizes{9, 4, 1, 2048};
+  const schedule::Problem p = problem(pass, sizes, storage);
+  const auto choice = runtime::choose(cell, p, gpu_->profile);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->strategy, "alternating");
+  const auto plan = load(cell, p, choice->strategy, choice->parameters);
+  ASSERT_NE(plan, nullptr);
+  const auto verifier = Verifier::make(cell, p, {{sizes, {}, true}}, 29);
+  ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+  const auto result = verifier->check(*plan, gpu_->stream);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  for (const TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
+  const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, 10);
+  EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, LargeHead,
+                         ::testing::Combine(::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward)),
+                         [](const auto& test) {
+                           return std::string(kernel::storage_name(std::get<0>(test.param))) + "_" +
+                                  schedule::pass_name(std::get<1>(test.param));
+                         });
+
+class StepLaunches : public rondo::testing::GpuTest {};
+
+TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
+  const step::Cell cell = library_cell("mgu");
+  const schedule::Problem p = problem(Pass::Forward, {5, 23, 2, 72}, Storage::F32);
+  const auto choice = runtime::choose(cell, p, gpu_->profile);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  const auto plan = load(cell, p, choice->strategy, choice->parameters);
+  ASSERT_NE(plan, nullptr);
+  const auto workspace =
+      runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(5, 23)));
+  ASSERT_TRUE(workspace.ok());
+  runtime::Bindings bindings;
+  bindings.set_workspace(workspace->address());
+  std::vector<runtime::DeviceTensor> tensors;
+  for (const runtime::PlanTensor& tensor : plan->tensors()) {
+    if (tensor.need != runtime::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
+    auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
+    ASSERT_TRUE(made.ok());
+    const auto values = runtime::random_values(Storage::F32, made->elements(), 0.1, 9);
+    ASSERT_TRUE(made->upload(values, gpu_->stream).ok());
+    bindings.set(tensor.ref, made->buffer().address());
+    tensors.push_back(std::move(made).value());
+  }
+  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const runtime::DeviceTensor& tensor) {
+    return tensor.ref().role == schedule::Role::Output;
+  });
+  ASSERT_NE(output, tensors.end());
+  std::vector<std::byte> expected;
+  const auto agrees = [&](const Status& launched, const char* way) {
+    ASSERT_TRUE(launched.ok()) << way << ": " << launched.error().message;
+    ASSERT_TRUE(runtime::synchronize(nullptr).ok());  // ours does not wait for the default stream
+    const auto bytes = output->download_bytes(gpu_->stream);
+    ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+    if (expected.empty()) expected = *bytes;
+    EXPECT_EQ(*bytes, expected) << way;
+    ASSERT_TRUE(output->poison(gpu_->stream).ok());
+    ASSERT_TRUE(workspace->fill(0xFF, gpu_->stream).ok());
+    ASSERT_TRUE(gpu_->stream.synchronize().ok());
+  };
+  const auto graph = runtime::Graph::capture(
+      gpu_->stream, [&](runtime::StreamHandle stream) { return plan->launch(stream, bindings, 5, 23); });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_GE(graph->node_count(), 46u) << "two levels of products a step";
+  agrees(plan->launch(gpu_->stream, bindings, 5, 23), "launch by launch");
+  for (int again = 0; again < 3; ++again)
+    agrees(plan->launch(gpu_->stream, bindings, 5, 23), "the plan's graph");
+  agrees(graph->launch(gpu_->stream), "the caller's graph");
+  agrees(plan->launch(nullptr, bindings, 5, 23), "the default stream");
+}
+
+}  // namespace
+}  // namespace rondo::tuner

@@ -1,0 +1,76 @@
+// Which strategy the model takes for cells with matrices, and what is said when none has room.
+#include "compiler/constraint/explain.h"
+#include "runtime/choose.h"
+#include "runtime/emit_stages.h"
+#include "tests/runtime/plan_cells.h"
+
+namespace rondo::runtime {
+namespace {
+
+using kernel::Storage;
+using schedule::Pass;
+
+const target::Profile kProfile = target::find_profile("h200").value();
+
+schedule::Problem problem_of(step::Sizes sizes, Storage storage, Pass pass) {
+  schedule::Problem problem;
+  problem.sizes = sizes;
+  problem.storage = storage;
+  problem.math = schedule::default_math(storage);
+  problem.pass = pass;
+  return problem;
+}
+
+std::string chosen(const char* cell, step::Sizes sizes, Storage storage, Pass pass) {
+  const Result<Choice> choice =
+      choose(testing::library_cell(cell), problem_of(sizes, storage, pass), kProfile);
+  return choice ? choice->strategy : choice.error().message;
+}
+
+TEST(ChooseDense, PersistentWhereverTheMatricesFit) {
+  for (const char* cell : {"lstm", "gru", "elman"})
+    for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
+      for (const std::int64_t dim : {64, 256, 768, 1024})
+        for (const std::int64_t batch : {1, 16, 256})
+          EXPECT_EQ(chosen(cell, {batch, 1024, 1, dim}, Storage::BF16, pass), "persistent")
+              << cell << " D=" << dim << " B=" << batch << " " << schedule::pass_name(pass);
+}
+
+TEST(ChooseDense, AlternatingWhereTheyDoNotAndInFp32) {
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+    for (const std::int64_t dim : {2048, 4096, 4099})
+      for (const std::int64_t batch : {1, 16, 256})
+        EXPECT_EQ(chosen("lstm", {batch, 128, 1, dim}, Storage::F16, pass), "alternating") << dim;
+    for (const std::int64_t dim : {1, 64, 2048})
+      EXPECT_EQ(chosen("mgu", {16, 1024, 2, dim}, Storage::F32, pass), "alternating") << dim;
+  }
+}
+
+// Half of the machine's blocks stand still if a step has fewer than half as many as the machine has SMs.
+TEST(ChooseDense, ALargeHeadFillsTheMachine) {
+  const auto problem = problem_of({16, 1024, 1, 2048}, Storage::BF16, Pass::Forward);
+  const Result<Choice> choice = choose(testing::library_cell("lstm"), problem, kProfile);
+  ASSERT_TRUE(choice.ok());
+  const auto plan = build_choice(testing::library_cell("lstm"), problem, *choice);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_GE(schedule::grid_blocks(plan->launches.back(), 16, 1024), 128);
+}
+
+TEST(ChooseDense, AnEmptySpaceNamesTheResource) {
+  const schedule::Strategy* alternating = schedule::find_strategy("alternating");
+  const auto problem = problem_of({16, 1024, 1, 2048}, Storage::BF16, Pass::Forward);
+  const auto why = [&](const target::Profile& profile) {
+    const auto text =
+        constraint::explain(alternating->space(testing::library_cell("lstm"), problem, profile));
+    return text ? text->text : text.error().message;
+  };
+  target::Profile profile = kProfile;
+  profile.limits.shared_per_block = 4096;
+  EXPECT_NE(why(profile).find("shared memory"), std::string::npos) << why(profile);
+  profile = kProfile;
+  profile.limits.registers_per_thread = 40;
+  EXPECT_NE(why(profile).find("registers a thread"), std::string::npos) << why(profile);
+}
+
+}  // namespace
+}  // namespace rondo::runtime
