@@ -8,6 +8,7 @@
 #include "compiler/schedule/persistent_geometry.h"
 #include "compiler/schedule/simulate_plan.h"
 #include "compiler/schedule/strategy.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/reference.h"
 
 namespace rondo::schedule {
@@ -38,7 +39,8 @@ std::vector<double> integers(std::mt19937& rng, std::int64_t count, int out_of) 
 
 class ExactCase {
  public:
-  ExactCase(int blocks, int grid, int splits) : cell_(frontend::parse(kLinear, "linear.cell").cells.at(0)) {
+  ExactCase(int blocks, int grid, int splits, const step::Clip& clip = {})
+      : cell_(step::clipped(frontend::parse(kLinear, "linear.cell").cells.at(0), clip).value()) {
     problem_.sizes = {5, 3, 2, 40};
     parameters_ = {{"blocks", blocks}, {"together", 1}, {"grid", grid},     {"unit_blocks", 1},
                    {"batch_tiles", 1}, {"resident", 1}, {"splits", splits}, {"chains", 2},
@@ -119,6 +121,15 @@ TEST(PersistentExact, OneBlock) { ExactCase(1, 0, 1).run(); }
 TEST(PersistentExact, ClusterOf2) { ExactCase(2, 0, 1).run(); }
 TEST(PersistentExact, ClusterOf4WithSplits) { ExactCase(4, 0, 2).run(); }
 TEST(PersistentExact, GridOf3) { ExactCase(3, 1, 1).run(); }
+
+// Bounds that these numbers reach, alone and together.
+TEST(PersistentExact, ClippedRecurrence) {
+  for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}, step::Clip{3.0, 1.0}}) {
+    ExactCase(1, 0, 1, clip).run();
+    ExactCase(2, 0, 1, clip).run();
+    ExactCase(3, 1, 1, clip).run();
+  }
+}
 
 }  // namespace
 }  // namespace rondo::schedule

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/tools/program.h"
 
@@ -42,6 +43,30 @@ TEST(Commands, TuneByModelRecordsAndExplains) {
   EXPECT_EQ(rondo({"db", "import", folder.path("all.json"), "--db", folder.path("other.db")}).status, 0);
   EXPECT_EQ(rondo({"db", "merge", file, "--db", folder.path("other.db")}).status, 0);
   EXPECT_EQ(rondo({"db", "show", "nosuch", "--db", file}).status, 4);
+}
+
+// What is tuned with a bound is not found without it, nor with another; `--json` says which bound it was.
+TEST(Commands, ClippingIsAnotherProblem) {
+  std::set<std::string> hashes;
+  for (const std::vector<std::string>& clip : std::vector<std::vector<std::string>>{
+           {}, {"--clip-forward", "2"}, {"--clip-gradient", "2"}, {"--clip-gradient", "3"}}) {
+    std::vector<std::string> call = {"check", "lstm", "--json"};
+    call.insert(call.end(), clip.begin(), clip.end());
+    const Outcome outcome = rondo(call);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const nlohmann::json object = nlohmann::json::parse(outcome.out);
+    hashes.insert(object["hash"].get<std::string>());
+    const bool forward = !clip.empty() && clip[0] == "--clip-forward";
+    EXPECT_EQ(object["clip"]["forward"], forward ? nlohmann::json(2.0) : nlohmann::json());
+    EXPECT_EQ(object["clip"]["gradient"].is_null(), clip.empty() || forward);
+  }
+  EXPECT_EQ(hashes.size(), 4U);
+  EXPECT_NE(rondo({"check", "lstm", "--clip-gradient", "2"}).out.find("the gradient through h to [-2, 2]"),
+            std::string::npos);
+  const std::string plain = rondo({"emit", "lstm", "--no-db", "--shape", "D=64"}).out;
+  EXPECT_NE(plain, rondo({"emit", "lstm", "--no-db", "--shape", "D=64", "--clip-forward", "2"}).out);
+  EXPECT_EQ(plain, rondo({"emit", "lstm", "--no-db", "--shape", "D=64", "--clip-gradient", "2"}).out)
+      << "the forward pass does not see it";
 }
 
 TEST(Commands, DoctorSaysWhatIsMissing) {
@@ -103,6 +128,10 @@ TEST(BadInput, CommandLine) {
       {{"check", "mingru", "--math", "sloppy"}, 2, "unknown math"},
       {{"check", "mingru", "--pass", "fw,bw"}, 2, "takes one pass"},
       {{"check", "mingru", "--const", "nosuch=1"}, 2, "has no constant"},
+      {{"check", "lstm", "--clip-forward=-1"}, 2, "--clip-forward '-1' is no positive number"},
+      {{"emit", "lstm", "--clip-gradient", "nan"}, 2, "--clip-gradient 'nan' is no positive number"},
+      {{"tune", "lstm", "--clip-gradient", "0"}, 2, "--clip-gradient '0' is no positive number"},
+      {{"verify", "lstm", "--clip-forward", "1e300"}, 2, "positive number of fp32"},
       {{"emit", "mingru", "--stage", "llvm"}, 2, "unknown stage 'llvm'"},
       {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
@@ -145,7 +174,8 @@ TEST(BadInput, NoNvrtc) {
 
 TEST(BadInput, DenseCellsInFp32) {
   for (const char* command : {"emit", "tune"})
-    expect_refused({{command, "gru", "--no-db", "--no-gpu", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
+    expect_refused(
+        {{command, "gru", "--no-db", "--no-gpu", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
   expect_refused({{"verify", "gru", "--simulate", "--dtype", "fp32"}, 3, "no strategy computes cell gru"});
 }
 

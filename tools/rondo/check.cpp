@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/signature.h"
 #include "compiler/schedule/strategy.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
 #include "runtime/choose.h"
 #include "runtime/problem_text.h"
@@ -54,7 +55,7 @@ std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule:
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors) {
-  std::string text = step::describe(cell, step::analyze(cell));
+  std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
   for (const StrategyVerdict& verdict : verdicts)

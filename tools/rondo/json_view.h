@@ -29,16 +29,16 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors);
 
-std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text);
+std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
 
 struct TunedPass {
   schedule::Problem problem;
   tuner::TuneResult result;
 };
-std::string tune_json(const std::string& cell, const std::string& device,
+std::string tune_json(const step::Cell& cell, const std::string& device,
                       const std::vector<TunedPass>& passes);
 
-std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files);
 
 struct VerifiedPass {
@@ -46,7 +46,7 @@ struct VerifiedPass {
   runtime::Choice choice;
   tuner::SimulatedVerification result;
 };
-std::string verify_json(const std::string& cell, const std::string& where,
+std::string verify_json(const step::Cell& cell, const std::string& where,
                         const std::vector<VerifiedPass>& passes);
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.

@@ -21,6 +21,10 @@ void add_cell(CLI::App& app, Options& o) {
   app.add_option("--cell", o.cell_name, "which cell of a file with several");
   app.add_option("--const", o.constants, "override a constant of the cell: name=value")
       ->type_name("NAME=VALUE");
+  app.add_option("--clip-forward", o.clip_forward, "clamp what the recurrence carries to [-c, c]")
+      ->type_name("C");
+  app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
+      ->type_name("G");
 }
 
 void add_problem(CLI::App& app, Options& o, bool several_passes) {

@@ -20,6 +20,7 @@ struct Options {
   std::string pass = "fw";
   std::string math;
   std::vector<std::string> constants;
+  std::string clip_forward, clip_gradient;
   std::string arch = "auto";
   bool no_gpu = false;
 

@@ -99,7 +99,7 @@ Status tune(const Options& options) {
     if (!options.json) print(tuned_text(tuned.back()));
     if (stop_flag()) break;
   }
-  if (options.json) print(tune_json(loaded->cell.name, session->machine.profile.name, tuned));
+  if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned));
   return stop_flag() ? Status(already_shown(ErrorKind::Cancelled)) : success();
 }
 
