@@ -54,13 +54,14 @@ std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule:
 
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors) {
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
   std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
   for (const StrategyVerdict& verdict : verdicts)
     text += fmt::format("  {:<12} {}\n", verdict.name,
                         verdict.legality.legal ? verdict.choice : "not legal: " + verdict.legality.reason);
+  text += "what fits, and what is short\n" + runtime::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
@@ -77,8 +78,10 @@ Status check(const Options& options) {
   if (!loaded) return loaded.error();
   const Result<schedule::Pass> pass = single_pass(options);
   if (!pass) return pass.error();
+  const bool all = options.arch == "all";  // every board in the table; the rest is of the default one
   Options without_database = options;
   without_database.no_database = true;
+  if (all) without_database.arch = "auto";
   const Result<Session> session = open_session(without_database, Use::Optional);
   if (!session) return session.error();
   const step::Cell& cell = loaded->cell;
@@ -87,8 +90,10 @@ Status check(const Options& options) {
   const target::Profile& profile = session->machine.profile;
   const std::vector<StrategyVerdict> verdicts = verdicts_of(cell, *problem, profile);
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
-  print(options.json ? check_json(cell, *problem, verdicts, tensors)
-                     : check_text(cell, *problem, profile, verdicts, tensors));
+  const runtime::FitTable fits = runtime::fit_table(
+      cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
+  print(options.json ? check_json(cell, *problem, verdicts, tensors, fits)
+                     : check_text(cell, *problem, profile, verdicts, tensors, fits));
   return success();
 }
 

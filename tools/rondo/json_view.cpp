@@ -104,6 +104,24 @@ json structure_json(const step::Structure& structure) {
           {"pairs", pairs}};
 }
 
+// One object a form, pass and board.
+json fits_json(const runtime::FitTable& table) {
+  json list = json::array();
+  for (const runtime::FitRow& row : table.rows)
+    for (std::size_t i = 0; i < table.profiles.size(); ++i) {
+      const runtime::Fit& fit = row.fits[i];
+      list.push_back({{"strategy", row.strategy},
+                      {"form", row.form},
+                      {"pass", schedule::pass_name(row.pass)},
+                      {"gpu", table.profiles[i]},
+                      {"legal", fit.kind != runtime::Fit::Kind::NotLegal},
+                      {"fits", fit.kind == runtime::Fit::Kind::Fits},
+                      {"missed", fit.missed},
+                      {"detail", fit.detail}});
+    }
+  return list;
+}
+
 }  // namespace
 
 std::string diagnostics_json(const runtime::CellFile& file) {
@@ -119,7 +137,7 @@ std::string diagnostics_json(const runtime::CellFile& file) {
 
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors) {
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
@@ -141,6 +159,7 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                {"structure", structure_json(step::analyze(cell))},
                {"problem", problem_json(problem)},
                {"strategies", strategies},
+               {"fits", fits_json(fits)},
                {"tensors", list}});
 }
 

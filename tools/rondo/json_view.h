@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/doctor.h"
+#include "runtime/fits.h"
 #include "runtime/load_cell.h"
 #include "runtime/run_cell.h"
 #include "tuner/bench.h"
@@ -27,7 +28,7 @@ struct CheckedTensor {
 };
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors);
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits);
 
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
 
