@@ -5,13 +5,32 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/load_cell.h"
 #include "tests/tools/program.h"
+#include "tuner/trial_process.h"
 
 namespace rondo::test {
 namespace {
 
 const char* const kCommands[] = {"check", "emit", "tune",      "run",   "verify",
                                  "bench", "db",   "calibrate", "doctor"};
+
+struct BadCall {
+  std::vector<std::string> arguments;
+  int status;
+  std::string message;
+};
+
+void expect_refused(const BadCall& bad, const std::map<std::string, std::string>& environment = {}) {
+  const Outcome outcome = rondo(bad.arguments, environment);
+  std::string call;
+  for (const std::string& argument : bad.arguments) call += argument + " ";
+  EXPECT_EQ(outcome.status, bad.status) << call << outcome.err;
+  EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << call << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("rondo: error: ", 0), 0U) << call << outcome.err;
+  EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << call << outcome.err;
+  EXPECT_EQ(outcome.out, "") << call;
+}
 
 TEST(Commands, EachHasHelpWithExitCodes) {
   for (const char* command : kCommands) {
@@ -82,6 +101,21 @@ TEST(Commands, DoctorSaysWhatIsMissing) {
   }
 }
 
+// The program serves as the process of a tuning run's trials: what comes back is what that process found.
+TEST(Commands, ServesTrials) {
+  ASSERT_EQ(::setenv("RONDO_LIBCUDA", "none", 1), 0);
+  tuner::TrialProcessOptions options;
+  options.executable = RONDO_PROGRAM;
+  step::Cell cell = runtime::select_cell(runtime::load_cell_file("lstm").value(), "").value();
+  tuner::TrialProcess trials({std::move(cell), {}, 0, 1}, options);
+  const Status status = trials.start();
+  ::unsetenv("RONDO_LIBCUDA");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::Missing);
+  EXPECT_NE(status.error().message.find("RONDO_LIBCUDA"), std::string::npos) << status.error().message;
+  expect_refused({{"tune", "mingru", "--trial-limit", "soon"}, 2, "no duration"});
+}
+
 TEST(Commands, OutputThatCannotBeWritten) {
   const Outcome full = rondo_into("/dev/full", {"emit", "mingru", "--no-db"});
   EXPECT_EQ(full.status, 2);
@@ -98,23 +132,6 @@ TEST(Commands, CtrlCEndsTuning) {
       "wait $!";
   const Outcome outcome = start("/bin/sh", {"-c", script, RONDO_PROGRAM}, {{"RONDO_LIBCUDA", "none"}});
   EXPECT_EQ(outcome.status, 130) << outcome.err;
-}
-
-struct BadCall {
-  std::vector<std::string> arguments;
-  int status;
-  std::string message;
-};
-
-void expect_refused(const BadCall& bad, const std::map<std::string, std::string>& environment = {}) {
-  const Outcome outcome = rondo(bad.arguments, environment);
-  std::string call;
-  for (const std::string& argument : bad.arguments) call += argument + " ";
-  EXPECT_EQ(outcome.status, bad.status) << call << outcome.err;
-  EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << call << outcome.err;
-  EXPECT_EQ(outcome.err.rfind("rondo: error: ", 0), 0U) << call << outcome.err;
-  EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << call << outcome.err;
-  EXPECT_EQ(outcome.out, "") << call;
 }
 
 TEST(BadInput, CommandLine) {

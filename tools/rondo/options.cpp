@@ -93,6 +93,10 @@ void tune_options(CLI::App& app, Options& o) {
   app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app.add_option(
+         "--trial-limit", o.trial_limit,
+         "time for each trial on the GPU, after which its process is killed; 0s: none, in this process")
+      ->capture_default_str();
   app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
   add_json(app, o);

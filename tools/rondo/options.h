@@ -37,6 +37,7 @@ struct Options {
 
   std::string budget = "60s";  // tune
   int workers = 0;
+  std::string trial_limit = "30s";
   bool exhaustive = false;
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
