@@ -8,6 +8,8 @@ usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages r
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
+  memory      what a training step of each dense row takes beside its tensors, and FlashRNN's by count. Needs no GPU: alone,
+              it adds to the record there is
 
 The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
 run stay if the record there is of the same device, driver, compiler and commit. Exits non-zero if anything cannot be
@@ -22,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 
+BY_COUNT = 8  # FlashRNN's batches are multiples of it
+WITHOUT_GPU = {"memory"}
 HEAD = ("device", "driver", "compiler", "commit")
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
@@ -63,6 +67,15 @@ def begin(program, record_file):
     except FileNotFoundError:
         return record
     return before | record if all(before.get(key) == record[key] for key in HEAD) else record
+
+
+def existing(record_file):
+    """The record that stages without a GPU add to."""
+    try:
+        with open(record_file, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        raise SystemExit(f"record: there is no {record_file}; run the stages that measure first") from None
 
 
 def write(record, record_file):
@@ -153,6 +166,62 @@ def tune_and_time(record, table, options, rows):
         print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})}: {best}", flush=True)
 
 
+# --- memory ---
+
+def chosen(record, row, which):
+    """Options that name the recorded choice for a row; none where it was not measured: the model's is taken then."""
+    shape = {axis: row[axis] for axis in ("B", "T", "H", "D")}
+    for r in record.get("dense", []):
+        if (r["cell"], r["shape"], r["dtype"], r["pass"]) == (row["cell"], shape, row["dtype"], which):
+            fixed = [word for name, value in r["parameters"].items() for word in ("--param", f"{name}={value}")]
+            return ["--strategy", r["strategy"], *fixed]
+    return []
+
+
+def plan_memory(record, options, row, which):
+    """Bytes of the workspace and of what is saved, and of the inputs, for one pass by the plan's own figures."""
+    checked = rondo(options.rondo, "check", *problem_arguments(row | {"pass": which}), "--arch", record["device"],
+                    *chosen(record, row, which))
+    plan = next((s for s in checked["strategies"] if s["legal"]), None)
+    if plan is None:
+        raise SystemExit(f"record: {problem_text(row | {'pass': which})}: no strategy computes it")
+    inputs = sum(t["bytes"] for t in checked["tensors"] if t["kind"] == "input")
+    return {"saved": plan["saved_bytes"], "workspace": plan["workspace_bytes"], "inputs": inputs}
+
+
+def flashrnn_memory(counts, row, inputs):
+    """What FlashRNN holds and its peak, by count: tensors with a time axis, 16-bit, beside the output and its gradient."""
+    padded = (row["B"] + BY_COUNT - 1) // BY_COUNT * BY_COUNT
+    vector = row["H"] * row["D"] * 2
+    output = row["T"] * row["B"] * vector
+    states = counts["states"] * (row["T"] + 1) * padded * vector
+    gates = counts["gates"] * row["T"] * padded * vector
+    held = states - output + gates
+    # Forward, the inputs are there too. Backward, the gates' place becomes the gradient of the inputs, and the gradient of
+    # all states comes in.
+    return {"held_bytes": held, "peak_bytes": held + max(inputs, states - output)}
+
+
+def measure_memory(record, _, options):
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    rows = []
+    for row in table["rows"]:
+        forward, backward = (plan_memory(record, options, row, which) for which in ("fws", "bw"))
+        # Beside outputs, parameters and their gradients. The backward pass reads the inputs again, so they are held, and
+        # writes their gradient.
+        held = forward["saved"] + forward["inputs"]
+        peak = held + max(forward["workspace"], backward["workspace"] + backward["inputs"])
+        rows.append({key: row[key] for key in ("cell", "B", "T", "H", "D", "dtype")} |
+                    {"saved_bytes": forward["saved"], "input_bytes": forward["inputs"], "held_bytes": held,
+                     "forward_workspace_bytes": forward["workspace"],
+                     "backward_workspace_bytes": backward["workspace"], "peak_bytes": peak,
+                     "flashrnn": flashrnn_memory(table["flashrnn_saves"][row["cell"]], row, backward["inputs"])})
+    record["memory"] = {"commit": os.environ.get("RONDO_COMMIT", "unknown"), "rows": rows}
+    write(record, options.record)
+    print(f"memory of {len(rows)} rows", flush=True)
+
+
 # --- ready ---
 
 def ready_times(options, row, *where, from_cache):
@@ -210,7 +279,8 @@ def compared(row, searched, everything):
             "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
 
 
-STAGES = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready, "exhaustive": measure_exhaustive}
+STAGES = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready,
+          "exhaustive": measure_exhaustive, "memory": measure_memory}
 
 
 def main():
@@ -226,7 +296,7 @@ def main():
         sys.exit(f"record: no stage '{unknown[0]}'; there are {', '.join(STAGES)}")
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
-    record = begin(options.rondo, options.record)
+    record = existing(options.record) if set(stages) <= WITHOUT_GPU else begin(options.rondo, options.record)
     if {"rows", "dense", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:

@@ -213,6 +213,35 @@ def checks_section(record):
             f"passed. compute-sanitizer: {tools}.\n")
 
 
+def megabytes(count):
+    return f"{count / 1e6:.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
+
+
+def memory_section(record):
+    memory = record.get("memory")
+    if not memory:
+        return ""
+    text = f"""
+## Memory of a training step{of_commit(memory, record)}
+
+MB beside outputs, parameters and their gradients. *Held* is what stays from the forward to the backward pass: for Rondo the inputs,
+which it reads again, and the states that no output carries (*saved*); for FlashRNN all states and all gates, and no inputs. *Peak* is the
+most at any time: for Rondo in the backward pass, with its workspace (products that are computed again, partial sums) and the gradient of
+the inputs; FlashRNN writes that gradient over its gates. Rondo's figures are the plans' own, FlashRNN's are counted from its code
+(`benchmarks/dense_rows.json`): tensors with a time axis only.
+
+| cell | shape | saved | held | workspace fws | workspace bw | peak | FlashRNN held | FlashRNN peak | held, of FlashRNN's | peak, of FlashRNN's |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
+    for row in memory["rows"]:
+        peer = row["flashrnn"]
+        sizes = [row["saved_bytes"], row["held_bytes"], row["forward_workspace_bytes"], row["backward_workspace_bytes"],
+                 row["peak_bytes"], peer["held_bytes"], peer["peak_bytes"]]
+        ratios = [f"{row[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes")]
+        text += "| " + " | ".join([row["cell"], shape_text({"shape": row}), *map(megabytes, sizes), *ratios]) + " |\n"
+    return text
+
+
 def sweeps_section(record):
     sweeps = record.get("sweeps")
     if not sweeps:
@@ -228,7 +257,7 @@ def sweeps_section(record):
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
-            sweeps_section(record) +
+            sweeps_section(record) + memory_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 

@@ -143,7 +143,9 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
     strategies.push_back({{"name", verdict.name},
                           {"legal", verdict.legality.legal},
                           {"reason", verdict.legality.reason},
-                          {"choice", verdict.choice}});
+                          {"choice", verdict.choice},
+                          {"workspace_bytes", verdict.memory.workspace_bytes},
+                          {"saved_bytes", verdict.memory.saved_bytes}});
   json list = json::array();
   for (const CheckedTensor& tensor : tensors)
     list.push_back({{"kind", tensor.kind},
@@ -184,6 +186,7 @@ std::string tune_json(const step::Cell& cell, const std::string& device,
                    {"end", tuner::end_name(search.end)},
                    {"copy_bytes_per_s", pass.result.copy_bytes_per_s},
                    {"stored_as_best", pass.result.stored_as_best},
+                   {"note", pass.result.note},
                    {"database_trouble", pass.result.database_trouble},
                    {"rows", rows}};
     if (const tuner::Row* best = pass.result.best()) object["best"] = row_json(*best);

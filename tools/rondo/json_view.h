@@ -7,6 +7,7 @@
 #include "runtime/doctor.h"
 #include "runtime/fits.h"
 #include "runtime/load_cell.h"
+#include "runtime/plan_memory.h"
 #include "runtime/run_cell.h"
 #include "tuner/bench.h"
 #include "tuner/tune.h"
@@ -21,6 +22,7 @@ struct StrategyVerdict {
   std::string name;
   schedule::Legality legality;
   std::string choice;  // by model; empty where it is not legal
+  runtime::PlanMemory memory;
 };
 struct CheckedTensor {
   std::string kind, name, axes;

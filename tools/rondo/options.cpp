@@ -68,6 +68,7 @@ void check_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, false);
   add_target(app, o);
+  add_kernel(app, o);
   app.get_option("--arch")->description(
       "as for the other commands, or all: every board in the table of what fits");
   add_json(app, o);
