@@ -204,13 +204,17 @@ def dense_section(record):
 
 
 def checks_section(record):
-    """What tests and sanitizer said on the GPU; `checks` is written by hand from tools/gpu-check's output."""
+    """What tests and sanitizer said on the GPU, as far as they were run."""
     checks = record.get("checks")
     if not checks:
         return ""
+    said = []
+    if "tests" in checks:
+        said.append(f"{checks['tests_passed']} of {checks['tests']} GPU tests passed.")
     tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
-    return (f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{checks['tests_passed']} of {checks['tests']} GPU tests "
-            f"passed. compute-sanitizer: {tools}.\n")
+    if tools:
+        said.append(f"compute-sanitizer: {tools}.")
+    return f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{' '.join(said)}\n"
 
 
 def megabytes(count):
