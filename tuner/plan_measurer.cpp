@@ -58,8 +58,9 @@ Status PlanMeasurer::begin_trials(const target::Profile& profile, const runtime:
       trials_ = std::move(trials);
       return success();
     }
-    // As for compiling: where no worker process can be had, the work is done here.
-    if (started.error().kind != ErrorKind::Missing) return started.error();
+    // As for compiling: where no worker process can be had, the work is done here. So it is where the GPU
+    // serves one process only; what else kept the worker from it is then found here too.
+    if (started.error().kind != ErrorKind::Missing && !trials->refused()) return started.error();
     note_ = fmt::format("trials run in this process, without a time limit: {}", started.error().message);
   }
   Result<std::unique_ptr<Trials>> here = GpuTrials::make(setup, context);

@@ -48,7 +48,8 @@ Result<std::vector<double>> TrialProcess::ask(const json& request, std::chrono::
     forget();
     return Error{ErrorKind::Internal, "the trial worker's answer cannot be read", ""};
   }
-  if (!reply.at("alive").get<bool>()) forget();  // its context is of no more use
+  // Its context is of no more use. A set-up that failed has none, and is start()'s to judge.
+  if (!reply.at("alive").get<bool>() && request.at("what") != "setup") forget();
   if (reply.contains("error")) return error_from_message(reply.at("error"));
   return reply.at("values").get<std::vector<double>>();
 }
@@ -61,6 +62,7 @@ Status TrialProcess::start() {
   worker_.emplace(std::move(process).value(), std::string(kTrialWorkerGreeting));
   ++started_;
   const auto ready = ask({{"what", "setup"}, {"setup", setup_to_message(setup_)}}, options_.setup_limit);
+  refused_ = !ready && worker_;  // what gave no answer is gone already
   if (!ready) {
     forget();
     return ready.error();

@@ -43,6 +43,8 @@ class TrialProcess final : public Trials {
   bool alive() const override { return alive_; }
 
   int started() const { return started_; }  // workers so far
+  // The last set-up was answered, with an error: the worker can be had, and cannot do it.
+  bool refused() const { return refused_; }
 
  private:
   Result<std::vector<double>> trial(nlohmann::json request, const std::vector<TrialPlan>& plans);
@@ -57,6 +59,7 @@ class TrialProcess final : public Trials {
   std::set<std::size_t> known_;  // candidates whose code the worker has
   int started_ = 0;
   bool alive_ = true;
+  bool refused_ = false;
 };
 
 }  // namespace rondo::tuner

@@ -140,8 +140,10 @@ TEST(TrialProcessStart, ErrorsOfTheSetUpAreItsOwn) {
   const Status status = short_of_memory.start();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message, "out of memory");
+  EXPECT_TRUE(short_of_memory.refused());
   TrialProcess crashing(setup_of(14), {});
   EXPECT_NE(crashing.start().error().message.find("exit status 3"), std::string::npos);
+  EXPECT_FALSE(crashing.refused()) << "it crashed: not to be tried in this process";
   EXPECT_TRUE(no_children_left());
 }
 
