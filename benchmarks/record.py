@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,sweeps,ready,exhaustive]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,sweeps,ready,exhaustive] [--logs FOLDER]
 
   rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
   dense       the same for cells with matrices, from dense_rows.json beside the table
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
+  memory      what a training step of each dense row takes beside its tensors, and FlashRNN's by count. Needs no GPU: alone,
+              it adds to the record there is
+  checks      what the GPU tests and the sanitizer said, from the logs that tools/gpu-check left in --logs
 
 The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
 run stay if the record there is of the same device, driver, compiler and commit. Exits non-zero if anything cannot be
@@ -22,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 
+BY_COUNT = 8  # FlashRNN's batches are multiples of it
+WITHOUT_GPU = {"memory"}
 HEAD = ("device", "driver", "compiler", "commit")
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
@@ -63,6 +68,15 @@ def begin(program, record_file):
     except FileNotFoundError:
         return record
     return before | record if all(before.get(key) == record[key] for key in HEAD) else record
+
+
+def existing(record_file):
+    """The record that stages without a GPU add to."""
+    try:
+        with open(record_file, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        raise SystemExit(f"record: there is no {record_file}; run the stages that measure first") from None
 
 
 def write(record, record_file):
@@ -153,6 +167,103 @@ def tune_and_time(record, table, options, rows):
         print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})}: {best}", flush=True)
 
 
+# --- memory ---
+
+def chosen(record, row, which):
+    """Options that name the recorded choice for a row; none where it was not measured: the model's is taken then."""
+    shape = {axis: row[axis] for axis in ("B", "T", "H", "D")}
+    for r in record.get("dense", []):
+        if (r["cell"], r["shape"], r["dtype"], r["pass"]) == (row["cell"], shape, row["dtype"], which):
+            fixed = [word for name, value in r["parameters"].items() for word in ("--param", f"{name}={value}")]
+            return ["--strategy", r["strategy"], *fixed]
+    return []
+
+
+def plan_memory(record, options, row, which):
+    """Bytes of the workspace and of what is saved, and of the inputs, for one pass by the plan's own figures."""
+    checked = rondo(options.rondo, "check", *problem_arguments(row | {"pass": which}), "--arch", record["device"],
+                    *chosen(record, row, which))
+    plan = next((s for s in checked["strategies"] if s["legal"]), None)
+    if plan is None:
+        raise SystemExit(f"record: {problem_text(row | {'pass': which})}: no strategy computes it")
+    inputs = sum(t["bytes"] for t in checked["tensors"] if t["kind"] == "input")
+    return {"saved": plan["saved_bytes"], "workspace": plan["workspace_bytes"], "inputs": inputs}
+
+
+def flashrnn_memory(counts, row, inputs):
+    """What FlashRNN holds and its peak, by count: tensors with a time axis, 16-bit, beside the output and its gradient."""
+    padded = (row["B"] + BY_COUNT - 1) // BY_COUNT * BY_COUNT
+    vector = row["H"] * row["D"] * 2
+    output = row["T"] * row["B"] * vector
+    states = counts["states"] * (row["T"] + 1) * padded * vector
+    gates = counts["gates"] * row["T"] * padded * vector
+    held = states - output + gates
+    # Forward, the inputs are there too. Backward, the gates' place becomes the gradient of the inputs, and the gradient of
+    # all states comes in.
+    return {"held_bytes": held, "peak_bytes": held + max(inputs, states - output)}
+
+
+def measure_memory(record, _, options):
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    rows = []
+    for row in table["rows"]:
+        forward, backward = (plan_memory(record, options, row, which) for which in ("fws", "bw"))
+        # Beside outputs, parameters and their gradients. The backward pass reads the inputs again, so they are held, and
+        # writes their gradient.
+        held = forward["saved"] + forward["inputs"]
+        peak = held + max(forward["workspace"], backward["workspace"] + backward["inputs"])
+        rows.append({key: row[key] for key in ("cell", "B", "T", "H", "D", "dtype")} |
+                    {"saved_bytes": forward["saved"], "input_bytes": forward["inputs"], "held_bytes": held,
+                     "forward_workspace_bytes": forward["workspace"],
+                     "backward_workspace_bytes": backward["workspace"], "peak_bytes": peak,
+                     "flashrnn": flashrnn_memory(table["flashrnn_saves"][row["cell"]], row, backward["inputs"])})
+    record["memory"] = {"commit": os.environ.get("RONDO_COMMIT", "unknown"), "rows": rows}
+    write(record, options.record)
+    print(f"memory of {len(rows)} rows", flush=True)
+
+
+# --- checks ---
+
+def numbers_in(log, *patterns):
+    """The last numbers that the patterns find in a log; an error that names the log if one finds none."""
+    try:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return None
+    found = [re.findall(pattern, text) for pattern in patterns]
+    if not all(found):
+        raise SystemExit(f"record: {log} has no line like '{patterns[found.index([])]}': the run did not end by itself")
+    return [int(numbers[-1]) for numbers in found]
+
+
+RAN = r"\[=+\] (\d+) tests? from .* ran"
+
+
+def measure_checks(record, _, options):
+    """Only what was run: a log that is missing leaves the figures there are, if they are of the same commit."""
+    before = record.get("checks", {})
+    checks = before if before.get("commit") == record["commit"] else {}
+    checks = {"sanitizer": {}} | checks | {"commit": record["commit"]}
+    tests = numbers_in(os.path.join(options.logs, "test_gpu.log"), RAN, r"\[  PASSED  \] (\d+) test")
+    if tests:
+        checks["tests"], checks["tests_passed"] = tests
+    for tool, summary in SANITIZERS.items():
+        seen = numbers_in(os.path.join(options.logs, f"sanitize-{tool}.log"), RAN, summary)
+        if seen:
+            checks["sanitizer"][tool] = {"tests": seen[0], "errors": seen[1]}
+    if "tests" not in checks and not checks["sanitizer"]:
+        raise SystemExit(f"record: {options.logs} has no logs of tests or sanitizer; tools/gpu-check writes them")
+    record["checks"] = checks
+    write(record, options.record)
+    print(f"checks: {checks}", flush=True)
+
+
+SANITIZERS = {tool: r"ERROR SUMMARY: (\d+) error" for tool in ("memcheck", "initcheck", "synccheck")} | {
+    "racecheck": r"RACECHECK SUMMARY: .*\((\d+) error"}
+
+
 # --- ready ---
 
 def ready_times(options, row, *where, from_cache):
@@ -210,7 +321,9 @@ def compared(row, searched, everything):
             "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
 
 
-STAGES = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready, "exhaustive": measure_exhaustive}
+MEASURED = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready,
+            "exhaustive": measure_exhaustive, "memory": measure_memory}
+STAGES = MEASURED | {"checks": measure_checks}
 
 
 def main():
@@ -218,7 +331,8 @@ def main():
     for name in ("rondo", "rows", "record", "database"):
         parser.add_argument(name)
     parser.add_argument("--budget", default="20s", help="of tuning, for each pass")
-    parser.add_argument("--stages", default=",".join(STAGES), help="of " + ", ".join(STAGES))
+    parser.add_argument("--stages", default=",".join(MEASURED), help="of " + ", ".join(STAGES))
+    parser.add_argument("--logs", default=".", help="folder of the logs for the stage checks")
     options = parser.parse_args()
     stages = options.stages.split(",")
     unknown = [stage for stage in stages if stage not in STAGES]
@@ -226,7 +340,7 @@ def main():
         sys.exit(f"record: no stage '{unknown[0]}'; there are {', '.join(STAGES)}")
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
-    record = begin(options.rondo, options.record)
+    record = existing(options.record) if set(stages) <= WITHOUT_GPU else begin(options.rondo, options.record)
     if {"rows", "dense", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:

@@ -204,13 +204,46 @@ def dense_section(record):
 
 
 def checks_section(record):
-    """What tests and sanitizer said on the GPU; `checks` is written by hand from tools/gpu-check's output."""
+    """What tests and sanitizer said on the GPU, as far as they were run."""
     checks = record.get("checks")
     if not checks:
         return ""
+    said = []
+    if "tests" in checks:
+        said.append(f"{checks['tests_passed']} of {checks['tests']} GPU tests passed.")
     tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
-    return (f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{checks['tests_passed']} of {checks['tests']} GPU tests "
-            f"passed. compute-sanitizer: {tools}.\n")
+    if tools:
+        said.append(f"compute-sanitizer: {tools}.")
+    return f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{' '.join(said)}\n"
+
+
+def megabytes(count):
+    return f"{count / 1e6:.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
+
+
+def memory_section(record):
+    memory = record.get("memory")
+    if not memory:
+        return ""
+    text = f"""
+## Memory of a training step{of_commit(memory, record)}
+
+MB beside outputs, parameters and their gradients. *Held* is what stays from the forward to the backward pass: for Rondo the inputs,
+which it reads again, and the states that no output carries (*saved*); for FlashRNN all states and all gates, and no inputs. *Peak* is the
+most at any time: for Rondo in the backward pass, with its workspace (products that are computed again, partial sums) and the gradient of
+the inputs; FlashRNN writes that gradient over its gates. Rondo's figures are the plans' own, FlashRNN's are counted from its code
+(`benchmarks/dense_rows.json`): tensors with a time axis only.
+
+| cell | shape | saved | held | workspace fws | workspace bw | peak | FlashRNN held | FlashRNN peak | held, of FlashRNN's | peak, of FlashRNN's |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
+    for row in memory["rows"]:
+        peer = row["flashrnn"]
+        sizes = [row["saved_bytes"], row["held_bytes"], row["forward_workspace_bytes"], row["backward_workspace_bytes"],
+                 row["peak_bytes"], peer["held_bytes"], peer["peak_bytes"]]
+        ratios = [f"{row[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes")]
+        text += "| " + " | ".join([row["cell"], shape_text({"shape": row}), *map(megabytes, sizes), *ratios]) + " |\n"
+    return text
 
 
 def sweeps_section(record):
@@ -228,7 +261,7 @@ def sweeps_section(record):
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
-            sweeps_section(record) +
+            sweeps_section(record) + memory_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 

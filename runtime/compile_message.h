@@ -1,5 +1,5 @@
 // What a compile pool and its workers write to each other: frames of a 32-bit length and that many bytes.
-// Internal to runtime/.
+// Internal to runtime/; all kinds of workers use the frames.
 #pragma once
 
 #include <optional>

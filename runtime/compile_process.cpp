@@ -24,7 +24,7 @@ std::string worker_executable(const std::string& given) {
 }
 
 // Starts the program with `socket` as its kWorkerSocket; 0 or an errno.
-int spawn(const std::string& executable, int socket, pid_t& process) {
+int spawn(const std::string& executable, std::string_view kind, int socket, pid_t& process) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -38,7 +38,7 @@ int spawn(const std::string& executable, int socket, pid_t& process) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   std::string name = executable;
-  std::string argument(kWorkerArgument);
+  std::string argument(kind);
   const std::array<char*, 3> arguments{name.data(), argument.data(), nullptr};
   const int failed =
       posix_spawn(&process, executable.c_str(), &actions, &attributes, arguments.data(), environ);
@@ -49,23 +49,21 @@ int spawn(const std::string& executable, int socket, pid_t& process) {
 
 }  // namespace
 
-Result<WorkerProcess> WorkerProcess::start(const std::string& executable) {
+Result<WorkerProcess> WorkerProcess::start(const std::string& executable, std::string_view argument) {
   WorkerProcess worker;
   worker.executable_ = worker_executable(executable);
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return Error{ErrorKind::Internal,
-                 fmt::format("cannot connect a compile worker: {}", std::strerror(errno)), ""};
+    return Error{ErrorKind::Internal, fmt::format("cannot connect a worker: {}", std::strerror(errno)), ""};
   worker.socket_ = ends[0];
   ::fcntl(worker.socket_, F_SETFL, O_NONBLOCK);
-  const int failed = spawn(worker.executable_, ends[1], worker.process_);
+  const int failed = spawn(worker.executable_, argument, ends[1], worker.process_);
   ::close(ends[1]);
   if (failed != 0) {
     worker.process_ = -1;
-    return Error{
-        ErrorKind::Missing,
-        fmt::format("cannot start the compile worker {}: {}", worker.executable_, std::strerror(failed)),
-        "point RONDO_WORKER at the rondo program"};
+    return Error{ErrorKind::Missing,
+                 fmt::format("cannot start the worker {}: {}", worker.executable_, std::strerror(failed)),
+                 "point RONDO_WORKER at the rondo program"};
   }
   return worker;
 }

@@ -1,4 +1,4 @@
-// One worker process as its pool sees it. Internal to runtime/.
+// One worker process as who started it sees it. Internal to runtime/ and to the tuner's trials.
 #pragma once
 
 #include <sys/types.h>
@@ -11,14 +11,18 @@
 namespace rondo::runtime {
 
 inline constexpr std::string_view kWorkerArgument = "--rondo-compile-worker";
+// Of all kinds of workers: a program that does not know its kind must not take it for a command.
+inline constexpr std::string_view kWorkerPrefix = "--rondo-";
 inline constexpr int kWorkerSocket =
     3;  // the worker's end of the connection; not 1, which libraries print to
 
 // Owns a started process and this side's end of its socket (non-blocking). Killed and reaped when destroyed.
 class WorkerProcess {
  public:
-  // Starts `executable` as a worker. "" takes the environment variable RONDO_WORKER, else this program.
-  static Result<WorkerProcess> start(const std::string& executable);
+  // Starts `executable` as a worker of the kind that `argument` names. "" takes the environment variable
+  // RONDO_WORKER, else this program.
+  static Result<WorkerProcess> start(const std::string& executable,
+                                     std::string_view argument = kWorkerArgument);
 
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;

@@ -47,8 +47,8 @@ using CompileFunction = Result<CompiledKernel> (*)(const CompileJob& job);
 Result<CompiledKernel> compile_with_nvrtc(const CompileJob& job);
 
 // To be called first in main(). In a process that a pool started as a worker (its first argument is
-// --rondo-compile-worker) it serves jobs until the pool closes and returns the exit status; elsewhere
-// nothing.
+// --rondo-compile-worker) it serves jobs until the pool closes and returns the exit status; in a worker of
+// another kind, which this program would not serve as, status 2; elsewhere nothing.
 std::optional<int> maybe_run_worker(int argc, char** argv, CompileFunction compile = &compile_with_nvrtc);
 
 struct CompilePoolOptions {

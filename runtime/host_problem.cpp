@@ -46,16 +46,18 @@ std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
   return hash;
 }
 
-double scale_of(const step::Tensor& tensor, const step::Sizes& sizes) {
+double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
   if (tensor.kind != TensorKind::Param) return 1;
-  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 0.5;
+  return tensor.tail == step::Tail::Matrix ? options.matrix_scale / std::sqrt(static_cast<double>(sizes.dim))
+                                           : 0.5;
 }
 
 std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
-                               const step::Sizes& sizes, std::uint64_t seed) {
+                               const step::Sizes& sizes, const RandomOptions& options) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
   return random_values(schedule::storage_of(ref, cell, problem), total_elements(ref, cell, sizes),
-                       scale_of(tensor, sizes), seed_for(schedule::name_of(ref, cell), seed));
+                       scale_of(tensor, sizes, options),
+                       seed_for(schedule::name_of(ref, cell), options.seed));
 }
 
 bool finite(const std::vector<double>& values) {
@@ -71,7 +73,7 @@ Status reach_initial_states(const step::Cell& cell, const schedule::Problem& pro
   step::ForwardArguments<double> arguments = data.forward;
   for (const step::TensorId id : cell.of_kind(TensorKind::Input))
     arguments.inputs[cell.tensors[static_cast<std::size_t>(id)].name] =
-        values_for({Role::Input, id}, cell, problem, sizes, seed + 1);
+        values_for({Role::Input, id}, cell, problem, sizes, {.seed = seed + 1});
   Result<step::ForwardResult<double>> reached = step::run_forward(cell, sizes, arguments);
   if (!reached) return reached.error();
   for (auto& [name, values] : reached->last_states) {
@@ -139,7 +141,7 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   auto fill = [&](TensorKind kind, Role role, TensorMap<double>& into) {
     for (const step::TensorId id : cell.of_kind(kind))
       into[cell.tensors[static_cast<std::size_t>(id)].name] =
-          values_for({role, id}, cell, problem, sizes, options.seed);
+          values_for({role, id}, cell, problem, sizes, options);
   };
   fill(TensorKind::Input, Role::Input, data.forward.inputs);
   fill(TensorKind::Param, Role::Param, data.forward.params);

@@ -20,6 +20,7 @@ struct HostProblem {
 struct RandomOptions {
   std::uint64_t seed = 1;
   bool initial_states = true;  // false: none given (zero)
+  double matrix_scale = 1;     // times what is said below
 };
 
 // Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 namespace rondo::runtime {
 
@@ -150,6 +151,19 @@ Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
     if (!result.emplace(name, *value).second) return bad(fmt::format("--const {} is given twice", name));
   }
   return result;
+}
+
+Result<step::Clip> parse_clip(const std::string& forward, const std::string& gradient) {
+  step::Clip clip;
+  for (const auto& [option, text, bound] : {std::tuple{"--clip-forward", &forward, &clip.forward},
+                                            std::tuple{"--clip-gradient", &gradient, &clip.gradient}}) {
+    if (text->empty()) continue;
+    const auto value = number<double>(*text);
+    if (!value || !(*value > 0) || !std::isfinite(*value))
+      return bad(fmt::format("{} '{}' is no positive number", option, *text), "leave it out for no clipping");
+    *bound = *value;
+  }
+  return clip;
 }
 
 Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& texts) {

@@ -38,6 +38,10 @@ struct ProblemText {
 Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, schedule::Pass pass,
                                         const std::string& arch);
 
+// Bounds of the recurrent path (compiler/step/clip.h), as `--clip-forward` and `--clip-gradient` give them;
+// "" is no bound.
+Result<step::Clip> parse_clip(const std::string& forward, const std::string& gradient);
+
 // "name=value" overrides of tuning parameters; values are integers.
 Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& texts);
 // "name=value" overrides of the cell's constants.

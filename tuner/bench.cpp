@@ -57,6 +57,7 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
   const Result<std::vector<double>> seconds = timer->time(data->work(*plan), timing);
   if (!seconds) return seconds.error();
   return BenchRow{cell.name,
+                  cell.clip,
                   problem,
                   std::move(choice).value(),
                   timing_of(*seconds),

@@ -13,6 +13,7 @@ namespace rondo::tuner {
 // A row of benchmarks/results/*.json.
 struct BenchRow {
   std::string cell;
+  step::Clip clip;
   schedule::Problem problem;
   runtime::Choice choice;
   Timing timing;                // seconds

@@ -62,23 +62,6 @@ Result<std::vector<double>> EventTimer::time(const TimedWork& work, const Timing
   return result;
 }
 
-Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer,
-                                                          const std::vector<TimedWork>& works,
-                                                          const TimingPlan& plan,
-                                                          const std::vector<double>& expected_s,
-                                                          const std::function<bool()>& stop) {
-  std::vector<std::vector<double>> samples(works.size());
-  for (int round = -1; round < plan.samples; ++round) {  // round -1 warms up
-    if (round > 0 && stop && stop()) break;
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      const Result<double> seconds = timer.sample(works[i], repetitions_for(expected_s[i], plan), plan.sets);
-      if (!seconds) return seconds.error();
-      if (round >= 0) samples[i].push_back(*seconds);
-    }
-  }
-  return samples;
-}
-
 Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes, int samples) {
   Result<runtime::DeviceBuffer> from = runtime::DeviceBuffer::allocate(bytes);
   Result<runtime::DeviceBuffer> to = runtime::DeviceBuffer::allocate(bytes);

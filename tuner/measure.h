@@ -44,15 +44,6 @@ class EventTimer {
   int next_set_ = 0;
 };
 
-// Several works, one sample of each in turn (A B C A B C ...), so that drift of clocks and temperature meets
-// all alike. Returns the samples by work. Stops early, with at least `plan.samples` >= rounds >= 1, when
-// `stop()` turns true.
-Result<std::vector<std::vector<double>>> time_interleaved(EventTimer& timer,
-                                                          const std::vector<TimedWork>& works,
-                                                          const TimingPlan& plan,
-                                                          const std::vector<double>& expected_s,
-                                                          const std::function<bool()>& stop = {});
-
 // Bytes per second, read + written, of device-to-device copies of `bytes` (halved while memory is short).
 Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes = std::size_t{1} << 30, int samples = 9);
 

@@ -7,13 +7,14 @@
 
 #include "compiler/schedule/strategy.h"
 #include "compiler/support/hash.h"
+#include "tuner/gpu_trials.h"
+#include "tuner/trial_process.h"
 
 namespace rondo::tuner {
 
 using db::TrialStatus;
 using runtime::CompiledPlan;
 using runtime::CompileEnd;
-using runtime::DevicePlan;
 
 PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
                            const std::vector<runtime::Candidate>& candidates,
@@ -40,18 +41,32 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
-  if (context == nullptr) return made;
-
-  if (Status status = context->make_current(); !status) return status.error();
-  Result<EventTimer> timer = EventTimer::make();
-  if (!timer) return timer.error();
-  Result<Verifier> verifier = Verifier::make(cell, problem, default_cases(cell, problem), options.seed);
-  if (!verifier) return verifier.error();
-  Result<RunData> data = RunData::make(cell, problem, profile.limits.l2_bytes, timer->stream(), options.seed);
-  if (!data) return data.error();
-  made->gpu_ = std::unique_ptr<Gpu>(
-      new Gpu{context, std::move(timer).value(), std::move(data).value(), std::move(verifier).value()});
+  if (context != nullptr)
+    if (Status status = made->begin_trials(profile, *context); !status) return status.error();
   return made;
+}
+
+Status PlanMeasurer::begin_trials(const target::Profile& profile, const runtime::Context& context) {
+  const TrialSetup setup{*cell_, problem_, profile.limits.l2_bytes, options_.seed};
+  if (options_.trial_limit.count() > 0) {
+    TrialProcessOptions process;
+    process.limit = options_.trial_limit;
+    process.cancel = options_.cancel;
+    auto trials = std::make_unique<TrialProcess>(setup, process);
+    const Status started = trials->start();
+    if (started) {
+      trials_ = std::move(trials);
+      return success();
+    }
+    // As for compiling: where no worker process can be had, the work is done here. So it is where the GPU
+    // serves one process only; what else kept the worker from it is then found here too.
+    if (started.error().kind != ErrorKind::Missing && !trials->refused()) return started.error();
+    note_ = fmt::format("trials run in this process, without a time limit: {}", started.error().message);
+  }
+  Result<std::unique_ptr<Trials>> here = GpuTrials::make(setup, context);
+  if (!here) return here.error();
+  trials_ = std::move(here).value();
+  return success();
 }
 
 Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const std::string& reason) {
@@ -60,7 +75,7 @@ Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const s
   result.status = status;
   // Compiler logs run to pages; the database keeps one line.
   result.reason = reason.substr(0, std::min<std::size_t>(reason.find('\n'), 300));
-  entries_.erase(candidate);
+  plans_.erase(candidate);
   return result;
 }
 
@@ -72,7 +87,7 @@ void PlanMeasurer::compile(std::size_t candidate) {
     return;
   }
   try {
-    entries_[candidate].compiled = runtime::uncompiled_plan(
+    plans_[candidate] = runtime::uncompiled_plan(
         cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
   } catch (const std::exception&
                defect) {  // a schedule that contradicts itself must not end the tuning of the others
@@ -80,17 +95,15 @@ void PlanMeasurer::compile(std::size_t candidate) {
                             fmt::format("defect of the schedule: {}", defect.what())));
     return;
   }
-  Entry& entry = entries_[candidate];
-  if (options_.database != nullptr && runtime::attach_cached(entry.compiled, *options_.database)) {
-    ready_.push_back(finished(candidate, entry));
+  runtime::CompiledPlan& plan = plans_[candidate];
+  if (options_.database != nullptr && runtime::attach_cached(plan, *options_.database)) {
+    ready_.push_back(finished(candidate, plan));
     return;
   }
-  pool_->submit(
-      {candidate, entry.compiled.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
+  pool_->submit({candidate, plan.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
 }
 
-Compiled PlanMeasurer::finished(std::size_t candidate, Entry& entry) {
-  const CompiledPlan& plan = entry.compiled;
+Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan) {
   Compiled result;
   result.candidate = candidate;
   result.registers = plan.registers();
@@ -115,11 +128,11 @@ std::optional<Compiled> PlanMeasurer::next_compiled(double timeout_s) {
 
 Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   const auto candidate = static_cast<std::size_t>(outcome.id);
-  Entry& entry = entries_[candidate];
+  CompiledPlan& plan = plans_[candidate];
   // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
   // limit.
   if (outcome.end == CompileEnd::NoWorker) {
-    outcome.result = compiler_.compile(entry.compiled.source, problem_.arch, runtime::plan_compile_flags());
+    outcome.result = compiler_.compile(plan.source, problem_.arch, runtime::plan_compile_flags());
     outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
   }
   switch (outcome.end) {
@@ -132,9 +145,9 @@ Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
     case CompileEnd::NoWorker:
       return failed(candidate, TrialStatus::CompileError, outcome.result.error().message);
   }
-  if (Status status = runtime::attach_code(entry.compiled, std::move(outcome.result).value()); !status)
+  if (Status status = runtime::attach_code(plan, std::move(outcome.result).value()); !status)
     return failed(candidate, TrialStatus::CompileError, status.error().message);
-  return finished(candidate, entry);
+  return finished(candidate, plan);
 }
 
 void PlanMeasurer::stop_compiling() {
@@ -142,75 +155,52 @@ void PlanMeasurer::stop_compiling() {
   ready_.clear();
 }
 
-Error PlanMeasurer::broken(Error error) {
-  alive_ = gpu_ != nullptr && gpu_->context->synchronize().ok();
-  return error;
-}
-
-Result<const DevicePlan*> PlanMeasurer::loaded(std::size_t candidate) {
-  const auto found = entries_.find(candidate);
-  if (found == entries_.end() || found->second.compiled.cubin.empty() || gpu_ == nullptr)
+Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
+  const auto found = plans_.find(candidate);
+  if (found == plans_.end() || found->second.cubin.empty() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
-  Entry& entry = found->second;
-  if (!entry.loaded) {
-    Result<DevicePlan> plan = DevicePlan::load(entry.compiled, *gpu_->context);
-    if (!plan) return broken(plan.error());
-    entry.loaded.emplace(std::move(plan).value());
-  }
-  if (Status status = gpu_->data.reserve(*entry.loaded); !status) return broken(status.error());
-  return &*entry.loaded;
+  return TrialPlan{candidate, candidates_[candidate].strategy, candidates_[candidate].parameters,
+                   found->second.cubin};
 }
 
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {
-  const Result<const DevicePlan*> plan = loaded(candidate);
+  const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  TimingPlan timing;
-  timing.samples = samples;
-  timing.sample_s = sample_s;
-  timing.sets = gpu_->data.sets();
-  double& expected = entries_.at(candidate).expected_s;
-  const auto seconds = gpu_->timer.time(gpu_->data.work(**plan), timing, expected);
-  if (!seconds) return broken(seconds.error());
-  expected = median(*seconds);
-  return *seconds;
+  return trials_->run(*plan, samples, sample_s);
 }
 
 Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
     const std::vector<std::size_t>& candidates, int rounds, const std::function<bool()>& stop) {
-  std::vector<TimedWork> works;
-  std::vector<double> expected;
-  for (const std::size_t candidate :
-       candidates) {  // all first: the workspace may grow, and works keep its address
-    const Result<const DevicePlan*> plan = loaded(candidate);
-    if (!plan) return plan.error();
-  }
+  std::vector<TrialPlan> plans;
   for (const std::size_t candidate : candidates) {
-    works.push_back(gpu_->data.work(*entries_.at(candidate).loaded));
-    expected.push_back(entries_.at(candidate).expected_s);
+    Result<TrialPlan> plan = trial_plan(candidate);
+    if (!plan) return plan.error();
+    plans.push_back(std::move(plan).value());
   }
-  TimingPlan timing;
-  timing.samples = rounds;
-  timing.sample_s = 1e-3;
-  timing.sets = gpu_->data.sets();
-  auto samples = time_interleaved(gpu_->timer, works, timing, expected, stop);
-  if (!samples) return broken(samples.error());
+  std::vector<std::vector<double>> samples(candidates.size());
+  for (int round = -1; round < rounds; ++round) {  // round -1 warms up
+    if (round > 0 && stop()) break;
+    const Result<std::vector<double>> seconds = trials_->round(plans);
+    if (!seconds) return seconds.error();
+    for (std::size_t i = 0; round >= 0 && i < samples.size(); ++i) samples[i].push_back(seconds->at(i));
+  }
   return samples;
 }
 
 Status PlanMeasurer::verify(std::size_t candidate) {
-  const Result<const DevicePlan*> plan = loaded(candidate);
+  const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  const Result<Verification> verification = gpu_->verifier.check(**plan, gpu_->timer.stream());
-  if (!verification) return broken(verification.error());
-  if (verification->passed) return success();
-  return Error{ErrorKind::Wrong, verification->summary(), ""};
+  return trials_->verify(*plan);
 }
 
-void PlanMeasurer::drop(std::size_t candidate) { entries_.erase(candidate); }
+void PlanMeasurer::drop(std::size_t candidate) {
+  if (trials_ != nullptr) trials_->drop(candidate);
+  plans_.erase(candidate);
+}
 
 const CompiledPlan* PlanMeasurer::plan(std::size_t candidate) const {
-  const auto found = entries_.find(candidate);
-  return found == entries_.end() ? nullptr : &found->second.compiled;
+  const auto found = plans_.find(candidate);
+  return found == plans_.end() ? nullptr : &found->second;
 }
 
 }  // namespace rondo::tuner

@@ -150,7 +150,7 @@ void Search::race(std::size_t candidate) {
   auto timed = [&](int samples, double sample_s) {
     const Result<std::vector<double>> seconds = measurer_.run(candidate, samples, sample_s);
     if (!seconds) {
-      fail(candidate, TrialStatus::LaunchError, seconds.error().message);
+      fail(candidate, seconds.error());
       return false;
     }
     row(candidate).timing = timing_of(*seconds);
@@ -181,9 +181,7 @@ bool Search::verify(std::size_t candidate) {
   if (r.verified) return true;
   const Status status = measurer_.verify(candidate);
   r.verified = status.ok();
-  if (!status)
-    fail(candidate, status.error().kind == ErrorKind::Wrong ? TrialStatus::Wrong : TrialStatus::LaunchError,
-         status.error().message);
+  if (!status) fail(candidate, status.error());
   return r.verified;
 }
 
@@ -196,6 +194,15 @@ void Search::fail(std::size_t candidate, TrialStatus status, const std::string& 
   r.verified = false;
   measurer_.drop(candidate);
   settle(candidate);
+}
+
+void Search::fail(std::size_t candidate, const Error& error) {
+  const bool stopped = error.kind == ErrorKind::Cancelled;  // by its time limit, or by the user
+  const TrialStatus status = error.kind == ErrorKind::Wrong ? TrialStatus::Wrong
+                             : !stopped                     ? TrialStatus::LaunchError
+                             : cancelled()                  ? TrialStatus::Cancelled
+                                                            : TrialStatus::Timeout;
+  fail(candidate, status, error.message);
 }
 
 void Search::settle(std::size_t candidate) {

@@ -40,8 +40,8 @@ class Measurer {
   // The next outcome, waiting at most so long; nothing if none came.
   virtual std::optional<Compiled> next_compiled(double timeout_s) = 0;
   virtual void stop_compiling() = 0;  // forget what is queued
-  // Seconds of one run, one entry a sample, each of about `sample_s`. Error Device: it failed to launch or
-  // run.
+  // Seconds of one run, one entry a sample, each of about `sample_s`. Errors: Device (it failed to launch or
+  // run), Cancelled (it was stopped by a time limit or the cancel flag).
   virtual Result<std::vector<double>> run(std::size_t candidate, int samples, double sample_s) = 0;
   // One sample of each in turn, `rounds` times or until `stop()`; samples by candidate, in the order given.
   virtual Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,

@@ -53,11 +53,21 @@ void Search::confirm() {
                                : elapsed() > options_.budget_s * kOverrun;
   };
   const auto samples = measurer_.run_interleaved(leaders, options_.confirm_rounds, stop);
-  if (!samples) return;  // the device failed on kernels that ran before: the race's figures stand
+  if (!samples) return run_alone(leaders);
   for (std::size_t i = 0; i < leaders.size(); ++i) {
     if ((*samples)[i].empty()) continue;
     row(leaders[i]).timing = timing_of((*samples)[i]);
     row(leaders[i]).confirmed = true;
+  }
+  best_ = winner();
+}
+
+// Kernels that ran before have failed beside each other: those that fail again, each by itself, are out. The
+// race's figures stand for the others.
+void Search::run_alone(const std::vector<std::size_t>& leaders) {
+  for (const std::size_t leader : leaders) {
+    if (cancelled() || !measurer_.alive()) break;
+    if (const auto seconds = measurer_.run(leader, 1, 1e-3); !seconds) fail(leader, seconds.error());
   }
   best_ = winner();
 }

@@ -29,12 +29,14 @@ class Search {
   void crown(std::size_t candidate);
   bool verify(std::size_t candidate);
   void confirm();
+  void run_alone(const std::vector<std::size_t>& leaders);
   std::vector<std::size_t> choose_leaders();
   SearchResult finish();
   std::optional<std::size_t> winner() const;
 
   Row& row(std::size_t candidate) { return rows_.at(candidate); }
   void fail(std::size_t candidate, db::TrialStatus status, const std::string& reason);
+  void fail(std::size_t candidate, const Error& error);  // of a trial
   void settle(std::size_t candidate);
   void report(Phase phase);
   double elapsed() const { return clock_() - start_; }

@@ -100,6 +100,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   PlanMeasurerOptions measuring;
   measuring.workers = workers_of(options);
   measuring.compile_limit = options.compile_limit;
+  measuring.trial_limit = options.trial_limit;
   measuring.cancel = options.cancel;
   measuring.database = options.database;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
@@ -107,8 +108,9 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   if (!measurer) return measurer.error();
 
   TuneResult result;
-  if (EventTimer* timer = (*measurer)->timer()) {
-    const Result<double> bandwidth = copy_bandwidth(*timer);
+  result.note = (*measurer)->note();
+  if (Trials* trials = (*measurer)->trials()) {
+    const Result<double> bandwidth = trials->copy_bandwidth();
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
   TrialRecorder recorder(options.database, cell, problem, profile);

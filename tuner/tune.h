@@ -15,6 +15,8 @@ struct TuneOptions {
   double budget_s = 60;  // from the call of tune() on; the reference's part of it included
   int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16
   std::chrono::milliseconds compile_limit{20000};
+  // For each trial on the GPU, in a process that is killed then; 0: in this process, without a limit.
+  std::chrono::milliseconds trial_limit{30000};
   int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
   std::string strategy;                       // only candidates of this one; empty: of all that are legal
   bool exhaustive = false;                    // measure every candidate, however long it takes
@@ -30,6 +32,7 @@ struct TuneResult {
   std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
   double copy_bytes_per_s = 0;                // device copy measured in this run; 0 without a GPU
   bool stored_as_best = false;                // false too when the database holds a faster one
+  std::string note;                           // of the trials, for people; "" mostly
   std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
 
   const Row* best() const { return search.best ? &search.rows[*search.best] : nullptr; }

@@ -28,10 +28,11 @@ constexpr std::int64_t kShortest = 5;
 }  // namespace
 
 std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
                      layout.order == runtime::TensorLayout::Order::TimeMajor ? ", time-major" : "",
-                     initial_states ? "" : ", no states given");
+                     initial_states ? "" : ", no states given",
+                     matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
 }
 
 std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem) {
@@ -90,8 +91,8 @@ Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem&
   for (const VerifyCase& shape : cases) {
     CaseData run;
     run.shape = shape;
-    Result<runtime::HostProblem> data =
-        runtime::random_problem(cell, problem, shape.sizes, {seed++, shape.initial_states});
+    Result<runtime::HostProblem> data = runtime::random_problem(
+        cell, problem, shape.sizes, {seed++, shape.initial_states, shape.matrix_scale});
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();

@@ -1,7 +1,8 @@
 // A step whose results are affine in what it carries: result = sum_k coefficient_k * carried_k + constant,
 // where the coefficients and the constant are known before the carried values are. Affine cells are so
-// forward, and every cell is so backward. It is what lets several segments of time be worked on at once
-// (Blelloch 1990, "Prefix sums and their applications", section 1.4: first-order recurrences).
+// forward, and every cell backward, unless its gradients are clipped. It is what lets several segments of
+// time be worked on at once (Blelloch 1990, "Prefix sums and their applications", section 1.4: first-order
+// recurrences).
 #pragma once
 
 #include <optional>

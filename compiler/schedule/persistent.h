@@ -10,6 +10,7 @@ namespace rondo::schedule {
 class Persistent final : public Strategy {
  public:
   std::string name() const override { return "persistent"; }
+  std::vector<Form> forms() const override;
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;

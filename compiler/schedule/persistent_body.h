@@ -11,8 +11,8 @@
 
 #include "compiler/schedule/lower_graph.h"
 #include "compiler/schedule/shorten_chain.h"
-#include "compiler/schedule/step_products.h"
 #include "compiler/schedule/step_order.h"
+#include "compiler/schedule/step_products.h"
 
 namespace rondo::schedule {
 

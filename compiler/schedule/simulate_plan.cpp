@@ -53,8 +53,10 @@ class PlanSimulator {
       for (std::size_t i = 0; i < launch.arguments.size(); ++i)
         arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part, step));
       const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_);
-      for (const kernel::Fault& fault : result.faults)
+      for (const kernel::Fault& fault : result.faults) {
         result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
+        result_.kinds.push_back(fault.kind);
+      }
     }
   }
 

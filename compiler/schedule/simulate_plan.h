@@ -21,8 +21,9 @@ using TensorValues = std::map<TensorRef, std::vector<double>, TensorRefLess>;
 
 struct SimulatedRun {
   TensorValues written;  // every tensor the plan writes, dense, as stored (rounded); workspace left out
-  std::vector<std::string> faults;     // empty: clean
-  std::vector<std::string> unwritten;  // tensors with elements that no thread wrote
+  std::vector<std::string> faults;         // empty: clean
+  std::vector<kernel::Fault::Kind> kinds;  // of the faults that the simulator found, in their order
+  std::vector<std::string> unwritten;      // tensors with elements that no thread wrote
 };
 
 // Elements of a tensor in its role at these sizes.

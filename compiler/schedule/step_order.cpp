@@ -30,7 +30,7 @@ Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& 
 }  // namespace
 
 StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
-                       const std::vector<ProductGroup>& groups) {
+                     const std::vector<ProductGroup>& groups) {
   const step::Graph& graph = step.graph;
   const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   std::vector<int> level(graph.nodes.size(), -1);               // of products

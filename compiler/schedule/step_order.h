@@ -15,6 +15,6 @@ struct StepOrder {
 };
 
 StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
-                       const std::vector<ProductGroup>& groups);
+                     const std::vector<ProductGroup>& groups);
 
 }  // namespace rondo::schedule

@@ -29,10 +29,18 @@ struct Estimate {
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.
 using CostModel = std::function<Estimate(const Parameters&)>;
 
+// A part of a strategy's space that people know by a word, for tables of what fits.
+struct Form {
+  std::string name;  // "cluster of 4"; "" where the strategy has one form only
+  Parameters fixed;  // the values that make it
+  int cluster = 1;   // blocks of the clusters it needs
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
+  virtual std::vector<Form> forms() const { return {Form{}}; }
   virtual Legality legal(const step::Cell& cell, const Problem& problem) const = 0;
   virtual constraint::System space(const step::Cell& cell, const Problem& problem,
                                    const target::Profile& profile) const = 0;

@@ -49,6 +49,8 @@ class CanonicalWriter {
                           static_cast<int>(tensor.tail), fmt::join(tensor.lead, ","));
     for (const NamedConstant& constant : cell_.constants)
       text += fmt::format("const {} {}\n", constant.name, constant.value);
+    // Only where there is one, so that cells without keep their hash. The forward clip is in the graph.
+    if (cell_.clip.gradient) text += fmt::format("clip gradient {}\n", *cell_.clip.gradient);
     const std::string roots = rows("next", cell_.next) + rows("output", cell_.outputs);
     return text + nodes_ + roots;
   }

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "compiler/step/clip.h"
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -52,6 +53,7 @@ class ReverseSweep {
     for (NodeId id = step_.forward_nodes; id-- > 0;)
       if (adjoint_[at(id)] != kNoNode) propagate(id);
     step_.previous_states = collect(TensorKind::State);
+    if (cell_.clip.gradient) clip_recurrence(*cell_.clip.gradient);
     step_.inputs = collect(TensorKind::Input);
     step_.params = collect(TensorKind::Param);
     simplify_step();
@@ -145,6 +147,13 @@ class ReverseSweep {
         accumulate(step_.graph, sum, adjoint_[at(id)]);
     }
     return sum == kNoNode ? step_.graph.constant(0) : sum;
+  }
+
+  void clip_recurrence(double bound) {
+    const std::vector<bool> recurrent = recurrent_rows(cell_);
+    for (std::size_t i = 0; i < recurrent.size(); ++i)
+      if (recurrent[i])
+        step_.previous_states[i].value = clamp_to(step_.graph, step_.previous_states[i].value, bound);
   }
 
   void simplify_step() {

@@ -24,7 +24,7 @@ struct MatrixGradient {
 struct BackwardStep {
   Graph graph;
   NodeId forward_nodes = 0;              // nodes [0, forward_nodes) are the forward step
-  std::vector<Row> previous_states;      // gradient of every state row before the step
+  std::vector<Row> previous_states;      // gradient of every state row before the step, clipped (clip.h)
   std::vector<Row> inputs;               // gradient of every input row (a zero constant if it has none)
   std::vector<Row> params;               // contribution of this step to vector and scalar parameter rows
   std::vector<MatrixGradient> matrices;  // several entries of one row add up; none: zero

@@ -94,6 +94,7 @@ std::string print(const Cell& cell) {
     text += fmt::format("  {} {}{}\n", kind_word(tensor.kind), tensor.name, shape_of(cell, tensor));
   for (const NamedConstant& constant : cell.constants)
     text += fmt::format("  const {} = {}\n", constant.name, constant.value);
+  if (cell.clip.gradient) text += fmt::format("  clip gradient {}\n", *cell.clip.gradient);
   text += nodes_text(cell, cell.graph, 0, size_of(cell.graph));
   return text + rows_text(cell, cell.next, "next") + rows_text(cell, cell.outputs, "output");
 }

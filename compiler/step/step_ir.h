@@ -121,6 +121,14 @@ struct Row {
   NodeId value = kNoNode;
 };
 
+// Bounds on what the recurrence carries (clip.h), beyond what the text says. Part of the cell: kernels of one
+// clipping are wrong for another.
+struct Clip {
+  std::optional<double> forward;   // already part of the graph; kept for messages
+  std::optional<double> gradient;  // backward_step() applies it
+  bool any() const { return forward || gradient; }
+};
+
 // A typed, checked cell.
 struct Cell {
   std::string name;
@@ -132,6 +140,7 @@ struct Cell {
   Graph graph;
   std::vector<Row> next;     // one for every row of every State, in tensor then row order
   std::vector<Row> outputs;  // one for every row of every Output, in tensor then row order
+  Clip clip;
 
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
@@ -142,7 +151,7 @@ struct Cell {
 };
 
 // Canonical text of the cell's meaning (names of values, comments and layout of the file do not matter;
-// tensor names, defaults of constants and structure do), and its SHA-256: the key of the database.
+// tensor names, defaults of constants, structure and clipping do), and its SHA-256: the key of the database.
 std::string canonical_text(const Cell& cell);
 std::string canonical_hash(const Cell& cell);
 

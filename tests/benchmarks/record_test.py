@@ -29,6 +29,13 @@ elif words[0] == "tune":
     every = "--exhaustive" in words
     answer = {"passes": [{"problem": {"pass": p}, "tried": 300 if every else 40, "total": 300, "seconds": 2.5, "end": "done",
                           "best": run(1.0 if every else 1.04), "known_before": KNOWN if every else None} for p in passes]}
+elif words[0] == "check":
+    backward = option("--pass") == "bw"
+    chosen = [w for w in words if w.startswith("blocks=")]
+    answer = {"strategies": [{"name": "stream", "legal": False, "workspace_bytes": 0, "saved_bytes": 0},
+                             {"name": "persistent", "legal": True, "workspace_bytes": 5000000 if backward else 1000000,
+                              "saved_bytes": 7000000 if chosen else 9}],
+              "tensors": [{"kind": "input", "bytes": 20000000}, {"kind": "output", "bytes": 1}]}
 else:
     cold = "--no-db" in words
     answer = {"copy_bytes_per_s": 4e12, "rows": [
@@ -58,6 +65,10 @@ class Benchmarks(unittest.TestCase):
         table = json.loads((ROOT / "benchmarks/stream_rows.json").read_text(encoding="utf-8"))
         table["rows"] = table["rows"][:1]
         (self.folder / "rows.json").write_text(json.dumps(table), encoding="utf-8")
+        dense = json.loads((ROOT / "benchmarks/dense_rows.json").read_text(encoding="utf-8"))
+        dense["rows"] = [row | {"B": 20, "T": 100, "H": 1, "D": 64} for row in dense["rows"] if row["cell"] == "gru"]
+        dense["sweeps"] = []
+        (self.folder / "dense_rows.json").write_text(json.dumps(dense), encoding="utf-8")
 
     def pretend(self, known=KNOWN):
         program(self.folder, "rondo", RONDO.replace("KNOWN", known))
@@ -65,7 +76,7 @@ class Benchmarks(unittest.TestCase):
     def record(self, stages, commit="abc"):
         environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit}
         return subprocess.run([sys.executable, ROOT / "benchmarks/record.py", self.folder / "rondo", self.folder / "rows.json",
-                               self.record_file, self.folder / "db", "--stages", stages],
+                               self.record_file, self.folder / "db", "--stages", stages, "--logs", self.folder],
                               capture_output=True, text=True, env=environment)
 
     def recorded(self, *arguments, **options):
@@ -96,6 +107,52 @@ class Benchmarks(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("not timed beside the best", done.stderr)
 
+    def test_memory_needs_a_record_and_no_gpu(self):
+        (self.folder / "nvidia-smi").unlink()
+        self.assertIn("run the stages that measure first", self.record("memory").stderr)
+        choice = {"cell": "gru", "shape": {"B": 20, "T": 100, "H": 1, "D": 64}, "dtype": "bf16", "strategy": "persistent",
+                  "parameters": {"blocks": 2}}
+        self.record_file.write_text(json.dumps({"device": "NVIDIA Test", "dense": [choice | {"pass": "fws"}, choice | {"pass": "bw"}]}),
+                                    encoding="utf-8")
+        row = self.recorded("memory")["memory"]["rows"][0]
+        self.assertEqual(row["saved_bytes"], 7000000, "by the recorded choice, not the model's")
+        self.assertEqual(row["held_bytes"], 27000000)
+        self.assertEqual(row["peak_bytes"], 27000000 + 5000000 + 20000000)
+        # GRU, a batch of 20 in three tiles of 8: one state for 101 steps, without the output's 100 of 20, and 7 gates.
+        vector = 64 * 2
+        states = 101 * 24 * vector - 100 * 20 * vector
+        held = states + 7 * 100 * 24 * vector
+        self.assertEqual(row["flashrnn"], {"held_bytes": held, "peak_bytes": held + 20000000})
+
+    def logs(self, passed=3, errors=0):
+        (self.folder / "test_gpu.log").write_text(f"[==========] 3 tests from 1 test suite ran. (5 ms total)\n[  PASSED  ] {passed} tests.\n")
+        ran = "[==========] 2 tests from 1 test suite ran. (5 ms total)\n"
+        for tool in ("memcheck", "initcheck", "synccheck"):
+            (self.folder / f"sanitize-{tool}.log").write_text(ran + f"========= ERROR SUMMARY: {errors} errors\n")
+        (self.folder / "sanitize-racecheck.log").write_text(
+            ran + "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n")
+
+    def test_checks_come_from_the_logs(self):
+        self.assertIn("has no logs", self.record("checks").stderr)
+        self.logs(passed=2, errors=4)
+        checks = self.recorded("checks")["checks"]
+        self.assertEqual(checks, {"commit": "abc", "tests": 3, "tests_passed": 2, "sanitizer": {
+            "memcheck": {"tests": 2, "errors": 4}, "initcheck": {"tests": 2, "errors": 4},
+            "synccheck": {"tests": 2, "errors": 4}, "racecheck": {"tests": 2, "errors": 0}}})
+        # Only the tests again: the sanitizer's figures stay, unless they are of another commit.
+        for log in self.folder.glob("sanitize-*.log"):
+            log.unlink()
+        self.assertEqual(len(self.recorded("checks")["checks"]["sanitizer"]), 4)
+        self.assertEqual(self.recorded("checks", commit="other")["checks"]["sanitizer"], {})
+
+    def test_a_run_that_did_not_end_is_no_check(self):
+        self.logs()
+        (self.folder / "sanitize-memcheck.log").write_text("[ RUN      ] Cells/EveryCell\n")
+        done = self.record("checks")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sanitize-memcheck.log", done.stderr)
+        self.assertFalse(self.record_file.exists())
+
     def test_unknown_stage(self):
         self.assertIn("no stage 'all'", self.record("all").stderr)
 
@@ -110,6 +167,14 @@ class Benchmarks(unittest.TestCase):
         page = (self.folder / "results.md").read_text(encoding="utf-8")
         self.assertIn("| 1600 | **missed** | 7.5 | met |", page)
         self.assertIn("| 1.040 | 40 | 1.000 | 300 | 1.040 | met |", page)
+
+    def test_report_shows_memory_and_checks(self):
+        self.logs()
+        self.recorded("rows,dense,memory,checks")
+        self.assertEqual(self.report().returncode, 0)
+        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("3 of 3 GPU tests passed. compute-sanitizer: memcheck 0 errors in 2 tests", page)
+        self.assertIn("| gru | B=20 T=100 D=64 | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
 
     def test_check_finds_stale_pages_and_writes_nothing(self):
         record = self.recorded("rows")

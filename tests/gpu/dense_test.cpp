@@ -2,6 +2,7 @@
 // reference.
 #include <tuple>
 
+#include "compiler/step/clip.h"
 #include "tests/gpu/gpu.h"
 #include "tuner/verify.h"
 
@@ -55,9 +56,9 @@ class DenseCell : public rondo::testing::GpuTest,
     return compiled.ok() && compiled->spills();
   }
 
-  void verify(std::vector<VerifyCase> cases, int repeats = 3) {
+  void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {}) {
     const step::Sizes sizes = cases.back().sizes;
-    const step::Cell cell = library_cell(std::get<0>(GetParam()));
+    const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
     const schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
     const auto plan = plan_for(cell, p);
     if (plan == nullptr) return;
@@ -79,6 +80,9 @@ TEST_P(DenseCell, Tails) {
           {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}});
 }
 TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
+// A spectral norm of about 6; few steps, for rounding errors grow with each of them.
+TEST_P(DenseCell, LargeMatrices) { verify({{{5, 6, 2, 72}, {}, true, 5}}); }
+TEST_P(DenseCell, ClippedRecurrence) { verify({{{5, 19, 1, 72}, {}, true}}, 3, {0.25, 0.25}); }
 TEST_P(DenseCell, RepeatsBitByBit) {
   // What one block holds is smaller than what a team does.
   const std::int64_t dim = std::get<3>(GetParam()) == Form::Block ? 64 : 256;

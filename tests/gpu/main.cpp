@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/compile_worker.h"
+#include "tuner/trial_worker.h"
 
 int main(int argc, char** argv) {
+  if (const auto status = rondo::tuner::maybe_run_trial_worker(argc, argv)) return *status;
   if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -163,6 +163,7 @@ TEST_F(OnGpu, TunesAndVerifies) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   ASSERT_NE(result->best(), nullptr);
   EXPECT_TRUE(result->measured);
+  EXPECT_EQ(result->note, "") << "its trials run in a process of their own";
   EXPECT_TRUE(result->best()->verified);
   EXPECT_GT(result->best()->timing.median_s, 0);
   EXPECT_LE(result->search.seconds, 25);

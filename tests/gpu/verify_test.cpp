@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "compiler/step/clip.h"
 #include "tests/gpu/gpu.h"
 
 namespace rondo::tuner {
@@ -30,9 +31,9 @@ class EveryCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
   void verify(std::int64_t heads, std::int64_t dim, std::vector<VerifyCase> cases,
-              int alignment = runtime::kFullAlignment) {
+              int alignment = runtime::kFullAlignment, const step::Clip& clip = {}) {
     const auto& [name, storage, pass] = GetParam();
-    const step::Cell cell = library_cell(name);
+    const step::Cell cell = step::clipped(library_cell(name), clip).value();
     const schedule::Problem p =
         problem(pass, {cases.back().sizes.batch, cases.back().sizes.time, heads, dim}, storage);
     const auto plan = load_chosen(cell, p, alignment);
@@ -54,6 +55,9 @@ TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};
   verify(2, 256, {mid});
+}
+TEST_P(EveryCell, ClippedRecurrence) {
+  verify(1, 96, {{{4, 67, 1, 96}, {}, true}}, runtime::kFullAlignment, {0.25, 0.25});
 }
 TEST_P(EveryCell, MisalignedTensors) {
   const auto& [name, storage, pass] = GetParam();

@@ -1,7 +1,10 @@
 #include "runtime/choose.h"
 
 #include <filesystem>
+#include <set>
 
+#include "compiler/step/clip.h"
+#include "runtime/plan.h"
 #include "tests/runtime/plan_cells.h"
 
 namespace rondo::runtime {
@@ -133,6 +136,32 @@ TEST_F(Choosing, OverriddenConstantsAreAnotherCell) {
   EXPECT_NE(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
   changed.constants["k"] = 2;
   EXPECT_EQ(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+}
+
+TEST_F(Choosing, AClipIsAnotherCell) {
+  store_best(problem_, parameters(), 1);
+  ASSERT_EQ(chosen(problem_).origin, ChoiceOrigin::Tuned);
+  const step::Cell plain = cell_;
+  for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}}) {
+    cell_ = step::clipped(plain, clip).value();
+    EXPECT_NE(database_problem(cell_, problem_, profile_).cell,
+              database_problem(plain, problem_, profile_).cell);
+    EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model)
+        << "what is tuned without the bound is not its best";
+  }
+}
+
+// A bound of the gradient changes the backward kernel's text, and with it the cubin's key.
+TEST(PlanOfClippedCell, HasAnotherSource) {
+  const step::Cell plain = testing::library_cell("paragru");
+  const schedule::Problem problem = testing::problem_of(Pass::Backward);
+  std::set<std::string> keys;
+  for (const step::Clip& clip :
+       {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
+    const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
+    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").key.hash());
+  }
+  EXPECT_EQ(keys.size(), 4U);
 }
 
 TEST(Candidates, AreRankedAndLegal) {

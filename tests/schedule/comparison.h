@@ -47,6 +47,7 @@ struct Case {
   // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near
   // zero is.
   bool reached_states = false;
+  double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -125,7 +126,8 @@ class Comparison {
           break;
         case TensorKind::Param: {
           const bool matrix = tensor.tail == step::Tail::Matrix;
-          const double scale = matrix ? 1 / std::sqrt(static_cast<double>(case_.problem.sizes.dim)) : 0.5;
+          const double scale =
+              matrix ? case_.matrix_scale / std::sqrt(static_cast<double>(case_.problem.sizes.dim)) : 0.5;
           put(arguments_.params, arguments32_.params, {Role::Param, id},
               draw(rng_, count, scale, matrix ? storage : Storage::F32));
           break;

@@ -9,6 +9,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/simulate_plan.h"
 #include "compiler/schedule/strategy.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/reference.h"
 
 namespace rondo::schedule {
@@ -38,8 +39,9 @@ inline std::vector<double> integers(std::mt19937& rng, std::int64_t count, int o
 
 class ExactCase {
  public:
-  ExactCase(const char* strategy, Parameters parameters, kernel::Storage storage = kernel::Storage::BF16)
-      : cell_(frontend::parse(kLinear, "linear.cell").cells.at(0)),
+  ExactCase(const char* strategy, Parameters parameters, kernel::Storage storage = kernel::Storage::BF16,
+            const step::Clip& clip = {})
+      : cell_(step::clipped(frontend::parse(kLinear, "linear.cell").cells.at(0), clip).value()),
         strategy_(find_strategy(strategy)),
         parameters_(std::move(parameters)) {
     problem_.sizes = {5, 3, 2, 40};

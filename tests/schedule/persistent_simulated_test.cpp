@@ -100,6 +100,48 @@ TEST(PersistentSimulated, ReduceScatterInGridOf3ManySteps) {
   Comparison(std::move(c)).run();
 }
 
+// By power iteration on the transpose times the matrix, D x D.
+double spectral_norm(const std::vector<double>& matrix, std::size_t dim) {
+  std::vector<double> v(dim, 1);
+  double norm = 0;
+  for (int turn = 0; turn < 100; ++turn) {
+    std::vector<double> forth(dim, 0), back(dim, 0);
+    for (std::size_t i = 0; i < dim; ++i)
+      for (std::size_t j = 0; j < dim; ++j) forth[i] += matrix[i * dim + j] * v[j];
+    for (std::size_t i = 0; i < dim; ++i)
+      for (std::size_t j = 0; j < dim; ++j) back[j] += matrix[i * dim + j] * forth[i];
+    double length = 0;
+    for (const double x : back) length += x * x;
+    norm = std::sqrt(std::sqrt(length));
+    for (std::size_t j = 0; j < dim; ++j) v[j] = back[j] / std::sqrt(length);
+  }
+  return norm;
+}
+
+constexpr double kLarge = 5;  // matrices uniform in +-5 / sqrt(D)
+
+TEST(PersistentSimulated, LargeMatricesAreLarge) {
+  std::mt19937 rng(3);
+  const double norm = spectral_norm(draw(rng, 72 * 72, kLarge / std::sqrt(72), Storage::BF16), 72);
+  EXPECT_GT(norm, 4);
+  EXPECT_LT(norm, 8);
+}
+
+// Gates saturate, and gradients grow from step to step.
+TEST(PersistentSimulated, LargeMatrices) {
+  int turn = 0;
+  for (const step::Cell& cell : dense_cells())
+    for (const Storage storage : {Storage::BF16, Storage::F16}) {
+      Case c{kPersistent, cell, {}, {}, {}, true, kLarge};
+      c.problem.sizes = {5, 6, 2, 72};
+      c.problem.storage = storage;
+      ++turn;
+      c.parameters = parameters_for(c.problem, turn % 2 + 1, 0, turn, false);
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure());
+    }
+}
+
 // Longer than the ring of words that the blocks of a grid exchange, so that its places are used again.
 TEST(PersistentSimulated, GridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
+#include "compiler/step/clip.h"
 #include "compiler/step/simplify.h"
 #include "tests/step/cell_builder.h"
 #include "tests/step/random_cell.h"
@@ -95,12 +97,30 @@ TEST(Canonical, EveryRealChangeChangesTheHash) {
        [](Cell& cell) {
          cell.constants.push_back({"unused", 1, {}});
        }},
+      {"clip of the gradient", [](Cell& cell) { cell.clip.gradient = 1; }},
+      {"clip of the carries",
+       [](Cell& cell) {
+         cell = clipped(cell, {1.0, {}}).value();
+       }},
       {"order of tensors", [](Cell& cell) { std::swap(cell.tensors[0].name, cell.tensors[1].name); }},
   };
   for (const auto& [what, change] : changes) {
     Cell changed = original;
     change(changed);
     EXPECT_NE(canonical_hash(changed), canonical_hash(original)) << what;
+  }
+}
+
+TEST(Canonical, EveryClipIsAnotherCell) {
+  const std::vector<Clip> clips{{}, {1.0, {}}, {2.0, {}}, {{}, 1.0}, {{}, 2.0}, {1.0, 1.0}, {1.0, 2.0}};
+  for (const Cell& cell : {lstm(), mingru()}) {
+    std::set<std::string> hashes;
+    for (const Clip& clip : clips) {
+      hashes.insert(canonical_hash(clipped(cell, clip).value()));
+      EXPECT_EQ(canonical_hash(clipped(cell, clip).value()), canonical_hash(clipped(cell, clip).value()));
+    }
+    EXPECT_EQ(hashes.size(), clips.size()) << cell.name;
+    EXPECT_EQ(hashes.count(canonical_hash(cell)), 1U) << "no clip is no change";
   }
 }
 

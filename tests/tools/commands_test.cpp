@@ -3,14 +3,34 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "runtime/load_cell.h"
 #include "tests/tools/program.h"
+#include "tuner/trial_process.h"
 
 namespace rondo::test {
 namespace {
 
 const char* const kCommands[] = {"check", "emit", "tune",      "run",   "verify",
                                  "bench", "db",   "calibrate", "doctor"};
+
+struct BadCall {
+  std::vector<std::string> arguments;
+  int status;
+  std::string message;
+};
+
+void expect_refused(const BadCall& bad, const std::map<std::string, std::string>& environment = {}) {
+  const Outcome outcome = rondo(bad.arguments, environment);
+  std::string call;
+  for (const std::string& argument : bad.arguments) call += argument + " ";
+  EXPECT_EQ(outcome.status, bad.status) << call << outcome.err;
+  EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << call << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("rondo: error: ", 0), 0U) << call << outcome.err;
+  EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << call << outcome.err;
+  EXPECT_EQ(outcome.out, "") << call;
+}
 
 TEST(Commands, EachHasHelpWithExitCodes) {
   for (const char* command : kCommands) {
@@ -44,6 +64,30 @@ TEST(Commands, TuneByModelRecordsAndExplains) {
   EXPECT_EQ(rondo({"db", "show", "nosuch", "--db", file}).status, 4);
 }
 
+// What is tuned with a bound is not found without it, nor with another; `--json` says which bound it was.
+TEST(Commands, ClippingIsAnotherProblem) {
+  std::set<std::string> hashes;
+  for (const std::vector<std::string>& clip : std::vector<std::vector<std::string>>{
+           {}, {"--clip-forward", "2"}, {"--clip-gradient", "2"}, {"--clip-gradient", "3"}}) {
+    std::vector<std::string> call = {"check", "lstm", "--json"};
+    call.insert(call.end(), clip.begin(), clip.end());
+    const Outcome outcome = rondo(call);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const nlohmann::json object = nlohmann::json::parse(outcome.out);
+    hashes.insert(object["hash"].get<std::string>());
+    const bool forward = !clip.empty() && clip[0] == "--clip-forward";
+    EXPECT_EQ(object["clip"]["forward"], forward ? nlohmann::json(2.0) : nlohmann::json());
+    EXPECT_EQ(object["clip"]["gradient"].is_null(), clip.empty() || forward);
+  }
+  EXPECT_EQ(hashes.size(), 4U);
+  EXPECT_NE(rondo({"check", "lstm", "--clip-gradient", "2"}).out.find("the gradient through h to [-2, 2]"),
+            std::string::npos);
+  const std::string plain = rondo({"emit", "lstm", "--no-db", "--shape", "D=64"}).out;
+  EXPECT_NE(plain, rondo({"emit", "lstm", "--no-db", "--shape", "D=64", "--clip-forward", "2"}).out);
+  EXPECT_EQ(plain, rondo({"emit", "lstm", "--no-db", "--shape", "D=64", "--clip-gradient", "2"}).out)
+      << "the forward pass does not see it";
+}
+
 TEST(Commands, DoctorSaysWhatIsMissing) {
   const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
@@ -55,6 +99,21 @@ TEST(Commands, DoctorSaysWhatIsMissing) {
     EXPECT_EQ((*found)["health"], "missing");
     EXPECT_NE((*found)["advice"], "");
   }
+}
+
+// The program serves as the process of a tuning run's trials: what comes back is what that process found.
+TEST(Commands, ServesTrials) {
+  ASSERT_EQ(::setenv("RONDO_LIBCUDA", "none", 1), 0);
+  tuner::TrialProcessOptions options;
+  options.executable = RONDO_PROGRAM;
+  step::Cell cell = runtime::select_cell(runtime::load_cell_file("lstm").value(), "").value();
+  tuner::TrialProcess trials({std::move(cell), {}, 0, 1}, options);
+  const Status status = trials.start();
+  ::unsetenv("RONDO_LIBCUDA");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::Missing);
+  EXPECT_NE(status.error().message.find("RONDO_LIBCUDA"), std::string::npos) << status.error().message;
+  expect_refused({{"tune", "mingru", "--trial-limit", "soon"}, 2, "no duration"});
 }
 
 TEST(Commands, OutputThatCannotBeWritten) {
@@ -75,23 +134,6 @@ TEST(Commands, CtrlCEndsTuning) {
   EXPECT_EQ(outcome.status, 130) << outcome.err;
 }
 
-struct BadCall {
-  std::vector<std::string> arguments;
-  int status;
-  std::string message;
-};
-
-void expect_refused(const BadCall& bad, const std::map<std::string, std::string>& environment = {}) {
-  const Outcome outcome = rondo(bad.arguments, environment);
-  std::string call;
-  for (const std::string& argument : bad.arguments) call += argument + " ";
-  EXPECT_EQ(outcome.status, bad.status) << call << outcome.err;
-  EXPECT_NE(outcome.err.find(bad.message), std::string::npos) << call << outcome.err;
-  EXPECT_EQ(outcome.err.rfind("rondo: error: ", 0), 0U) << call << outcome.err;
-  EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << call << outcome.err;
-  EXPECT_EQ(outcome.out, "") << call;
-}
-
 TEST(BadInput, CommandLine) {
   const BadCall cases[] = {
       {{}, 2, "no command given"},
@@ -103,6 +145,10 @@ TEST(BadInput, CommandLine) {
       {{"check", "mingru", "--math", "sloppy"}, 2, "unknown math"},
       {{"check", "mingru", "--pass", "fw,bw"}, 2, "takes one pass"},
       {{"check", "mingru", "--const", "nosuch=1"}, 2, "has no constant"},
+      {{"check", "lstm", "--clip-forward=-1"}, 2, "--clip-forward '-1' is no positive number"},
+      {{"emit", "lstm", "--clip-gradient", "nan"}, 2, "--clip-gradient 'nan' is no positive number"},
+      {{"tune", "lstm", "--clip-gradient", "0"}, 2, "--clip-gradient '0' is no positive number"},
+      {{"verify", "lstm", "--clip-forward", "1e300"}, 2, "positive number of fp32"},
       {{"emit", "mingru", "--stage", "llvm"}, 2, "unknown stage 'llvm'"},
       {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},

@@ -26,6 +26,39 @@ bool streams(const std::string& cell) {
   return parsed["strategies"][0]["legal"].get<bool>();
 }
 
+TEST(Check, SaysWhatFitsWhichBoard) {
+  const Outcome outcome = rondo({"check", "lstm", "--json", "--arch", "all", "--shape", "B=8,T=16,D=768"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json fits = nlohmann::json::parse(outcome.out)["fits"];
+  int seen = 0;
+  for (const nlohmann::json& entry : fits) {
+    if (entry["form"] != "one block" || entry["gpu"] != "h200") continue;
+    ++seen;
+    EXPECT_EQ(entry["fits"], false);
+    EXPECT_EQ(entry["legal"], true);
+    EXPECT_EQ(entry["missed"], "registers of an SM");
+  }
+  EXPECT_EQ(seen, 2) << "forward and backward";
+  const Outcome one = rondo(with({"check", "lstm", "--arch", "a100"}, kSmall));
+  EXPECT_NE(one.out.find("persistent, cluster of 2   cluster size\n"), std::string::npos) << one.out;
+  EXPECT_EQ(rondo({"emit", "lstm", "--arch", "all"}).status, 2) << "only check knows all";
+}
+
+TEST(Check, TakesAPartOfTheChoiceAndSaysItsMemory) {
+  const std::vector<std::string> fixed = {"--strategy", "persistent", "--param",
+                                          "blocks=2",   "--param",    "grid=0"};
+  const Outcome outcome = rondo(with(with({"check", "lstm", "--json", "--pass", "bw"}, kSmall), fixed));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json strategies = nlohmann::json::parse(outcome.out)["strategies"];
+  ASSERT_EQ(strategies.size(), 1U);
+  EXPECT_NE(strategies[0]["choice"].get<std::string>().find("blocks=2 "), std::string::npos);
+  EXPECT_EQ(strategies[0]["saved_bytes"], 2 * 16 * 64 * 2) << "the history of c";
+  EXPECT_GT(strategies[0]["workspace_bytes"], 0);
+  EXPECT_EQ(rondo(with({"check", "lstm", "--strategy", "persistent", "--param", "blocks=7"}, kSmall)).status,
+            2);
+  EXPECT_EQ(rondo(with({"check", "lstm", "--strategy", "magic"}, kSmall)).status, 2);
+}
+
 TEST(Check, SaysWhatMinGruIs) {
   const Outcome outcome = rondo(with({"check", "mingru"}, kSmall));
   EXPECT_EQ(outcome.status, 0);

@@ -41,6 +41,18 @@ TEST(ProblemText, Assignments) {
   EXPECT_EQ(parse_parameters({"a=1", "b=-2"})->at("b"), -2);
 }
 
+TEST(ProblemText, Clips) {
+  EXPECT_FALSE(parse_clip("", "")->any());
+  EXPECT_EQ(parse_clip("2.5", "")->forward, 2.5);
+  EXPECT_EQ(parse_clip("", "1e-3")->gradient, 1e-3);
+  for (const char* bad : {"0", "-1", "nan", "inf", "1x", "-0.0"}) {
+    EXPECT_FALSE(parse_clip(bad, "").ok()) << bad;
+    const auto gradient = parse_clip("1", bad);
+    ASSERT_FALSE(gradient.ok()) << bad;
+    EXPECT_NE(gradient.error().message.find(std::string("--clip-gradient '") + bad), std::string::npos);
+  }
+}
+
 TEST(ProblemText, ConstantsMustExist) {
   const auto file = load_cell_file("mingru");
   ASSERT_TRUE(file.ok());

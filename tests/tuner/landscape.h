@@ -21,10 +21,11 @@ struct Point {
   double seconds = 1e-3;  // true time of one run
   db::TrialStatus build = db::TrialStatus::Ok;
   int spill_bytes = 0;
-  std::string code;    // "": its own
-  bool wrong = false;  // results differ from the reference
-  bool fails = false;  // the launch is refused
-  bool kills = false;  // takes the device with it
+  std::string code;         // "": its own
+  bool wrong = false;       // results differ from the reference
+  bool fails = false;       // the launch is refused
+  bool kills = false;       // takes the device with it
+  bool hangs_late = false;  // from the first interleaved run on it is stopped by the time limit
 };
 
 class TableMeasurer final : public Measurer {
@@ -76,6 +77,7 @@ class TableMeasurer final : public Measurer {
     const Point& p = points_.at(candidate);
     ++runs[candidate];
     if (p.kills) alive_ = false;
+    if (p.hangs_late && beside_) return Error{ErrorKind::Cancelled, "timeout: as planted", ""};
     if (p.fails || p.kills) return Error{ErrorKind::Device, "too many resources requested for launch", ""};
     std::vector<double> result;
     for (int i = 0; i < samples; ++i) result.push_back(timed(p.seconds));
@@ -86,6 +88,9 @@ class TableMeasurer final : public Measurer {
   Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
                                                            int rounds,
                                                            const std::function<bool()>& stop) override {
+    beside_ = true;
+    for (const std::size_t candidate : candidates)
+      if (points_.at(candidate).hangs_late) return Error{ErrorKind::Cancelled, "timeout: as planted", ""};
     std::vector<std::vector<double>> result(candidates.size());
     for (int round = 0; round < rounds; ++round) {
       if (round > 0 && stop()) break;
@@ -113,6 +118,7 @@ class TableMeasurer final : public Measurer {
   std::vector<Point> points_;
   std::deque<std::size_t> queue_;
   bool alive_ = true;
+  bool beside_ = false;  // some ran interleaved
   std::mt19937_64 random_{7};
   std::normal_distribution<double> normal_;
 };

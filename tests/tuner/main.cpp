@@ -1,9 +1,15 @@
-// The tests' own main: compile pools start this program again as their worker.
+// The tests' own main: compile pools and trials start this program again as their worker; the trials are
+// fakes.
 #include <gtest/gtest.h>
 
 #include "runtime/compile_worker.h"
+#include "tests/tuner/fake_trials.h"
+#include "tuner/trial_worker.h"
 
 int main(int argc, char** argv) {
+  if (const auto status =
+          rondo::tuner::maybe_run_trial_worker(argc, argv, &rondo::tuner::testing::fake_trials))
+    return *status;
   if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

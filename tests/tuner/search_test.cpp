@@ -201,6 +201,24 @@ TEST(Search, ConfirmsLeadersSideBySide) {
   EXPECT_EQ(confirmed, options.leaders);
 }
 
+// Fastest in the race and verified, but it hangs when the leaders are timed again: it is not the choice.
+TEST(Search, ALeaderThatHangsInTheEndIsOut) {
+  std::vector<Point> points(6);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i].seconds = 1e-4 * (1 + 0.02 * static_cast<double>(i));
+  points[0].hangs_late = true;
+  TableMeasurer machine(points);
+  const SearchResult result = search(testing::line(6), machine, {}, machine.clock());
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels"), 1);
+  EXPECT_TRUE(result.rows[*result.best].verified);
+  const auto out = std::find_if(result.rows.begin(), result.rows.end(),
+                                [](const Row& row) { return row.candidate.parameters.at("channels") == 0; });
+  ASSERT_NE(out, result.rows.end());
+  EXPECT_EQ(out->status, TrialStatus::Timeout);
+  EXPECT_EQ(out->reason, "timeout: as planted");
+}
+
 TEST(Search, CancelKeepsWhatIsKnown) {
   const Landscape land = testing::synthetic(3, 0.2);
   TableMeasurer machine(land.points);

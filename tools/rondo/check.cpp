@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/signature.h"
 #include "compiler/schedule/strategy.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
 #include "runtime/choose.h"
 #include "runtime/problem_text.h"
@@ -33,33 +34,57 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
   return result;
 }
 
-std::vector<StrategyVerdict> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
-                                         const target::Profile& profile) {
+// The strategy's choice by model, and what it takes of memory.
+Status choose_for(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
+                  const runtime::Wish& wish, StrategyVerdict& verdict) {
+  const auto choice = runtime::choose_with(cell, problem, profile, wish);
+  if (!choice) return choice.error();
+  verdict.choice =
+      fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters), choice->expected_ms);
+  const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, *choice);
+  if (!plan) return plan.error();
+  const Result<runtime::PlanMemory> memory = runtime::plan_memory(cell, problem, *plan);
+  if (!memory) return memory.error();
+  verdict.memory = *memory;
+  return success();
+}
+
+// With `wish.strategy` parameters may be fixed, and a choice that they contradict is an error; the other
+// strategies are left out.
+Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
+                                                 const target::Profile& profile, const runtime::Wish& wish) {
   std::vector<StrategyVerdict> result;
   for (const schedule::Strategy* strategy : schedule::strategies()) {
-    StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), ""};
+    if (!wish.strategy.empty() && strategy->name() != wish.strategy) continue;
+    StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), "", {}};
     if (verdict.legality.legal) {
-      const auto choice = runtime::choose_with(cell, problem, profile, {strategy->name(), {}});
-      if (choice)
-        verdict.choice = fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters),
-                                     choice->expected_ms);
-      else  // without the list of all quantities, which `emit` shows
-        verdict.legality = {false, choice.error().message.substr(0, choice.error().message.find("\nwhere"))};
+      const Status chosen = choose_for(cell, problem, profile, {strategy->name(), wish.parameters}, verdict);
+      if (!chosen && !wish.empty()) return chosen.error();
+      if (!chosen)  // without the list of all quantities, which `emit` shows
+        verdict.legality = {false, chosen.error().message.substr(0, chosen.error().message.find("\nwhere"))};
     }
     result.push_back(std::move(verdict));
   }
+  if (result.empty())
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", wish.strategy), ""};
   return result;
+}
+
+std::string verdict_text(const StrategyVerdict& verdict) {
+  if (!verdict.legality.legal)
+    return fmt::format("  {:<12} not legal: {}\n", verdict.name, verdict.legality.reason);
+  return fmt::format("  {:<12} {}\n  {:<12} workspace {} bytes, saved for backward {} bytes\n", verdict.name,
+                     verdict.choice, "", verdict.memory.workspace_bytes, verdict.memory.saved_bytes);
 }
 
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors) {
-  std::string text = step::describe(cell, step::analyze(cell));
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
+  std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
-  for (const StrategyVerdict& verdict : verdicts)
-    text += fmt::format("  {:<12} {}\n", verdict.name,
-                        verdict.legality.legal ? verdict.choice : "not legal: " + verdict.legality.reason);
+  for (const StrategyVerdict& verdict : verdicts) text += verdict_text(verdict);
+  text += "what fits, and what is short\n" + runtime::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
@@ -76,18 +101,25 @@ Status check(const Options& options) {
   if (!loaded) return loaded.error();
   const Result<schedule::Pass> pass = single_pass(options);
   if (!pass) return pass.error();
+  const bool all = options.arch == "all";  // every board in the table; the rest is of the default one
   Options without_database = options;
   without_database.no_database = true;
+  if (all) without_database.arch = "auto";
   const Result<Session> session = open_session(without_database, Use::Optional);
   if (!session) return session.error();
   const step::Cell& cell = loaded->cell;
   const Result<schedule::Problem> problem = problem_of(options, cell, *pass, *session);
   if (!problem) return problem.error();
   const target::Profile& profile = session->machine.profile;
-  const std::vector<StrategyVerdict> verdicts = verdicts_of(cell, *problem, profile);
+  const Result<runtime::Wish> wish = wish_of(options);
+  if (!wish) return wish.error();
+  const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(cell, *problem, profile, *wish);
+  if (!verdicts) return verdicts.error();
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
-  print(options.json ? check_json(cell, *problem, verdicts, tensors)
-                     : check_text(cell, *problem, profile, verdicts, tensors));
+  const runtime::FitTable fits = runtime::fit_table(
+      cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
+  print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits)
+                     : check_text(cell, *problem, profile, *verdicts, tensors, fits));
   return success();
 }
 

@@ -34,7 +34,7 @@ Status emit(const Options& options) {
   if (!request) return request.error();
   const Result<std::string> text = runtime::emit_stage(*stage, *request);
   if (!text) return text.error();
-  const std::string contents = options.json ? emit_json(loaded->cell.name, options.stage, *text) : *text;
+  const std::string contents = options.json ? emit_json(loaded->cell, options.stage, *text) : *text;
   if (options.output != "-") return runtime::write_output(options.output, contents);
   print(contents);
   return success();

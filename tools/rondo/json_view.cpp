@@ -20,6 +20,11 @@ json sizes_json(const step::Sizes& sizes) {
   return {{"B", sizes.batch}, {"T", sizes.time}, {"H", sizes.heads}, {"D", sizes.dim}};
 }
 
+json clip_json(const step::Clip& clip) {
+  return {{"forward", clip.forward ? json(*clip.forward) : json()},
+          {"gradient", clip.gradient ? json(*clip.gradient) : json()}};
+}
+
 json problem_json(const schedule::Problem& problem) {
   return {{"shape", sizes_json(problem.sizes)},
           {"dtype", kernel::storage_name(problem.storage)},
@@ -99,6 +104,24 @@ json structure_json(const step::Structure& structure) {
           {"pairs", pairs}};
 }
 
+// One object a form, pass and board.
+json fits_json(const runtime::FitTable& table) {
+  json list = json::array();
+  for (const runtime::FitRow& row : table.rows)
+    for (std::size_t i = 0; i < table.profiles.size(); ++i) {
+      const runtime::Fit& fit = row.fits[i];
+      list.push_back({{"strategy", row.strategy},
+                      {"form", row.form},
+                      {"pass", schedule::pass_name(row.pass)},
+                      {"gpu", table.profiles[i]},
+                      {"legal", fit.kind != runtime::Fit::Kind::NotLegal},
+                      {"fits", fit.kind == runtime::Fit::Kind::Fits},
+                      {"missed", fit.missed},
+                      {"detail", fit.detail}});
+    }
+  return list;
+}
+
 }  // namespace
 
 std::string diagnostics_json(const runtime::CellFile& file) {
@@ -114,13 +137,15 @@ std::string diagnostics_json(const runtime::CellFile& file) {
 
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors) {
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
                           {"legal", verdict.legality.legal},
                           {"reason", verdict.legality.reason},
-                          {"choice", verdict.choice}});
+                          {"choice", verdict.choice},
+                          {"workspace_bytes", verdict.memory.workspace_bytes},
+                          {"saved_bytes", verdict.memory.saved_bytes}});
   json list = json::array();
   for (const CheckedTensor& tensor : tensors)
     list.push_back({{"kind", tensor.kind},
@@ -131,18 +156,20 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
   return dump({{"file", cell.path},
                {"ok", true},
                {"cell", cell.name},
+               {"clip", clip_json(cell.clip)},
                {"hash", step::canonical_hash(cell)},
                {"structure", structure_json(step::analyze(cell))},
                {"problem", problem_json(problem)},
                {"strategies", strategies},
+               {"fits", fits_json(fits)},
                {"tensors", list}});
 }
 
-std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text) {
-  return dump({{"cell", cell}, {"stage", stage}, {"text", text}});
+std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text) {
+  return dump({{"cell", cell.name}, {"clip", clip_json(cell.clip)}, {"stage", stage}, {"text", text}});
 }
 
-std::string tune_json(const std::string& cell, const std::string& device,
+std::string tune_json(const step::Cell& cell, const std::string& device,
                       const std::vector<TunedPass>& passes) {
   json list = json::array();
   for (const TunedPass& pass : passes) {
@@ -159,23 +186,25 @@ std::string tune_json(const std::string& cell, const std::string& device,
                    {"end", tuner::end_name(search.end)},
                    {"copy_bytes_per_s", pass.result.copy_bytes_per_s},
                    {"stored_as_best", pass.result.stored_as_best},
+                   {"note", pass.result.note},
                    {"database_trouble", pass.result.database_trouble},
                    {"rows", rows}};
     if (const tuner::Row* best = pass.result.best()) object["best"] = row_json(*best);
     if (const tuner::Row* known = pass.result.known_before()) object["known_before"] = row_json(*known);
     list.push_back(std::move(object));
   }
-  return dump({{"cell", cell}, {"device", device}, {"passes", list}});
+  return dump({{"cell", cell.name}, {"clip", clip_json(cell.clip)}, {"device", device}, {"passes", list}});
 }
 
-std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files) {
   json outputs = json::array(), states = json::array();
   for (const auto& [name, values] : run.outputs)
     outputs.push_back({{"name", name}, {"elements", values.size()}});
   for (const auto& [name, values] : run.last_states)
     states.push_back({{"name", name}, {"elements", values.size()}});
-  return dump({{"cell", cell},
+  return dump({{"cell", cell.name},
+               {"clip", clip_json(cell.clip)},
                {"problem", problem_json(problem)},
                {"where", run.where},
                {"outputs", outputs},
@@ -183,7 +212,7 @@ std::string run_json(const std::string& cell, const schedule::Problem& problem, 
                {"written", files}});
 }
 
-std::string verify_json(const std::string& cell, const std::string& where,
+std::string verify_json(const step::Cell& cell, const std::string& where,
                         const std::vector<VerifiedPass>& passes) {
   json list = json::array();
   bool passed = true;
@@ -207,13 +236,18 @@ std::string verify_json(const std::string& cell, const std::string& where,
                     {"faults", pass.result.faults},
                     {"checks", checks}});
   }
-  return dump({{"cell", cell}, {"where", where}, {"passed", passed}, {"passes", list}});
+  return dump({{"cell", cell.name},
+               {"clip", clip_json(cell.clip)},
+               {"where", where},
+               {"passed", passed},
+               {"passes", list}});
 }
 
 std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows) {
   json list = json::array();
   for (const tuner::BenchRow& row : rows)
     list.push_back({{"cell", row.cell},
+                    {"clip", clip_json(row.clip)},
                     {"shape", sizes_json(row.problem.sizes)},
                     {"dtype", kernel::storage_name(row.problem.storage)},
                     {"pass", schedule::pass_name(row.problem.pass)},

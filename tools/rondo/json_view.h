@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "runtime/doctor.h"
+#include "runtime/fits.h"
 #include "runtime/load_cell.h"
+#include "runtime/plan_memory.h"
 #include "runtime/run_cell.h"
 #include "tuner/bench.h"
 #include "tuner/tune.h"
@@ -20,6 +22,7 @@ struct StrategyVerdict {
   std::string name;
   schedule::Legality legality;
   std::string choice;  // by model; empty where it is not legal
+  runtime::PlanMemory memory;
 };
 struct CheckedTensor {
   std::string kind, name, axes;
@@ -27,18 +30,18 @@ struct CheckedTensor {
 };
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors);
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits);
 
-std::string emit_json(const std::string& cell, const std::string& stage, const std::string& text);
+std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
 
 struct TunedPass {
   schedule::Problem problem;
   tuner::TuneResult result;
 };
-std::string tune_json(const std::string& cell, const std::string& device,
+std::string tune_json(const step::Cell& cell, const std::string& device,
                       const std::vector<TunedPass>& passes);
 
-std::string run_json(const std::string& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files);
 
 struct VerifiedPass {
@@ -46,7 +49,7 @@ struct VerifiedPass {
   runtime::Choice choice;
   tuner::SimulatedVerification result;
 };
-std::string verify_json(const std::string& cell, const std::string& where,
+std::string verify_json(const step::Cell& cell, const std::string& where,
                         const std::vector<VerifiedPass>& passes);
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.

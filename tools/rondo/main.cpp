@@ -7,6 +7,7 @@
 #include "runtime/compile_worker.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/report.h"
+#include "tuner/trial_worker.h"
 
 namespace rondo::tools {
 namespace {
@@ -40,7 +41,8 @@ int main_of(int argc, char** argv) {
 }  // namespace rondo::tools
 
 int main(int argc, char** argv) {
-  // Compile pools start this program again as their worker.
+  // Compile pools and tuning runs start this program again as their workers.
+  if (const auto status = rondo::tuner::maybe_run_trial_worker(argc, argv)) return *status;
   if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
   // `rondo emit ... | head` closes the pipe early: the write fails, and the work goes on to its end.
   std::signal(SIGPIPE, SIG_IGN);

@@ -21,6 +21,10 @@ void add_cell(CLI::App& app, Options& o) {
   app.add_option("--cell", o.cell_name, "which cell of a file with several");
   app.add_option("--const", o.constants, "override a constant of the cell: name=value")
       ->type_name("NAME=VALUE");
+  app.add_option("--clip-forward", o.clip_forward, "clamp what the recurrence carries to [-c, c]")
+      ->type_name("C");
+  app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
+      ->type_name("G");
 }
 
 void add_problem(CLI::App& app, Options& o, bool several_passes) {
@@ -64,6 +68,9 @@ void check_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, false);
   add_target(app, o);
+  add_kernel(app, o);
+  app.get_option("--arch")->description(
+      "as for the other commands, or all: every board in the table of what fits");
   add_json(app, o);
 }
 
@@ -87,6 +94,10 @@ void tune_options(CLI::App& app, Options& o) {
   app.add_option("--strategy", o.strategy, "search this strategy only; default: all that are legal");
   app.add_option("--workers", o.workers, "compiler processes; 0: as many as the cores allow")
       ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option(
+         "--trial-limit", o.trial_limit,
+         "time for each trial on the GPU, after which its process is killed; 0s: none, in this process")
       ->capture_default_str();
   app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();

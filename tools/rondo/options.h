@@ -20,6 +20,7 @@ struct Options {
   std::string pass = "fw";
   std::string math;
   std::vector<std::string> constants;
+  std::string clip_forward, clip_gradient;
   std::string arch = "auto";
   bool no_gpu = false;
 
@@ -36,6 +37,7 @@ struct Options {
 
   std::string budget = "60s";  // tune
   int workers = 0;
+  std::string trial_limit = "30s";
   bool exhaustive = false;
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run

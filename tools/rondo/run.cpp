@@ -135,7 +135,7 @@ Status run(const Options& options) {
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
   if (options.json) {
-    print(run_json(cell.name, *problem, *result, files));
+    print(run_json(cell, *problem, *result, files));
     return success();
   }
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/step/clip.h"
 #include "runtime/problem_text.h"
 #include "tools/rondo/json_view.h"
 
@@ -16,6 +17,10 @@ Result<LoadedCell> load_cell(const Options& options) {
     return already_shown(ErrorKind::Input);
   }
   Result<step::Cell> cell = runtime::select_cell(*file, options.cell_name);
+  if (!cell) return cell.error();
+  const Result<step::Clip> clip = runtime::parse_clip(options.clip_forward, options.clip_gradient);
+  if (!clip) return clip.error();
+  cell = step::clipped(*cell, *clip);
   if (!cell) return cell.error();
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
 }

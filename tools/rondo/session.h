@@ -15,8 +15,8 @@ struct LoadedCell {
   runtime::CellFile file;
   step::Cell cell;
 };
-// Shows the diagnostics of a file that does not parse: as text on standard error, with --json on standard
-// output.
+// Clipped as the options say. Shows the diagnostics of a file that does not parse: as text on standard error,
+// with --json on standard output.
 Result<LoadedCell> load_cell(const Options& options);
 
 struct Session {

@@ -48,13 +48,26 @@ std::string tuned_text(const TunedPass& pass) {
   return text;
 }
 
+struct Limits {
+  double budget_s = 0, trial_s = 0;
+};
+
+Result<Limits> limits_of(const Options& options) {
+  const Result<double> budget = runtime::parse_duration(options.budget);
+  if (!budget) return budget.error();
+  const Result<double> trial = runtime::parse_duration(options.trial_limit);
+  if (!trial) return trial.error();
+  return Limits{*budget, *trial};
+}
+
 Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                            double budget_s, Session& session) {
+                            const Limits& limits, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
-  ProgressBar bar(budget_s);
+  ProgressBar bar(limits.budget_s);
   tuner::TuneOptions tuning;
-  tuning.budget_s = budget_s;
+  tuning.budget_s = limits.budget_s;
+  tuning.trial_limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.trial_s * 1e3));
   tuning.workers = options.workers;
   tuning.exhaustive = options.exhaustive;
   tuning.strategy = options.strategy;
@@ -76,8 +89,8 @@ Status tune(const Options& options) {
   if (!loaded) return loaded.error();
   const auto passes = runtime::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<double> budget = runtime::parse_duration(options.budget);
-  if (!budget) return budget.error();
+  const Result<Limits> limits = limits_of(options);
+  if (!limits) return limits.error();
   // Wrong options must not leave a new database behind.
   Result<Session> session = open_session(options, Use::Optional);
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
@@ -94,13 +107,14 @@ Status tune(const Options& options) {
     note(fmt::format("tuning by model: {}", session->machine.why_no_gpu));
   std::vector<TunedPass> tuned;
   for (const schedule::Pass pass : *passes) {
-    Result<TunedPass> result = tune_pass(options, loaded->cell, pass, *budget, *session);
+    Result<TunedPass> result = tune_pass(options, loaded->cell, pass, *limits, *session);
     if (!result) return result.error();
+    if (!result->result.note.empty()) note(result->result.note);
     tuned.push_back(std::move(result).value());
     if (!options.json) print(tuned_text(tuned.back()));
     if (stop_flag()) break;
   }
-  if (options.json) print(tune_json(loaded->cell.name, session->machine.profile.name, tuned));
+  if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned));
   return stop_flag() ? Status(already_shown(ErrorKind::Cancelled)) : success();
 }
 

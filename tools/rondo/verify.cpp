@@ -95,7 +95,7 @@ Status verify(const Options& options) {
   }
   const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
   if (options.json)
-    print(verify_json(loaded->cell.name, where, results));
+    print(verify_json(loaded->cell, where, results));
   else
     for (const VerifiedPass& result : results) print(fmt::format("{}, {}", where, verified_text(result)));
   if (passed) return success();

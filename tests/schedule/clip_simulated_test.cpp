@@ -1,0 +1,78 @@
+// Clipped recurrences, forward and backward, in the simulator against the fp64 reference: what
+// step::clipped() does to the step reaches every strategy.
+#include <gtest/gtest.h>
+
+#include "compiler/constraint/solver.h"
+#include "compiler/step/clip.h"
+#include "compiler/step/structure.h"
+#include "compiler/target/profile.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+
+namespace rondo::schedule {
+namespace {
+
+// Both act on a good part of the steps of every cell; they are numbers of every storage type.
+constexpr step::Clip kClips[] = {{0.25, {}}, {{}, 0.25}, {0.25, 0.25}};
+
+// Any point of the strategy's space: one for each pass, since they are different spaces.
+Parameters some_point(const Strategy& strategy, const step::Cell& cell, Problem problem, Pass pass) {
+  problem.pass = pass;
+  const constraint::System space = strategy.space(cell, problem, target::find_profile("h200").value());
+  const auto first = constraint::find_first(space);
+  if (!first || !first->solution) throw std::runtime_error("no point for cell " + cell.name);
+  Parameters result;
+  for (std::size_t i = 0; i < space.domains().size(); ++i)
+    result[space.names().variables[i].name] = first->solution->values()[i];
+  return result;
+}
+
+void run(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
+  Case c{&strategy, cell, {}, {}, {}, true};
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.parameters = some_point(strategy, cell, c.problem, Pass::ForwardSave);
+  c.backward = some_point(strategy, cell, c.problem, Pass::Backward);
+  Comparison(std::move(c)).run();
+}
+
+TEST(ClipSimulated, EveryCellOfEveryStrategy) {
+  int runs = 0;
+  for (const step::Cell& plain : all_cells())
+    for (const Strategy* strategy : strategies()) {
+      const bool dense = step::analyze(plain).has_matrix;
+      const Storage storage = dense ? Storage::BF16 : Storage::F32;
+      Problem problem;
+      problem.storage = storage;
+      if (!strategy->legal(plain, problem).legal) continue;
+      for (const step::Clip& clip : kClips) {
+        const step::Cell cell = step::clipped(plain, clip).value();
+        ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": clipping must not change it";
+        run(*strategy, cell, storage, {5, 9, 1, 40});
+        ASSERT_FALSE(HasFailure()) << strategy->name() << " " << step::describe_clip(cell);
+        ++runs;
+      }
+    }
+  EXPECT_GE(runs, 3 * static_cast<int>(all_cells().size()));
+}
+
+// The clamp of a carry has no affine map, so time cannot be cut where it is.
+TEST(ClipSimulated, SegmentsOnlyWhereTheSweepStaysAffine) {
+  Problem problem;
+  const step::Cell plain = cell_named("mingru");
+  const step::Cell forward = step::clipped(plain, {1.0, {}}).value();
+  const step::Cell gradient = step::clipped(plain, {{}, 1.0}).value();
+  const auto parts = [&](const step::Cell& cell, Pass pass) {
+    problem.pass = pass;
+    return segment_parts(cell, problem);
+  };
+  EXPECT_GT(parts(plain, Pass::Forward), 0);
+  EXPECT_EQ(parts(forward, Pass::Forward), 0);
+  EXPECT_GT(parts(forward, Pass::Backward), 0);
+  EXPECT_GT(parts(gradient, Pass::Forward), 0);
+  EXPECT_EQ(parts(gradient, Pass::Backward), 0);
+}
+
+}  // namespace
+}  // namespace rondo::schedule

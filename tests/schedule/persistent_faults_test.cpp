@@ -1,0 +1,186 @@
+// Faults planted in the kernels that persistent builds: without what orders its exchange the simulator must
+// say so. The kernels are rewritten by what their statements are, not by where they stand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <variant>
+
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Fault;
+using kernel::Kernel;
+using kernel::Stmt;
+
+using Matches = std::function<bool(const Stmt&)>;
+
+// Calls `visit` on every body of the kernel, outer ones first.
+void each_body(kernel::Body& body, const std::function<void(kernel::Body&)>& visit) {
+  visit(body);
+  for (Stmt& stmt : body) {
+    if (auto* loop = std::get_if<kernel::For>(&stmt.node)) each_body(loop->body, visit);
+    if (auto* branch = std::get_if<kernel::If>(&stmt.node)) {
+      each_body(branch->then_body, visit);
+      each_body(branch->else_body, visit);
+    }
+  }
+}
+
+// Removes the matching statements from `first` to `last`, counted through the kernel. Returns how many went.
+int remove(Kernel& kernel, const Matches& matches, int first, int last) {
+  int seen = 0, removed = 0;
+  each_body(kernel.body, [&](kernel::Body& body) {
+    removed += static_cast<int>(std::erase_if(body, [&](const Stmt& stmt) {
+      const int number = matches(stmt) ? seen++ : -1;
+      return number >= first && number <= last;
+    }));
+  });
+  return removed;
+}
+
+int count(Kernel kernel, const Matches& matches) {
+  return remove(kernel, matches, 0, std::numeric_limits<int>::max());
+}
+
+bool arrives(const Stmt& stmt) {
+  return std::holds_alternative<kernel::MbarrierArrive>(stmt.node) ||
+         std::holds_alternative<kernel::MbarrierExpect>(stmt.node);
+}
+
+bool named_barrier(const Stmt& stmt) {
+  const auto* barrier = std::get_if<kernel::Barrier>(&stmt.node);
+  return barrier != nullptr && barrier->id != 0;
+}
+
+// The exchanged vectors have two places each, by the parity of the step: `parity * half` in every index
+// becomes 0. Returns how many indices that changed.
+int share_one_place(Kernel& kernel) {
+  std::vector<std::int64_t> halves;
+  for (const kernel::SharedArray& array : kernel.shared)
+    if (array.name.rfind("vector_", 0) == 0) halves.push_back(array.elements / 2);
+  const auto constant = [&](kernel::ExprId id) {
+    const auto* value = std::get_if<kernel::IntConst>(&kernel.expr(id).node);
+    return value != nullptr ? value->value : -1;
+  };
+  const auto is_parity = [&](kernel::ExprId id) {
+    const auto* mod = std::get_if<kernel::IntExpr>(&kernel.expr(id).node);
+    return mod != nullptr && mod->op == kernel::IntOp::Mod && constant(mod->b) == 2;
+  };
+  int changed = 0;
+  for (std::size_t i = 0; i < kernel.expressions.size(); ++i) {
+    const auto* product = std::get_if<kernel::IntExpr>(&kernel.expressions[i].node);
+    if (product == nullptr || product->op != kernel::IntOp::Mul || !is_parity(product->a)) continue;
+    if (std::count(halves.begin(), halves.end(), constant(product->b)) == 0) continue;
+    kernel.expressions[i].node = kernel::IntConst{0};
+    ++changed;
+  }
+  return changed;
+}
+
+// One LSTM, forward or backward, whose sweep over time a test may damage.
+class Sweep {
+ public:
+  Sweep(int blocks, Pass pass) : cell_(cell_named("lstm")) {
+    problem_.sizes = {3, 15, 1, 40};  // more stages than the rings hold
+    parameters_ = {{"blocks", blocks}, {"grid", 0},        {"together", 1}, {"splits", blocks == 1 ? 2 : 1},
+                   {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},
+                   {"steps", 2},       {"stages", 3},      {"vector", 8},   {"loaders", 1},
+                   {"writers", 1}};
+    draw_arguments();
+    problem_.pass = Pass::ForwardSave;
+    plan_ = build();
+    if (pass == Pass::ForwardSave) return;
+    for (const auto& [ref, values] : run().written)
+      if (ref.role != Role::LastState) given_[ref] = values;
+    problem_.pass = pass;
+    plan_ = build();
+  }
+
+  // The kernel with the loop over time: what exchanges vectors.
+  Kernel& kernel() {
+    for (Launch& launch : plan_.launches)
+      for (const kernel::SharedArray& array : launch.kernel.shared)
+        if (array.name.rfind("vector_", 0) == 0) return launch.kernel;
+    throw std::runtime_error("no kernel exchanges vectors");
+  }
+  SimulatedRun run() const { return simulate_plan(cell_, problem_, plan_, given_); }
+
+ private:
+  KernelPlan build() const { return find_strategy("persistent")->build(cell_, problem_, parameters_); }
+
+  void draw_arguments() {
+    std::mt19937 rng(5);
+    const auto give = [&](Role role, TensorId id) {
+      given_[{role, id}] = draw(rng, element_count(cell_, {role, id}, problem_.sizes), 0.5, Storage::BF16);
+    };
+    for (const TensorId id : cell_.of_kind(TensorKind::Input)) give(Role::Input, id);
+    for (const TensorId id : cell_.of_kind(TensorKind::Param)) give(Role::Param, id);
+    for (const TensorId id : cell_.of_kind(TensorKind::State)) give(Role::InitialState, id);
+    for (const TensorId id : cell_.of_kind(TensorKind::Output)) give(Role::OutputGradient, id);
+  }
+
+  step::Cell cell_;
+  Problem problem_;
+  Parameters parameters_;
+  TensorValues given_;
+  KernelPlan plan_;
+};
+
+void expect_fault(const SimulatedRun& run, Fault::Kind kind, const std::string& what) {
+  std::string text;
+  for (const std::string& fault : run.faults) text += fault + "\n";
+  EXPECT_GT(std::count(run.kinds.begin(), run.kinds.end(), kind), 0) << what << ": " << text;
+}
+
+class PersistentFaults : public ::testing::TestWithParam<std::tuple<int, Pass>> {
+ protected:
+  Sweep sweep_{std::get<0>(GetParam()), std::get<1>(GetParam())};
+  bool cluster() const { return std::get<0>(GetParam()) > 1; }
+};
+
+TEST_P(PersistentFaults, NoneWithoutDamage) {
+  const SimulatedRun run = sweep_.run();
+  EXPECT_TRUE(run.faults.empty()) << run.faults.front();
+}
+
+// Each arrival of the rings and of the exchange, one after the other.
+TEST_P(PersistentFaults, EveryMissingArrivalIsADeadlock) {
+  const Kernel whole = sweep_.kernel();
+  const int arrivals = count(whole, arrives);
+  ASSERT_GE(arrivals, cluster() ? 7 : 5);
+  for (int i = 0; i < arrivals; ++i) {
+    sweep_.kernel() = whole;
+    ASSERT_EQ(remove(sweep_.kernel(), arrives, i, i), 1);
+    expect_fault(sweep_.run(), Fault::Kind::Deadlock, "without arrival " + std::to_string(i));
+  }
+}
+
+TEST_P(PersistentFaults, OnePlaceForTheVectorsOfTwoStepsIsARace) {
+  ASSERT_GT(share_one_place(sweep_.kernel()), 1) << "no index by the parity of the step was found";
+  expect_fault(sweep_.run(), Fault::Kind::Race, "one place");
+}
+
+// In one block the vectors meet at a named barrier; a cluster counts their bytes instead.
+TEST_P(PersistentFaults, AMissingNamedBarrierIsARace) {
+  const int barriers = count(sweep_.kernel(), named_barrier);
+  EXPECT_EQ(barriers > 0, !cluster());
+  if (barriers == 0) return;
+  remove(sweep_.kernel(), named_barrier, 0, barriers);
+  expect_fault(sweep_.run(), Fault::Kind::Race, "no named barrier");
+}
+
+INSTANTIATE_TEST_SUITE_P(Lstm, PersistentFaults,
+                         ::testing::Combine(::testing::Values(1, 2),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward)),
+                         [](const auto& c) {
+                           return std::string(std::get<0>(c.param) == 1 ? "OneBlock" : "ClusterOf2") +
+                                  (std::get<1>(c.param) == Pass::Backward ? "_bw" : "_fw");
+                         });
+
+}  // namespace
+}  // namespace rondo::schedule
