@@ -61,7 +61,7 @@ function(rondo_tests name)
   rondo_flags(test_${name})
   if(NOT ARG_NO_CTEST)
     add_test(NAME ${name} COMMAND test_${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
   endif()
 endfunction()
 

@@ -165,10 +165,11 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
                               std::floor(static_cast<double>(limits.threads_per_sm) / g.threads()),
                               std::floor(512.0 / g.threads())}));
   const double per_sm = std::ceil(teams * rows / limits.sm_count);
-  // Little's law on the bytes in flight; latency of a loaded L2, about that of memory that is not loaded.
-  const double latency = 0.8 * speeds.memory_latency_s;
+  // Little's law on the bytes in flight. An L2 that all SMs read at once answers late, one that has just
+  // begun to be read about as fast as memory that is not loaded.
+  const double latency = 0.8 * speeds.memory_latency_s, loaded = 1.3 * speeds.memory_latency_s;
   const double flying = std::min(per_sm, together) * g.p.warps * (g.p.stages - 1) * piece * pieces;
-  const double of_sm = std::min(1.2 * speeds.sm_bytes_per_s, flying / latency);
+  const double of_sm = std::min(1.2 * speeds.sm_bytes_per_s, flying / loaded);
   const bool in_l2 = matrices < 0.75 * static_cast<double>(limits.l2_bytes);
   double stream = std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
   if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
@@ -199,6 +200,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
   e.chain = step * static_cast<double>(problem.sizes.time);
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
   e.launch = 3 * speeds.launch_s + 3 * packed / speeds.copy_bytes_per_s;
+  // What the backward pass does for all steps at once is the same for all points but for the width of copies.
+  if (problem.pass == Pass::Backward)
+    e.launch += (static_cast<double>(widest_vector(problem)) / g.p.vector - 1) * e.memory;
   e.seconds = std::max(e.chain, e.memory) + e.launch;
   return e;
 }

@@ -36,7 +36,7 @@ void GemmTile::multiply_along_sum(Value first) {
   auto& b = builder_;
   const int pitch_a = tile(Side::A).pitch(), pitch_b = tile(Side::B).pitch();
   std::vector<std::vector<Value>> right;  // [fragment][side]
-  right.reserve(static_cast<std::size_t>(2 * fragments_n()));
+  right.reserve(2 * static_cast<std::size_t>(fragments_n()));
   for (int n = 0; n < 2 * fragments_n(); ++n)
     right.push_back(b.load_vector("b", ring_[b_rows_ + first + (n / 2 * 8 + n % 2) * pitch_b], kFour));
   b.for_("i", 0, fragments_m(), kFullUnroll, [&](Value i) {
