@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/schedule/cluster_cost.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_geometry.h"
@@ -157,16 +158,13 @@ struct Model {
   double multiply(const PersistentGeometry& g) const;
 };
 
-// Cycles of one exchange of vectors (measured on an H200: barriers, and all-to-all by st.async with 256 bytes
-// a peer, 0.28 to 0.42 us for clusters of 2 to 16; what a block sends and receives comes on top).
+// Cycles of one exchange of vectors.
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
   if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
-  const double latency = 260 + 8.0 * g.p.blocks;
-  const double words = static_cast<double>(g.padded) * g.batch * 2 / 32;  // 32 bytes a cycle come in
-  return latency + words + load;
+  return cluster_exchange_cycles(g.p.blocks, static_cast<double>(g.padded) * g.batch * 2) + load;
 }
 
 // Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
@@ -191,13 +189,8 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double time = static_cast<double>(sizes.time);
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
-  // Clusters lie within one GPC; SMs that are no multiple stay idle (H200: 15 clusters of 8, 7 of 16).
-  const double usable = g.in_grid() || g.p.blocks <= 2 ? 1
-                        : g.p.blocks == 4              ? 0.94
-                        : g.p.blocks == 8              ? 0.91
-                                                       : 0.85;
-  const double teams = g.in_grid() ? static_cast<double>(g.p.together * sizes.heads)
-                                   : std::floor(usable * limits.sm_count / g.p.blocks);
+  const double teams =
+      g.in_grid() ? static_cast<double>(g.p.together * sizes.heads) : clusters_at_once(limits, g.p.blocks, 1);
   const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
   // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.

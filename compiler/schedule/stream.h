@@ -23,14 +23,19 @@ class Stream final : public Strategy {
 // affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
 int segment_parts(const step::Cell& cell, const Problem& problem);
 
+struct StreamParameters;
+// Blocks of one SM that registers allow a walk in segments in a cluster, for `parts` as above and as many
+// carried rows as `states`. The model counts on them, and the kernel is compiled for them.
+int blocks_by_registers(const StreamParameters& parameters, int parts, int states);
+
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
-// The sweep; writes parameter gradients of each batch row to the workspace [B, H, P, D], P rows as counted by
-// `param_rows`.
+// The sweep; writes parameter gradients of each batch row to the workspace [B, cluster, H, P, D], P rows as
+// counted by `param_rows`.
 Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
-// One launch for each parameter tensor: sums the workspace over the batch (and over D for scalars), in a
-// fixed order.
-std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem);
+// One launch for each parameter tensor: sums the workspace over the batch and its `shares` (and over D for
+// scalars), in a fixed order.
+std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem, int shares = 1);
 // Vector and scalar parameter rows of the cell, and the first row of one tensor among them.
 int param_rows(const step::Cell& cell);
 int first_param_row(const step::Cell& cell, step::TensorId tensor);

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/schedule/cluster_cost.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/step_cost.h"
 #include "compiler/schedule/stream.h"
 #include "compiler/schedule/stream_kernel.h"
+#include "compiler/schedule/stream_maps.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
@@ -16,8 +18,12 @@ using step::TensorKind;
 
 namespace {
 
-constexpr std::int64_t kSegmentRegisters =
-    40;  // beside the kept coefficients: maps, carries, addresses (measured)
+constexpr int kSegmentRegisters = 40;    // beside the kept coefficients: maps, carries, addresses (measured)
+constexpr int kRegistersOfSm = 65536;    // of every architecture that has clusters (CUDA guide, 16.2)
+constexpr int kLargestCluster = 16;      // that any GPU forms
+constexpr int kMostBlocksOfSm = 4;       // that are of use: enough for some to wait while others work
+constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
+constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
 constexpr std::int64_t kSharedReserved =
     1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
@@ -51,11 +57,17 @@ Traffic traffic(const step::Cell& cell, Pass pass) {
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
 // channel.
 std::int64_t exchange_bytes(const step::Cell& cell, const Problem& problem) {
-  const auto states = static_cast<std::int64_t>(cell.next.size());
-  return 4 * (states * (states + 1) + (problem.pass == Pass::Backward ? param_rows(cell) : 0));
+  return MapTable::bytes(static_cast<int>(cell.next.size())) +
+         (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+
+// Registers of a thread of a walk in segments beside the kept coefficients. In a cluster, the maps of the
+// block and of the segments before come on top.
+int fixed_registers(int cluster, int states) {
+  return kSegmentRegisters + (cluster == 1 ? 0 : 2 * MapTable::entries(states));
+}
 
 // Blocks of one SM at once.
 int resident(const target::Limits& limits, std::int64_t shared, int threads) {
@@ -74,6 +86,12 @@ StepCost pass_cost(const step::Cell& cell, const Problem& problem) {
 }
 
 }  // namespace
+
+int blocks_by_registers(const StreamParameters& p, int parts, int states) {
+  const std::int64_t registers = round_up(parts * p.unroll + fixed_registers(p.cluster, states), 8);
+  const std::int64_t blocks = kRegistersOfSm / (registers * round_up(p.threads(), 32));
+  return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, kMostBlocksOfSm));
+}
 
 constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile) const {
@@ -102,6 +120,13 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   s.require(implies(segments == 1, steps <= 64), "long stages are for segments");
   s.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
+  const int states = static_cast<int>(simple.next.size());
+  const Var cluster = s.var("cluster", powers_of_two(1, parts > 0 ? kLargestCluster : 1),
+                            "blocks that share channels and split time");
+  s.require(cluster <= std::max(1, profile.limits.max_cluster), "blocks of a cluster (sm_90 and later)");
+  s.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
+  // Rounds shorter than this are all exchange; more shapes of ring would not move more.
+  s.require(implies(cluster > 1, steps >= 32 && stages <= 4 && loaders <= 1), "rounds of a cluster");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s.require(vector * element <= 16, "a copy moves at most 16 bytes");
@@ -110,7 +135,8 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   // them.
   std::int64_t widest = 16 / element;
   while (dim % widest != 0) widest /= 2;
-  s.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4), "narrow copies");
+  s.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1),
+            "narrow copies");
   s.require(per_thread <= vector, "alignment of stores");
   s.require(divides(per_thread, channels), "channels a thread");
   const Expr computing = floor_div(channels, per_thread) * segments;
@@ -119,13 +145,16 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   s.require(threads <= profile.limits.threads_per_block, "threads a block");
   s.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const Expr registers = s.define(
-      "segment_registers", when(segments == 1, 0, parts * unroll + kSegmentRegisters), "registers a thread");
+  const Expr fixed = when(cluster == 1, fixed_registers(1, states), fixed_registers(2, states));
+  const Expr registers =
+      s.define("segment_registers", when(segments == 1, 0, parts * unroll + fixed), "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   s.require(registers * ceil_div(threads, 32) * 32 <= profile.limits.registers_per_sm, "registers a block");
   s.require(channels <= round_up(dim, 8), "channels the head has");
   const std::int64_t ring = traffic(simple, problem.pass).staged * element;
-  const Expr exchange = when(segments == 1, 0, segments * channels * exchange_bytes(simple, problem));
+  const Expr exchange =
+      when(segments == 1, 0, segments * channels * exchange_bytes(simple, problem)) +
+      when(cluster == 1, 0, 2 * cluster * channels * MapTable::bytes(states) + kMbarrierBytes);
   const Expr shared =
       s.define("shared_bytes", stages * steps * channels * ring + exchange, "bytes of shared memory a block");
   s.require(shared <= profile.limits.shared_per_block, "shared memory");
@@ -145,80 +174,112 @@ struct Model {
   std::int64_t element = 2;
   std::int64_t exchange = 0;  // bytes by segment and channel
   int states = 1;             // carried rows
+  int parts = 0;              // as segment_parts() counts them
 
-  std::int64_t shared_bytes(const StreamParameters& p) const {
-    const std::int64_t ring = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
-    return p.segments == 1 ? ring : ring + p.segments * p.channels * exchange;
-  }
+  // How the blocks of a launch lie on the GPU.
+  struct Placing {
+    double blocks = 1;   // in all
+    double waves = 1;    // turns the busiest SM takes
+    double busiest = 1;  // blocks at once on one SM
+  };
+
   Estimate operator()(const Parameters& parameters) const;
-  double memory(const StreamParameters& p, double waves, double busiest, double blocks,
-                std::int64_t shared) const;
-  double issue(const StreamParameters& p, double waves, double busiest) const;
+  std::int64_t shared_bytes(const StreamParameters& p) const;
+  Placing place(const StreamParameters& p) const;
+  double memory(const StreamParameters& p, const Placing& at) const;
+  double issue(const StreamParameters& p, const Placing& at) const;
   double chain(const StreamParameters& p) const;
   double block_bytes(const StreamParameters& p) const;
+  // Steps a block works on, in a cluster also those past the end.
+  double block_steps(const StreamParameters& p) const;
 };
+
+std::int64_t Model::shared_bytes(const StreamParameters& p) const {
+  std::int64_t bytes = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  if (p.segments > 1) bytes += p.segments * p.channels * exchange;
+  if (p.cluster > 1) bytes += 2 * p.cluster * p.channels * MapTable::bytes(states) + kMbarrierBytes;
+  return bytes;
+}
+
+double Model::block_steps(const StreamParameters& p) const {
+  if (p.cluster == 1) return static_cast<double>(sizes.time);
+  return std::ceil(static_cast<double>(sizes.time) / (p.cluster * p.steps)) * p.steps;
+}
+
+Model::Placing Model::place(const StreamParameters& p) const {
+  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
+  Placing at;
+  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
+  int per_sm = resident(limits, shared_bytes(p), p.threads());
+  if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, parts, states));
+  const double room = p.cluster == 1 ? static_cast<double>(per_sm) * limits.sm_count
+                                     : std::max(1, clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
+  at.waves = std::ceil(at.blocks / room);
+  at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
+  return at;
+}
 
 // Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
 double Model::block_bytes(const StreamParameters& p) const {
   const double row_bytes = static_cast<double>(p.channels * element);
   const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
-  return static_cast<double>(sizes.time) * p.channels * traffic.moved * static_cast<double>(element) * waste;
+  return static_cast<double>(sizes.time) / p.cluster * p.channels * traffic.moved *
+         static_cast<double>(element) * waste;
 }
 
 // The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
 // its port and, by Little's law, by the bytes it keeps in flight.
-double Model::memory(const StreamParameters& p, double waves, double busiest, double blocks,
-                     std::int64_t shared) const {
-  const double all = block_bytes(p) * blocks / speeds.copy_bytes_per_s;
-  const double in_flight = busiest * static_cast<double>(shared) * (p.stages - 1) / p.stages;
+double Model::memory(const StreamParameters& p, const Placing& at) const {
+  const double pace = p.cluster == 1 ? 1 : kPaceOfSlowest;
+  const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
+  const double in_flight = at.busiest * static_cast<double>(shared_bytes(p)) * (p.stages - 1) / p.stages;
   const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
                                                              std::max(1, traffic.staged));
-  return std::max(all, waves * busiest * block_bytes(p) / sm_rate);
+  return std::max(all, at.waves * at.busiest * block_bytes(p) / sm_rate);
 }
 
 // An SM has four schedulers, each issues one warp instruction a cycle; staging, loads, stores and conversions
 // come on top of the step's own arithmetic.
-double Model::issue(const StreamParameters& p, double waves, double busiest) const {
-  const double warps = std::ceil(p.threads() / 32.0) * busiest;
+double Model::issue(const StreamParameters& p, const Placing& at) const {
+  const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double maps =
-      p.segments == 1 ? 0 : 2.0 * states * (states + 1);  // composing and applying the steps' maps
+  const double entries = MapTable::entries(states);
+  double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
+  // The maps of all segments and blocks: a load, a choice and a multiply-add an entry, once a round.
+  if (p.cluster > 1) maps += 2.5 * entries * (p.segments + p.cluster) / p.unroll;
   const double slots = p.per_thread * (step.alu + step.special + overhead + maps);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
-  return waves * static_cast<double>(sizes.time) / p.segments * std::ceil(warps / 4) *
-         std::max(slots, special) / speeds.clock_hz;
+  return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
+         speeds.clock_hz;
 }
 
 // Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments.
+// the segments; in a cluster, the exchange and multiply-adds along the blocks.
 double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
     return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
   }
-  const double cycles =
+  double cycles =
       8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
+  if (p.cluster > 1)
+    cycles += 16.0 * p.cluster +
+              cluster_exchange_cycles(p.cluster,
+                                      static_cast<double>(p.cluster * p.channels * MapTable::bytes(states)));
   return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
   const StreamParameters p = StreamParameters::from(parameters);
-  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
-  const double blocks = tiles * static_cast<double>(sizes.heads * sizes.batch);
-  const std::int64_t shared = shared_bytes(p);
-  const int per_sm = resident(limits, shared, p.threads());
-  const double waves = std::ceil(blocks / (static_cast<double>(per_sm) * limits.sm_count));
-  const double busiest =
-      std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));  // blocks at once on one SM
-  const double time = static_cast<double>(sizes.time);
-
+  const Placing at = place(p);
   Estimate e;
-  e.memory = memory(p, waves, busiest, blocks, shared);
-  e.issue = issue(p, waves, busiest);
-  e.chain = waves * time * chain(p);
-  const double fill = speeds.memory_latency_s + block_bytes(p) / time * p.steps / speeds.sm_bytes_per_s;
-  e.launch = speeds.launch_s + waves * fill;
+  e.memory = memory(p, at);
+  e.issue = issue(p, at);
+  e.chain = at.waves * block_steps(p) * chain(p);
+  const double stage_bytes =
+      block_bytes(p) * p.cluster / static_cast<double>(sizes.time) * p.steps;  // read and written
+  e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
   // The largest part hides the others only in part: a tenth of them shows.
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
@@ -238,7 +299,8 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                pass_cost(simple, problem),
                kernel::storage_bytes(problem.storage),
                exchange_bytes(simple, problem),
-               static_cast<int>(simple.next.size())};
+               static_cast<int>(simple.next.size()),
+               segment_parts(simple, problem)};
 }
 
 }  // namespace rondo::schedule
