@@ -123,7 +123,8 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   const int states = static_cast<int>(simple.next.size());
   const Var cluster = s.var("cluster", powers_of_two(1, parts > 0 ? kLargestCluster : 1),
                             "blocks that share channels and split time");
-  s.require(cluster <= std::max(1, profile.limits.max_cluster), "blocks of a cluster (sm_90 and later)");
+  s.require(cluster <= std::max(1, profile.limits.max_cluster),
+            "thread blocks of a cluster (sm_90 and later)");
   s.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
   s.require(implies(cluster > 1, steps >= 32 && stages <= 4 && loaders <= 1), "rounds of a cluster");
@@ -184,6 +185,7 @@ struct Model {
   };
 
   Estimate operator()(const Parameters& parameters) const;
+  std::int64_t ring_bytes(const StreamParameters& p) const;
   std::int64_t shared_bytes(const StreamParameters& p) const;
   Placing place(const StreamParameters& p) const;
   double memory(const StreamParameters& p, const Placing& at) const;
@@ -194,8 +196,12 @@ struct Model {
   double block_steps(const StreamParameters& p) const;
 };
 
+std::int64_t Model::ring_bytes(const StreamParameters& p) const {
+  return std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+}
+
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
-  std::int64_t bytes = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  std::int64_t bytes = ring_bytes(p);
   if (p.segments > 1) bytes += p.segments * p.channels * exchange;
   if (p.cluster > 1) bytes += 2 * p.cluster * p.channels * MapTable::bytes(states) + kMbarrierBytes;
   return bytes;
@@ -232,7 +238,9 @@ double Model::block_bytes(const StreamParameters& p) const {
 double Model::memory(const StreamParameters& p, const Placing& at) const {
   const double pace = p.cluster == 1 ? 1 : kPaceOfSlowest;
   const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
-  const double in_flight = at.busiest * static_cast<double>(shared_bytes(p)) * (p.stages - 1) / p.stages;
+  // In segments a stage is waited for half a stage before its time (stream_segments.cpp).
+  const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);
+  const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
   const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
                                                              std::max(1, traffic.staged));
   return std::max(all, at.waves * at.busiest * block_bytes(p) / sm_rate);

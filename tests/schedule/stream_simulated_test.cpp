@@ -21,7 +21,7 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"steps", steps},       {"stages", stages},
           {"unroll", 4},          {"vector", vector},
           {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
-          {"segments", 1},       {"cluster", 1}};
+          {"segments", 1},        {"cluster", 1}};
 }
 
 void run_all_sizes(Storage storage) {
