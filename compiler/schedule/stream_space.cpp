@@ -22,6 +22,7 @@ constexpr int kSegmentRegisters = 40;    // beside the kept coefficients: maps, 
 constexpr int kRegistersOfSm = 65536;    // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kLargestCluster = 16;      // that any GPU forms
 constexpr int kMostBlocksOfSm = 4;       // that are of use: enough for some to wait while others work
+constexpr std::int64_t kTimesL2 = 4;     // bytes moved, by the size of the L2, from which on policies may pay
 constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
 constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
@@ -103,7 +104,7 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
   // Tiles that are no powers of two matter: they are what lets the blocks of a launch divide evenly among the
   // SMs.
   const Var channels =
-      s.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
+      s.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384}), "channels a block");
   const Var per_thread = s.var("per_thread", powers_of_two(1, 2), "channels a thread");
   const Var steps = s.var("steps", powers_of_two(8, 256), "time steps a stage");
   const Var stages = s.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
@@ -125,9 +126,16 @@ constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
                             "blocks that share channels and split time");
   s.require(cluster <= std::max(1, profile.limits.max_cluster),
             "thread blocks of a cluster (sm_90 and later)");
+  s.require(implies(cluster == 1, channels <= 256), "wider tiles leave too few blocks without clusters");
   s.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
   s.require(implies(cluster > 1, steps >= 32 && stages <= 4 && loaders <= 1), "rounds of a cluster");
+
+  // Policies matter where tensors pass through the L2, and are tried on the rings that reach copy speed.
+  const bool passes = least_bytes(simple, problem) > kTimesL2 * profile.limits.l2_bytes;
+  const Var evict = s.var("evict", range(0, passes ? 3 : 0),
+                          "marked as used once: 1 what is read, 2 what is written, 3 both");
+  s.require(implies(evict > 0, (stages == 3 || stages == 4) && steps >= 32 && channels >= 32), "L2 policies");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s.require(vector * element <= 16, "a copy moves at most 16 bytes");

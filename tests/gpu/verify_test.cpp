@@ -42,8 +42,8 @@ class EveryCell : public rondo::testing::GpuTest,
     const schedule::Problem p = problem_of(heads, dim, cases);
     check(load_chosen(cell, p, alignment), cell, p, cases);
   }
-  // The model's best with a cluster of this size; nothing where the pass cannot be split.
-  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster) {
+  // The model's best with a cluster of this size, under an L2 policy; nothing where the pass cannot be split.
+  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster, std::int64_t evict) {
     const step::Cell cell = library_cell(std::get<0>(GetParam()));
     const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
     const schedule::Problem p = problem_of(heads, dim, cases);
@@ -52,7 +52,10 @@ class EveryCell : public rondo::testing::GpuTest,
     const auto best = std::find_if(candidates->begin(), candidates->end(), [&](const auto& candidate) {
       return candidate.strategy == "stream" && candidate.parameters.at("cluster") == cluster;
     });
-    if (best != candidates->end()) check(load(cell, p, best->strategy, best->parameters), cell, p, cases);
+    if (best == candidates->end()) return;
+    schedule::Parameters parameters = best->parameters;
+    parameters["evict"] = evict;
+    check(load(cell, p, best->strategy, parameters), cell, p, cases);
   }
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
              const schedule::Problem& p, const std::vector<VerifyCase>& cases) {
@@ -76,9 +79,9 @@ TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std
 // Time split among the blocks of a cluster: fewer steps than blocks, whole rounds and tails.
 TEST_P(EveryCell, Clusters) {
   if (gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
-  verify_cluster(kHeads, 33, 2);
-  verify_cluster(kHeads, 130, 4);
-  verify_cluster(1, 64, 8);
+  verify_cluster(kHeads, 33, 2, 0);
+  verify_cluster(kHeads, 130, 4, 1);
+  verify_cluster(1, 64, 8, 3);
 }
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};

@@ -36,7 +36,8 @@ Launch affine_launch() {
                                                           {"loaders", 0},
                                                           {"shorten", 0},
                                                           {"segments", 2},
-                                                          {"cluster", 2}});
+                                                          {"cluster", 2},
+                                                          {"evict", 0}});
   return plan.launches.front();
 }
 
@@ -185,7 +186,7 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   problem.pass = Pass::Backward;
   Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},   {"stages", 2},
                            {"unroll", 4},   {"vector", 8},     {"loaders", 0}, {"shorten", 0},
-                           {"segments", 2}, {"cluster", 1}};
+                           {"segments", 2}, {"cluster", 1},    {"evict", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   parameters["cluster"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
