@@ -23,11 +23,6 @@ class Stream final : public Strategy {
 // affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
 int segment_parts(const step::Cell& cell, const Problem& problem);
 
-struct StreamParameters;
-// Blocks of one SM that registers allow a walk in segments in a cluster, for `parts` as above and as many
-// carried rows as `states`. The model counts on them, and the kernel is compiled for them.
-int blocks_by_registers(const StreamParameters& parameters, int parts, int states);
-
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, cluster, H, P, D], P rows as

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_resources.h"
 
 namespace rondo::schedule {
 
