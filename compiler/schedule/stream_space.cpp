@@ -12,7 +12,7 @@ namespace {
 
 using namespace constraint;
 
-constexpr int kLeastRound = 2048;     // steps times channels of a block of a cluster
+constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
 constexpr int kLargestCluster = 16;   // that any GPU forms
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, from which on policies may pay
 
@@ -88,7 +88,7 @@ void Space::require_copies() {
   s_.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1),
              "narrow copies");
   // Tried on the rings that reach copy speed.
-  s_.require(implies(evict > 0, (stages == 3 || stages == 4) && steps >= 16 && channels >= 32),
+  s_.require(implies(evict > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
              "L2 policies");
   s_.require(per_thread <= vector, "alignment of stores");
   s_.require(divides(per_thread, channels), "channels a thread");
