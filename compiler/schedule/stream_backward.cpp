@@ -113,6 +113,7 @@ class BackwardBuilder : StreamBody {
       if (p == 0)
         b.comment("parameter gradients of this block's share; a second kernel sums them over the batch");
       std::vector<Value> own;
+      own.reserve(static_cast<std::size_t>(parameters_.per_thread));
       for (int channel = 0; channel < parameters_.per_thread; ++channel)
         own.push_back(sums_[index(p, channel)]);
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
