@@ -262,9 +262,7 @@ void Builder::store_packed(Place to, const std::vector<Value>& pairs, CacheHint 
   put({std::move(store)});
 }
 
-void Builder::copy_async(Place to, Place from, int elements, CacheHint hint) {
-  put({CopyAsync{to.ref, from.ref, elements, hint}});
-}
+void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to.ref, from.ref, elements}}); }
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }
 void Builder::barrier() { put({Barrier{}}); }

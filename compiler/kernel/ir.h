@@ -118,7 +118,7 @@ struct MemRef {
   int id = -1;  // ParamId of a buffer, or SharedId
   ExprId index = -1;
 };
-// Streaming: read or written once, so the first to leave the L2 (ld/st.global.cs, cp.async with evict_first).
+// Streaming: read or written once, so the first to leave the L2 (ld/st.global.cs).
 enum class CacheHint { Default, Streaming };
 
 // ---- statements ----
@@ -170,7 +170,6 @@ struct CopyAsync {
   MemRef to;
   MemRef from;
   int elements;
-  CacheHint hint = CacheHint::Default;
 };
 struct CommitCopies {};  // closes this thread's group of copies (cp.async.commit_group)
 // Waits until at most `pending` newest groups of this thread are unfinished.

@@ -71,7 +71,7 @@ struct StatementHead {
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const CopyAsync& s) const {
-    return fmt::format("copy_async{} {} <- {} x {}", hint(s.hint), place(s.to), place(s.from), s.elements);
+    return fmt::format("copy_async {} <- {} x {}", place(s.to), place(s.from), s.elements);
   }
   std::string operator()(const CommitCopies&) const { return "commit_copies"; }
   std::string operator()(const WaitCopies& s) const {

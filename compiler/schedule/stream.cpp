@@ -39,6 +39,12 @@ int segment_parts(const step::Cell& cell, const Problem& problem) {
   return linear ? static_cast<int>(linear->early.roots.size()) : 0;
 }
 
+Parameters Stream::completed(Parameters recorded) const {
+  recorded.try_emplace("cluster", 1);
+  recorded.try_emplace("stream_stores", 0);
+  return recorded;
+}
+
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;

@@ -15,6 +15,7 @@ class Stream final : public Strategy {
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
+  Parameters completed(Parameters recorded) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem,
                    const Parameters& parameters) const override;
 };

@@ -23,8 +23,17 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"), get("per_thread"),   get("steps"),    get("stages"),  get("unroll"), get("vector"),
-          get("loaders"),  get("shorten") != 0, get("segments"), get("cluster"), get("evict")};
+  return {get("channels"),
+          get("per_thread"),
+          get("steps"),
+          get("stages"),
+          get("unroll"),
+          get("vector"),
+          get("loaders"),
+          get("shorten") != 0,
+          get("segments"),
+          get("cluster"),
+          get("stream_stores") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -271,8 +280,7 @@ void StreamKernel::prefetch_place(const StagedTensor& staged, Value first_step, 
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void StreamKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
   if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
-    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector,
-                        parameters_.reading());
+    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }

@@ -30,15 +30,13 @@ struct StreamParameters {
   int segments = 1;
   // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
   int cluster = 1;
-  int evict = 0;  // marked as used once: 1 what is staged, 2 what is written at each step, 3 both
+  bool stream_stores = false;  // what is written at each step leaves the L2 first
 
   static StreamParameters from(const Parameters& parameters);
   int lanes() const { return channels / per_thread; }   // threads side by side along the channels
   int computing() const { return lanes() * segments; }  // threads that compute
-  kernel::CacheHint reading() const { return hint(evict % 2 == 1); }
-  kernel::CacheHint writing() const { return hint(evict >= 2); }
-  static kernel::CacheHint hint(bool once) {
-    return once ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
+  kernel::CacheHint writing() const {
+    return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs

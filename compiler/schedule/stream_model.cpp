@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kSharedReserved =
     1024;                           // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
-constexpr double kUnproven = 1.01;  // L2 policies: behind their neighbours without, for the tuner to find
+constexpr double kUnproven = 1.01;  // streaming stores: behind the point without, for the tuner to find
 constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
 
 // Blocks of one SM at once.
@@ -164,7 +164,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
-  if (p.evict != 0) e.seconds *= kUnproven;
+  if (p.stream_stores) e.seconds *= kUnproven;
   return e;
 }
 

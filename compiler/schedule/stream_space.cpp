@@ -14,7 +14,7 @@ using namespace constraint;
 
 constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
 constexpr int kLargestCluster = 16;   // that any GPU forms
-constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, from which on policies may pay
+constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
 // The space as it is put together.
 class Space {
@@ -32,7 +32,7 @@ class Space {
  private:
   int states() const { return static_cast<int>(cell_.next.size()); }
   std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
-  // Policies matter where tensors pass through the L2.
+  // Streaming stores matter where tensors pass through the L2.
   bool passes_l2() const { return least_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_segments();
   void require_copies();
@@ -61,8 +61,8 @@ class Space {
       s_.var("segments", powers_of_two(1, parts_ > 0 ? 32 : 1), "parts of a stage worked on at once");
   const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestCluster : 1),
                              "blocks that share channels and split time");
-  const Var evict = s_.var("evict", range(0, passes_l2() ? 3 : 0),
-                           "marked as used once: 1 what is read, 2 what is written, 3 both");
+  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+                                   "1: what is written at each step leaves the L2 first");
 };
 
 void Space::require_segments() {
@@ -88,8 +88,8 @@ void Space::require_copies() {
   s_.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1),
              "narrow copies");
   // Tried on the rings that reach copy speed.
-  s_.require(implies(evict > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
-             "L2 policies");
+  s_.require(implies(stream_stores > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
+             "streaming stores");
   s_.require(per_thread <= vector, "alignment of stores");
   s_.require(divides(per_thread, channels), "channels a thread");
 }

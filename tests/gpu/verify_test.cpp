@@ -42,8 +42,8 @@ class EveryCell : public rondo::testing::GpuTest,
     const schedule::Problem p = problem_of(heads, dim, cases);
     check(load_chosen(cell, p, alignment), cell, p, cases);
   }
-  // The model's best with a cluster of this size, under an L2 policy; nothing where the pass cannot be split.
-  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster, std::int64_t evict) {
+  // The model's best with a cluster of this size; nothing where the pass cannot be split.
+  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster, bool stream_stores) {
     const step::Cell cell = library_cell(std::get<0>(GetParam()));
     const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
     const schedule::Problem p = problem_of(heads, dim, cases);
@@ -54,7 +54,7 @@ class EveryCell : public rondo::testing::GpuTest,
     });
     if (best == candidates->end()) return;
     schedule::Parameters parameters = best->parameters;
-    parameters["evict"] = evict;
+    parameters["stream_stores"] = stream_stores ? 1 : 0;
     check(load(cell, p, best->strategy, parameters), cell, p, cases);
   }
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
@@ -79,9 +79,9 @@ TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std
 // Time split among the blocks of a cluster: fewer steps than blocks, whole rounds and tails.
 TEST_P(EveryCell, Clusters) {
   if (gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
-  verify_cluster(kHeads, 33, 2, 0);
-  verify_cluster(kHeads, 130, 4, 1);
-  verify_cluster(1, 64, 8, 3);
+  verify_cluster(kHeads, 33, 2, false);
+  verify_cluster(kHeads, 130, 4, true);
+  verify_cluster(1, 64, 8, true);
 }
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};

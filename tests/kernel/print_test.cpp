@@ -40,7 +40,6 @@ Kernel everything() {
   b.comment("stage 0");
   auto i = b.let("i", (b.block() * rows + b.thread()) * 2);
   b.copy_async(tile[i % 128], x[i], 2);
-  b.copy_async(tile[i % 128], x[i], 2, CacheHint::Streaming);
   b.commit_copies();
   b.wait_copies(0);
   b.barrier();

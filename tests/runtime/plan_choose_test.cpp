@@ -125,6 +125,20 @@ TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
   EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model);
 }
 
+TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
+  const schedule::Parameters now = parameters();
+  EXPECT_EQ(now.at("cluster"), 1);
+  EXPECT_EQ(now.at("stream_stores"), 0);
+  schedule::Parameters before = now;
+  before.erase("cluster");
+  before.erase("stream_stores");
+  store_best(problem_, before, 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choice.parameters, now);
+  EXPECT_TRUE(choice.cubin_key.empty()) << "the code is of another version";
+}
+
 // Few channels leave SMs idle unless time is split among them; with many, waiting for each other costs.
 TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
   for (const char* name : {"affine", "mingru", "hgrn"})

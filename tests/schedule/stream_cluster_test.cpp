@@ -37,7 +37,7 @@ Launch affine_launch() {
                                                           {"shorten", 0},
                                                           {"segments", 2},
                                                           {"cluster", 2},
-                                                          {"evict", 0}});
+                                                          {"stream_stores", 0}});
   return plan.launches.front();
 }
 
@@ -184,9 +184,9 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Problem problem;
   problem.sizes = {3, 40, 2, 8};
   problem.pass = Pass::Backward;
-  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},   {"stages", 2},
-                           {"unroll", 4},   {"vector", 8},     {"loaders", 0}, {"shorten", 0},
-                           {"segments", 2}, {"cluster", 1},    {"evict", 0}};
+  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},        {"stages", 2},
+                           {"unroll", 4},   {"vector", 8},     {"loaders", 0},      {"shorten", 0},
+                           {"segments", 2}, {"cluster", 1},    {"stream_stores", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   parameters["cluster"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);

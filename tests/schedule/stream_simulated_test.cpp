@@ -17,17 +17,12 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
   int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
   while (problem.sizes.dim % vector != 0) vector /= 2;
   per_thread = std::min(per_thread, vector);
-  return {{"channels", channels},
-          {"per_thread", per_thread},
-          {"steps", steps},
-          {"stages", stages},
-          {"unroll", 4},
-          {"vector", vector},
-          {"loaders", loaders},
-          {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
-          {"segments", 1},
-          {"cluster", 1},
-          {"evict", 0}};
+  return {{"channels", channels}, {"per_thread", per_thread},
+          {"steps", steps},       {"stages", stages},
+          {"unroll", 4},          {"vector", vector},
+          {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
+          {"segments", 1},        {"cluster", 1},
+          {"stream_stores", 0}};
 }
 
 void run_all_sizes(Storage storage) {
@@ -42,7 +37,7 @@ void run_all_sizes(Storage storage) {
         const int channels = dim == 1 ? 8 : turn % 3 == 0 ? 64 : 40;
         c.parameters = parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3,
                                       turn % 5 < 2 ? 0 : turn % 2 + 1);
-        c.parameters["evict"] = turn % 4;
+        c.parameters["stream_stores"] = turn / 3 % 2;
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }

@@ -1,5 +1,5 @@
 // Helpers that move data: aliases of the 16-bit types, conversion, asynchronous copies. Sections are those of
-// the PTX ISA 8.x: 9.7.9.21 cvt, 9.7.9.25.3 cp.async, 9.7.9.18 createpolicy.
+// the PTX ISA 8.x: 9.7.9.21 cvt, 9.7.9.25.3 cp.async.
 #include "compiler/backend/cuda/prelude.h"
 
 namespace rondo::backend::cuda {
@@ -89,39 +89,6 @@ const std::vector<Helper>& memory_helpers() {
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
-}
-)"},
-      {"evict_first",
-       {},
-       R"(// An L2 policy: the lines that are read leave before others.
-__device__ __forceinline__ unsigned long long evict_first() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-)"},
-      {"copy_async_4_streaming",
-       {"evict_first"},
-       R"(__device__ __forceinline__ void copy_async_4_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 4, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
-}
-)"},
-      {"copy_async_8_streaming",
-       {"evict_first"},
-       R"(__device__ __forceinline__ void copy_async_8_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
-}
-)"},
-      {"copy_async_16_streaming",
-       {"evict_first"},
-       R"(__device__ __forceinline__ void copy_async_16_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
 }
 )"},
       {"commit_copies",

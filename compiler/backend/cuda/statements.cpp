@@ -142,8 +142,7 @@ struct StatementWriter::Visit {
   }
 
   void operator()(const CopyAsync& s) const {
-    const std::string helper = fmt::format("copy_async_{}{}", s.elements * storage_bytes(w.storage_of(s.to)),
-                                           s.hint == CacheHint::Streaming ? "_streaming" : "");
+    const std::string helper = fmt::format("copy_async_{}", s.elements * storage_bytes(w.storage_of(s.to)));
     w.prelude_.require(helper);
     const std::string to = w.expressions_.element(s.to);
     w.line(fmt::format("{}(&{}, &{});", helper, to, w.expressions_.element(s.from)));

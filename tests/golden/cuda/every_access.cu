@@ -59,31 +59,6 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global) 
                :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
-// An L2 policy: the lines that are read leave before others.
-__device__ __forceinline__ unsigned long long evict_first() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
-__device__ __forceinline__ void copy_async_4_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 4, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
-}
-
-__device__ __forceinline__ void copy_async_8_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
-}
-
-__device__ __forceinline__ void copy_async_16_streaming(void* shared, const void* global) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)), "l"(evict_first())
-               : "memory");
-}
-
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int pending>
@@ -376,9 +351,6 @@ extern "C" __global__ void __launch_bounds__(32, 1) every_access(
   copy_async_4(&fp32_stage[place], &fp32_in[place]);
   copy_async_8(&fp32_stage[place], &fp32_in[place]);
   copy_async_16(&fp32_stage[place], &fp32_in[place]);
-  copy_async_4_streaming(&fp32_stage[place], &fp32_in[place]);
-  copy_async_8_streaming(&fp32_stage[place], &fp32_in[place]);
-  copy_async_16_streaming(&fp32_stage[place], &fp32_in[place]);
   commit_copies();
   wait_copies<0>();
   const float v_4 = bf16_to_float(bf16_in[place]);
@@ -458,9 +430,6 @@ extern "C" __global__ void __launch_bounds__(32, 1) every_access(
   copy_async_4(&bf16_stage[place], &bf16_in[place]);
   copy_async_8(&bf16_stage[place], &bf16_in[place]);
   copy_async_16(&bf16_stage[place], &bf16_in[place]);
-  copy_async_4_streaming(&bf16_stage[place], &bf16_in[place]);
-  copy_async_8_streaming(&bf16_stage[place], &bf16_in[place]);
-  copy_async_16_streaming(&bf16_stage[place], &bf16_in[place]);
   commit_copies();
   wait_copies<0>();
   const float v_8 = fp16_to_float(fp16_in[place]);
@@ -540,9 +509,6 @@ extern "C" __global__ void __launch_bounds__(32, 1) every_access(
   copy_async_4(&fp16_stage[place], &fp16_in[place]);
   copy_async_8(&fp16_stage[place], &fp16_in[place]);
   copy_async_16(&fp16_stage[place], &fp16_in[place]);
-  copy_async_4_streaming(&fp16_stage[place], &fp16_in[place]);
-  copy_async_8_streaming(&fp16_stage[place], &fp16_in[place]);
-  copy_async_16_streaming(&fp16_stage[place], &fp16_in[place]);
   commit_copies();
   wait_copies<0>();
   const int v_10 = int32_in[place];
@@ -602,9 +568,6 @@ extern "C" __global__ void __launch_bounds__(32, 1) every_access(
   copy_async_4(&int32_stage[place], &int32_in[place]);
   copy_async_8(&int32_stage[place], &int32_in[place]);
   copy_async_16(&int32_stage[place], &int32_in[place]);
-  copy_async_4_streaming(&int32_stage[place], &int32_in[place]);
-  copy_async_8_streaming(&int32_stage[place], &int32_in[place]);
-  copy_async_16_streaming(&int32_stage[place], &int32_in[place]);
   commit_copies();
   wait_copies<0>();
 }
