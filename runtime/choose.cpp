@@ -51,6 +51,13 @@ std::optional<Parameters> parameters_from_json(const std::string& text) {
   return result;
 }
 
+std::optional<Parameters> recorded_parameters(const db::Trial& trial) {
+  std::optional<Parameters> parameters = parameters_from_json(trial.parameters);
+  const schedule::Strategy* strategy = schedule::find_strategy(trial.strategy);
+  if (!parameters || strategy == nullptr) return parameters;
+  return strategy->completed(std::move(*parameters));
+}
+
 namespace {
 
 std::size_t differences(const Parameters& a, const Parameters& b) {
@@ -80,10 +87,12 @@ std::optional<Candidate> closest(const step::Cell& cell, const Problem& problem,
 std::optional<Choice> from_trial(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile, const db::Trial& trial, ChoiceOrigin origin,
                                  int alignment) {
-  std::optional<Parameters> parameters = parameters_from_json(trial.parameters);
+  std::optional<Parameters> parameters = recorded_parameters(trial);
   if (!parameters) return std::nullopt;
   Choice choice{trial.strategy,  std::move(*parameters),      origin,
                 trial.cubin_key, trial.median_ms.value_or(0), ""};
+  // Code of a version without some of the parameters may expect other arguments: it is looked up by source.
+  if (choice.parameters != parameters_from_json(trial.parameters)) choice.cubin_key.clear();
   if (check_candidate(cell, problem, profile, choice.strategy, choice.parameters, alignment).ok())
     return choice;
   if (!check_candidate(cell, problem, profile, choice.strategy, choice.parameters).ok()) return std::nullopt;

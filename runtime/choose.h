@@ -43,6 +43,8 @@ step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& 
 // Parameters as the database's JSON object, and back; nullopt if it is none of integers.
 std::string parameters_to_json(const schedule::Parameters& parameters);
 std::optional<schedule::Parameters> parameters_from_json(const std::string& text);
+// A trial's, with what its version did not have yet at neutral values (Strategy::completed).
+std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
 // the choice is the model's, and its note says why.

@@ -70,7 +70,7 @@ std::optional<std::size_t> known_best(db::Database& database, const step::Cell& 
   const Result<std::optional<db::Trial>> best =
       database.find_best(runtime::database_problem(cell, problem, profile));
   if (!best || !best->has_value()) return std::nullopt;
-  const std::optional<schedule::Parameters> parameters = runtime::parameters_from_json((*best)->parameters);
+  const std::optional<schedule::Parameters> parameters = runtime::recorded_parameters(**best);
   if (!parameters) return std::nullopt;
   const std::size_t index = index_of(candidates, {(*best)->strategy, *parameters, {}});
   return index < candidates.size() ? std::optional(index) : std::nullopt;

@@ -118,7 +118,8 @@ struct MemRef {
   int id = -1;  // ParamId of a buffer, or SharedId
   ExprId index = -1;
 };
-enum class CacheHint { Default, Streaming };  // Streaming: ld/st.global.cs, read or written once
+// Streaming: read or written once, so the first to leave the L2 (ld/st.global.cs).
+enum class CacheHint { Default, Streaming };
 
 // ---- statements ----
 struct Stmt;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/schedule/cluster_cost.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_geometry.h"
@@ -43,13 +44,6 @@ std::vector<constraint::Value> resident_choices(std::int64_t dim, const SweepSha
         if (const int tiles = units * share * terms / 16; tiles <= 64) result.insert(tiles);
       }
   return {result.begin(), result.end()};
-}
-
-// SMs that clusters of this size can fill: they lie within one GPC, and SMs that are no multiple stay idle
-// (measured on an H200: 15 clusters of 8, 7 of 16).
-int usable_sms(const target::Limits& limits, int cluster) {
-  const double usable = cluster <= 2 ? 1 : cluster == 4 ? 0.94 : cluster == 8 ? 0.91 : 0.85;
-  return static_cast<int>(usable * limits.sm_count);
 }
 
 // Blocks a team may have: powers of two as clusters; as part of the grid, shares of 8 to 64 channels a block.
@@ -120,7 +114,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr batch_parts = ceil_div(problem.sizes.batch, 8 * batch_tiles);
   s.require(implies(grid == 0, together == 1), "clusters are launched all at once");
   for (int cluster = 1; cluster <= most_sharing; cluster *= 2)
-    s.require(implies(grid == 1 && share == cluster, on_chip <= usable_sms(profile.limits, cluster)),
+    s.require(implies(grid == 1 && share == cluster,
+                      on_chip <= cluster * clusters_at_once(profile.limits, cluster, 1)),
               "blocks of the grid resident at once");
   s.require(implies(grid == 1, 2 * on_chip > profile.limits.sm_count || together >= batch_parts),
             "as many as fit");
@@ -233,17 +228,14 @@ struct Model {
   double multiply(const PersistentGeometry& g) const;
 };
 
-// Cycles of one exchange of vectors (measured on an H200: barriers, and all-to-all by st.async with 256 bytes
-// a peer, 0.28 to 0.42 us for clusters of 2 to 16; what a block sends and receives comes on top).
+// Cycles of one exchange of vectors.
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   if (g.reduces()) return reduce_scatter(g) + load;
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
   if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
-  const double latency = 260 + 8.0 * g.p.blocks;
-  const double words = static_cast<double>(g.padded) * g.batch * 2 / 32;  // 32 bytes a cycle come in
-  return latency + words + load;
+  return cluster_exchange_cycles(g.p.blocks, static_cast<double>(g.padded) * g.batch * 2) + load;
 }
 
 // Cycles of one exchange of sums: the vectors' barrier, each block's parts on their way, the additions.
@@ -251,13 +243,11 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double barrier = speeds.barrier_s * speeds.clock_hz;
   const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
   const double parts = sums * static_cast<double>(g.padded) * g.batch * 2 / g.p.share;  // bytes a block sends
-  if (!g.in_grid()) return barrier + 260 + 8.0 * g.p.blocks + parts / 32 + 30 + 6.0 * g.p.blocks;
+  if (!g.in_grid()) return barrier + cluster_exchange_cycles(g.p.blocks, parts) + 30 + 6.0 * g.p.blocks;
   // They are written, read and cleared in the L2, by all blocks of the launch.
   const double together = parts * g.p.blocks * g.p.together * static_cast<double>(sizes.heads);
-  const double shared = g.p.share == 1 ? barrier
-                                       : 260 + 8.0 * g.p.share +
-                                             static_cast<double>(g.columns()) * shape.product_count /
-                                                 shape.levels * g.batch * 2 / 32;
+  const double vectors = static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.batch * 2;
+  const double shared = g.p.share == 1 ? barrier : cluster_exchange_cycles(g.p.share, vectors);
   return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
 }
 
@@ -288,9 +278,8 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double time = static_cast<double>(sizes.time);
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
-  const double teams = g.in_grid()
-                           ? static_cast<double>(g.p.together * sizes.heads)
-                           : std::floor(static_cast<double>(usable_sms(limits, g.p.blocks)) / g.p.blocks);
+  const double teams =
+      g.in_grid() ? static_cast<double>(g.p.together * sizes.heads) : clusters_at_once(limits, g.p.blocks, 1);
   const double waves = std::ceil(blocks / g.p.blocks / teams);
   const double per_core = std::ceil(g.warps / 4.0);
   // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.

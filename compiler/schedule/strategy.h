@@ -51,6 +51,8 @@ class Strategy {
                 const target::Profile& profile) const {
     return cost_model(cell, problem, profile)(parameters);
   }
+  // Parameters an earlier version recorded, with those added since at the values that change nothing.
+  virtual Parameters completed(Parameters recorded) const { return recorded; }
   // Legal cells and parameters of space() only.
   virtual KernelPlan build(const step::Cell& cell, const Problem& problem,
                            const Parameters& parameters) const = 0;

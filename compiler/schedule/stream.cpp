@@ -39,19 +39,28 @@ int segment_parts(const step::Cell& cell, const Problem& problem) {
   return linear ? static_cast<int>(linear->early.roots.size()) : 0;
 }
 
+Parameters Stream::completed(Parameters recorded) const {
+  recorded.try_emplace("cluster", 1);
+  recorded.try_emplace("stream_stores", 0);
+  return recorded;
+}
+
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = StreamParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  const StreamParameters p = StreamParameters::from(parameters);
+  plan.alignment = p.vector * kernel::storage_bytes(problem.storage);
   if (problem.pass != Pass::Backward) {
     plan.launches.push_back(stream_forward(simple, problem, parameters));
     return plan;
   }
   plan.launches.push_back(stream_backward(simple, problem, parameters));
-  for (Launch& launch : reduce_param_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
-  plan.workspace_elements_per_batch = param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
+  for (Launch& launch : reduce_param_gradients(simple, problem, p.cluster))
+    plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_per_batch =
+      p.cluster * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
   return plan;
 }
 

@@ -15,6 +15,7 @@ class Stream final : public Strategy {
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
+  Parameters completed(Parameters recorded) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem,
                    const Parameters& parameters) const override;
 };
@@ -25,12 +26,12 @@ int segment_parts(const step::Cell& cell, const Problem& problem);
 
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
-// The sweep; writes parameter gradients of each batch row to the workspace [B, H, P, D], P rows as counted by
-// `param_rows`.
+// The sweep; writes parameter gradients of each batch row to the workspace [B, cluster, H, P, D], P rows as
+// counted by `param_rows`.
 Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
-// One launch for each parameter tensor: sums the workspace over the batch (and over D for scalars), in a
-// fixed order.
-std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem);
+// One launch for each parameter tensor: sums the workspace over the batch and its `shares` (and over D for
+// scalars), in a fixed order.
+std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem, int shares = 1);
 // Vector and scalar parameter rows of the cell, and the first row of one tensor among them.
 int param_rows(const step::Cell& cell);
 int first_param_row(const step::Cell& cell, step::TensorId tensor);

@@ -111,8 +111,9 @@ class BackwardBuilder : StreamBody {
     auto& b = stream_.builder();
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
       if (p == 0)
-        b.comment("parameter gradients of this batch row; a second kernel sums them over the batch");
+        b.comment("parameter gradients of this block's share; a second kernel sums them over the batch");
       std::vector<Value> own;
+      own.reserve(static_cast<std::size_t>(parameters_.per_thread));
       for (int channel = 0; channel < parameters_.per_thread; ++channel)
         own.push_back(sums_[index(p, channel)]);
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
@@ -120,7 +121,7 @@ class BackwardBuilder : StreamBody {
       const int at = first_param_row(cell_, row.tensor) + row.row;
       stream_.if_owner([&] {
         for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          b.store(workspace_.memory[stream_.state_index(param_rows(cell_), at, channel)],
+          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)],
                   totals[static_cast<std::size_t>(channel)]);
       });
     }

@@ -78,7 +78,7 @@ void StreamBody::hoist() {
 
 void StreamBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
   auto& b = stream_.builder();
-  stream_.if_owner([&] {
+  stream_.if_first_owner([&] {
     b.comment(what);
     for (std::size_t k = 0; k < cell_.next.size(); ++k)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {

@@ -23,8 +23,17 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"), get("per_thread"), get("steps"),        get("stages"),  get("unroll"),
-          get("vector"),   get("loaders"),    get("shorten") != 0, get("segments")};
+  return {get("channels"),
+          get("per_thread"),
+          get("steps"),
+          get("stages"),
+          get("unroll"),
+          get("vector"),
+          get("loaders"),
+          get("shorten") != 0,
+          get("segments"),
+          get("cluster"),
+          get("stream_stores") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -34,7 +43,9 @@ StreamKernel::StreamKernel(std::string name, std::string comment, const step::Ce
       parameters_(parameters),
       direction_(direction),
       builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
-      signature_(builder_, cell, problem) {}
+      signature_(builder_, cell, problem) {
+  if (parameters.cluster > 1) builder_.set_cluster(parameters.cluster);
+}
 
 bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
 
@@ -66,17 +77,22 @@ void StreamKernel::place_threads() {
   const std::int64_t tiles = ceil_div(sizes.dim, parameters_.channels);
   // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
   b.comment("this block's batch row, head and channels; this thread's first channel");
-  const Value tile = b.let("tile", b.block() % tiles);
-  head_ = b.let("head", b.block() / tiles % sizes.heads);
-  batch_index_ = b.let("row", b.block() / (tiles * sizes.heads));
+  const std::int64_t cluster = parameters_.cluster;
+  rank_ = cluster == 1 ? b.constant(0) : b.let("rank", b.cluster_rank());
+  part_ = direction_ == Direction::Forward ? rank_ : b.constant(cluster - 1) - rank_;
+  const Value team = cluster == 1 ? b.block() : b.let("team", b.block() / cluster);
+  const Value tile = b.let("tile", team % tiles);
+  head_ = b.let("head", team / tiles % sizes.heads);
+  batch_index_ = b.let("row", team / (tiles * sizes.heads));
   tile_channel_ = b.let("first_channel", tile * channels);
   const bool parts = parameters_.segments > 1;
   lane_ =
       b.let("lane_channel", (parts ? b.thread() % parameters_.lanes() : b.thread()) * parameters_.per_thread);
   segment_ = parts ? b.let("segment", b.thread() / parameters_.lanes()) : b.constant(0);
   channel_ = b.let("channel", tile_channel_ + lane_);
-  blocks_ = b.let("blocks", (time_ + (parameters_.steps - 1)) /
-                                b.named("kSteps", parameters_.steps, "time steps a stage"));
+  const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
+  const Value span = cluster == 1 ? steps : steps * cluster;
+  blocks_ = b.let("blocks", (time_ + (cluster * parameters_.steps - 1)) / span);
   auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
     return b.let(tensor.name + suffix,
                  b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
@@ -85,11 +101,21 @@ void StreamKernel::place_threads() {
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
 }
 
-Value StreamKernel::state_index(int rows, int row, int channel) {
+Value StreamKernel::index_of(Value batch_row, int rows, int row, int channel) {
   auto& b = builder_;
   const Value dim = b.named("kDim", problem_.sizes.dim);
-  return (b.wide(batch_index_) * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
+  return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
          b.wide(dim * row + channel_index(channel));
+}
+
+Value StreamKernel::state_index(int rows, int row, int channel) {
+  return index_of(builder_.wide(batch_index_), rows, row, channel);
+}
+
+Value StreamKernel::workspace_index(int rows, int row, int channel) {
+  const Value batch = builder_.wide(batch_index_);
+  return index_of(parameters_.cluster == 1 ? batch : batch * parameters_.cluster + builder_.wide(rank_), rows,
+                  row, channel);
 }
 
 Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
@@ -101,20 +127,33 @@ Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel
 
 Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
 
+Value StreamKernel::computing() {
+  return parameters_.loaders == 0 ? Value{} : builder_.thread() < parameters_.computing();
+}
+
+Value StreamKernel::channel_exists() {
+  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", problem_.sizes.dim);
+}
+
+void StreamKernel::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
+  Value all;
+  for (const Value condition : conditions)
+    if (condition.valid()) all = all.valid() ? all && condition : condition;
+  all.valid() ? builder_.if_(all, body) : body();
+}
+
 void StreamKernel::if_active(const std::function<void()>& body) {
-  Value active;
-  if (parameters_.loaders > 0) active = builder_.thread() < parameters_.computing();
-  if (!channels_divide()) {
-    const Value exists = channel_ < builder_.named("kDim", problem_.sizes.dim);
-    active = active.valid() ? active && exists : exists;
-  }
-  if (active.valid()) return builder_.if_(active, body);
-  body();
+  if_all({computing(), channel_exists()}, body);
 }
 
 void StreamKernel::if_owner(const std::function<void()>& body) {
   if (parameters_.segments == 1) return if_active(body);
   if_active([&] { builder_.if_(segment_ == 0, body); });
+}
+
+void StreamKernel::if_first_owner(const std::function<void()>& body) {
+  if (parameters_.cluster == 1) return if_owner(body);
+  builder_.if_(rank_ == 0, [&] { if_owner(body); });
 }
 
 bool StreamKernel::any_shifted() const {
@@ -123,8 +162,8 @@ bool StreamKernel::any_shifted() const {
 
 Value StreamKernel::first_step_of(Value block) {
   const Value steps = builder_.named("kSteps", parameters_.steps);
-  if (direction_ == Direction::Forward) return block * steps;
-  return (blocks_ - 1 - block) * steps;
+  const Value turn = direction_ == Direction::Forward ? block : blocks_ - 1 - block;
+  return (parameters_.cluster == 1 ? turn : turn * parameters_.cluster + part_) * steps;
 }
 
 // One barrier a stage says both that the next stage has landed and that the slot before it is free again.
@@ -301,14 +340,16 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
 
 void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
-  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values);
+  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values,
+                        parameters_.writing());
 }
 
 Launch StreamKernel::finish() {
   Launch launch;
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
-  launch.blocks_per_batch = ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads;
+  launch.blocks_per_batch =
+      ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.cluster;
   launch.kernel = builder_.finish();
   return launch;
 }

@@ -3,7 +3,8 @@
 //
 // A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
 // all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
-// ring of shared-memory slots.
+// ring of shared-memory slots. With `cluster` > 1 the blocks of a cluster own the same channels, and take
+// turns in time: each works on one stage of every `cluster`, all at once.
 #pragma once
 
 #include <functional>
@@ -27,10 +28,16 @@ struct StreamParameters {
   // Parts of a stage worked on at once, each by threads of its own; > 1 needs a step that is affine in what
   // it carries (linear_step.h) and unroll * segments == steps.
   int segments = 1;
+  // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
+  int cluster = 1;
+  bool stream_stores = false;  // what is written at each step leaves the L2 first
 
   static StreamParameters from(const Parameters& parameters);
   int lanes() const { return channels / per_thread; }   // threads side by side along the channels
   int computing() const { return lanes() * segments; }  // threads that compute
+  kernel::CacheHint writing() const {
+    return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
+  }
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
   int threads() const { return loaders == 0 ? computing() : first_loader() + 32 * loaders; }
@@ -65,9 +72,14 @@ class StreamKernel {
     return segment_;
   }  // this thread's part of a stage, of StreamParameters::segments
   kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
-  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
+  kernel::Value rank() const { return rank_; }  // this block's turn among those of its cluster, in the walk
+  // Index in the workspace, [B, cluster, H, rows, D]: each block of a cluster has a row of its own.
+  kernel::Value workspace_index(int rows, int row, int channel);
+  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment;
+  // or of those only in the first block of a cluster.
   void if_active(const std::function<void()>& body);
   void if_owner(const std::function<void()>& body);
+  void if_first_owner(const std::function<void()>& body);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -78,7 +90,8 @@ class StreamKernel {
 
   // The walk in segments. A stage has two halves with a barrier between: `early` computes, for each of the
   // thread's `unroll` steps, what does not wait for the carries; `late` finishes the steps. In stages that
-  // are not whole, steps are guarded: a step that is not there must leave no trace.
+  // are not whole, steps are guarded: a step that is not there must leave no trace. Threads that compute but
+  // have no channel publish and resume with the others: who counts on them need not know who has one.
   struct Guard {
     kernel::Value exists;    // Pred; invalid where every step exists
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not
@@ -86,8 +99,8 @@ class StreamKernel {
   struct SegmentBody {
     std::function<void()> declare;  // registers both halves see
     std::function<void(int step, const Staged&, const Guard&)> early;
-    std::function<void()> publish;  // after the last early step
-    std::function<void()> resume;   // before the first late step
+    std::function<void()> publish;                    // after the last early step
+    std::function<void(kernel::Value stage)> resume;  // before the first late step; stages count from 0
     std::function<void(int step, const Guard&)> late;
   };
   void walk_segments(const SegmentBody& body);
@@ -126,6 +139,10 @@ class StreamKernel {
   void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
+  kernel::Value index_of(kernel::Value batch_row, int rows, int row, int channel);
+  kernel::Value computing();       // Pred: the thread computes; invalid if all do
+  kernel::Value channel_exists();  // Pred: its channels are in the head; invalid if all are
+  void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
   bool channels_divide() const;
 
   const step::Cell& cell_;
@@ -136,7 +153,9 @@ class StreamKernel {
   Signature signature_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
-  kernel::Value batch_, time_, blocks_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_;
+  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_;
+  kernel::Value blocks_;       // stages of this block
+  kernel::Value rank_, part_;  // of the cluster: place in the order of the walk, and in that of time
 };
 
 }  // namespace rondo::schedule

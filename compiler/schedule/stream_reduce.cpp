@@ -1,5 +1,5 @@
-// Sums per-batch parameter gradients [B, H, P, D] over the batch, always in the same order: runs are
-// bit-identical.
+// Sums parameter gradients [B, shares, H, P, D] over the batch and the shares, always in the same order: runs
+// are bit-identical.
 #include <fmt/format.h>
 
 #include "compiler/schedule/signature.h"
@@ -20,15 +20,21 @@ bool reduced(const step::Tensor& tensor) {
   return tensor.kind == TensorKind::Param && tensor.tail != Tail::Matrix;
 }
 
+// Rows [H, P, D] of the workspace.
+Value rows_of(Signature& signature, int shares) {
+  const Value batch = signature.batch();
+  return shares == 1 ? batch : batch * shares;
+}
+
 // A thread sums one (head, row, channel) over the batch.
-Launch reduce_vector(const step::Cell& cell, const Problem& problem, TensorId id) {
+Launch reduce_vector(const step::Cell& cell, const Problem& problem, int shares, TensorId id) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
   kernel::Builder b(fmt::format("{}_grad_{}", cell.name, tensor.name), kThreads, problem.math,
                     fmt::format("gradient of {}: sum over the batch", tensor.name));
   Signature signature(b, cell, problem);
   const KernelTensor parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, id});
-  const Value batch = signature.batch();
+  const Value batch = rows_of(signature, shares);
   const std::int64_t own = tensor.rows * problem.sizes.dim;          // elements of one head
   const std::int64_t stride = param_rows(cell) * problem.sizes.dim;  // of one (batch, head) in the workspace
   const std::int64_t count = own * problem.sizes.heads;
@@ -47,14 +53,14 @@ Launch reduce_vector(const step::Cell& cell, const Problem& problem, TensorId id
 }
 
 // A block sums one (head, row) over the batch and the channels: strided sums, then a tree in shared memory.
-Launch reduce_scalar(const step::Cell& cell, const Problem& problem, TensorId id) {
+Launch reduce_scalar(const step::Cell& cell, const Problem& problem, int shares, TensorId id) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
   kernel::Builder b(fmt::format("{}_grad_{}", cell.name, tensor.name), kThreads, problem.math,
                     fmt::format("gradient of {}: sum over the batch and the channels", tensor.name));
   Signature signature(b, cell, problem);
   const KernelTensor parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, id});
-  const Value batch = signature.batch();
+  const Value batch = rows_of(signature, shares);
   const kernel::Memory tree = b.shared("tree", kernel::Storage::F32, kThreads, "[threads]");
   const std::int64_t dim = problem.sizes.dim;
   const Value head = b.let("head", b.block() / tensor.rows);
@@ -96,12 +102,12 @@ int first_param_row(const step::Cell& cell, TensorId id) {
   return rows;
 }
 
-std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem) {
+std::vector<Launch> reduce_param_gradients(const step::Cell& cell, const Problem& problem, int shares) {
   std::vector<Launch> launches;
   for (const TensorId id : cell.of_kind(TensorKind::Param)) {
     const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-    if (tensor.tail == Tail::Vector) launches.push_back(reduce_vector(cell, problem, id));
-    if (tensor.tail == Tail::Scalar) launches.push_back(reduce_scalar(cell, problem, id));
+    if (tensor.tail == Tail::Vector) launches.push_back(reduce_vector(cell, problem, shares, id));
+    if (tensor.tail == Tail::Scalar) launches.push_back(reduce_scalar(cell, problem, shares, id));
   }
   return launches;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/schedule/stream_resources.h"
+
 namespace rondo::schedule {
 
 using kernel::Value;
@@ -13,19 +15,25 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       consume_(consume),
       b_(body.stream_.builder()),
       channels_(body.parameters_.per_thread) {
-  const auto entries = static_cast<std::int64_t>(states() * (states() + 1));
-  exchange_ = b_.shared("segment_maps", kernel::Storage::F32,
-                        body_.parameters_.segments * entries * body_.parameters_.channels,
-                        fmt::format("[segments {}, entries {}, channels {}]", body_.parameters_.segments,
-                                    entries, body_.parameters_.channels));
+  const StreamParameters& p = body_.parameters_;
+  const int states = static_cast<int>(this->states());
+  segment_maps_ = {{}, p.segments, states, p.channels, {}};
+  segment_maps_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_maps_.elements(),
+                                   fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
+                                               MapTable::entries(states) / 2, p.channels));
+  if (p.cluster == 1) return;
+  cluster_maps_.emplace(body_.stream_, p, states);
+  b_.set_min_blocks(blocks_by_registers(p, static_cast<int>(body_.step_.roots.size()), states));
 }
 
 void SegmentedStep::walk() {
+  if (cluster_maps_) cluster_maps_->expect_first();
   body_.stream_.walk_segments({[&] { declare(); },
                                [&](int step, const StreamKernel::Staged& staged,
                                    const StreamKernel::Guard& guard) { early(step, staged, guard); },
-                               [&] { publish(); }, [&] { resume(); },
+                               [&] { publish(); }, [&](Value stage) { resume(stage); },
                                [&](int step, const StreamKernel::Guard& guard) { late(step, guard); }});
+  if (cluster_maps_) cluster_maps_->finish();
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -99,48 +107,86 @@ void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& gu
       b_.assign(composed_[at(i, j, channel)], changed[i * (states() + 1) + j]);
 }
 
-Value SegmentedStep::place(Value segment, std::size_t entry, int channel) {
-  const auto entries = static_cast<std::int64_t>(states() * (states() + 1));
-  return (segment * entries + static_cast<std::int64_t>(entry)) * body_.parameters_.channels +
-         body_.stream_.lane_channel() + channel;
-}
-
 void SegmentedStep::publish() {
   b_.comment("this segment's map, for the segments after it");
-  for (std::size_t i = 0; i < states(); ++i)
-    for (std::size_t j = 0; j <= states(); ++j)
-      for (int c = 0; c < channels_; ++c)
-        b_.store(exchange_[place(body_.stream_.segment(), i * (states() + 1) + j, c)],
-                 composed_[at(i, j, c)]);
+  for (int c = 0; c < channels_; ++c) {
+    const std::vector<Value> map = composed_of(c);
+    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
+      b_.store_vector(segment_maps_.pair(body_.stream_.segment(), static_cast<int>(pair), place(c)),
+                      {map[2 * pair], map[2 * pair + 1]});
+  }
 }
 
-// Walks the segments' maps in order: what stands before this thread's segment is where its steps start, what
-// stands after the last one is carried to the next stage. Every thread of a channel does the same, so all
-// hold the same carry.
-void SegmentedStep::resume() {
-  b_.comment("carries before this segment, and after the stage");
+// Where this thread's steps start, and what is carried to the next stage. Every thread of a channel does the
+// same, in every block of a cluster, so all hold the same carry.
+void SegmentedStep::resume(Value stage) {
   carried_.clear();
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + body_.state_name(i), body_.carry_[body_.index(i, c)]));
-  b_.for_("part", 0, body_.parameters_.segments, std::min(8, body_.parameters_.segments), [&](Value segment) {
-    std::vector<Value> next;
-    for (int c = 0; c < channels_; ++c)
-      for (std::size_t i = 0; i < states(); ++i) {
-        const Value carry = body_.carry_[body_.index(i, c)];
-        const Value start = carried_[body_.index(i, c)];
-        b_.assign(start, b_.select(segment == body_.stream_.segment(), carry, start));
-        Value sum = b_.load("map", exchange_[place(segment, i * (states() + 1) + states(), c)]);
-        for (std::size_t k = 0; k < states(); ++k) {
-          const Value coefficient = b_.load("map", exchange_[place(segment, i * (states() + 1) + k, c)]);
-          sum = b_.math(scalar::Op::Fma, {coefficient, body_.carry_[body_.index(k, c)], sum});
-        }
-        next.push_back(b_.let("after", sum));
-      }
-    for (int c = 0; c < channels_; ++c)
-      for (std::size_t i = 0; i < states(); ++i)
-        b_.assign(body_.carry_[body_.index(i, c)], next[static_cast<std::size_t>(c) * states() + i]);
-  });
+  if (cluster_maps_) return resume_in_cluster(stage);
+  b_.comment("carries before this segment, and after the stage");
+  for (int c = 0; c < channels_; ++c)
+    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), {column_of(body_.carry_, c)},
+                {column_of(carried_, c)});
+}
+
+// The carry before the block's part is known when all blocks' maps have come. What can be done before, is:
+// composing the block's map, and that of the segments before this one.
+void SegmentedStep::resume_in_cluster(Value stage) {
+  b_.comment("this block's map, to all blocks of the cluster");
+  std::vector<std::vector<MapColumn>> before;
+  for (int c = 0; c < channels_; ++c) {
+    before.push_back(identity("before"));
+    const std::vector<MapColumn> all = identity("all");
+    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), all, before.back());
+    std::vector<Value> map;
+    for (std::size_t i = 0; i < states(); ++i)
+      for (const MapColumn& column : all) map.push_back(column.rows[i]);
+    cluster_maps_->send(stage, c, map);
+  }
+  b_.comment("carries before this block, before this segment, and after the round");
+  const MapTable table = cluster_maps_->wait(stage);
+  for (int c = 0; c < channels_; ++c) {
+    const MapColumn start = column_of(carried_, c);
+    follow_maps(b_, table, place(c), body_.stream_.rank(), {column_of(body_.carry_, c)}, {start});
+    std::vector<Value> moved;
+    for (std::size_t i = 0; i < states(); ++i) {
+      const auto& columns = before[static_cast<std::size_t>(c)];
+      Value sum = columns[states()].rows[i];
+      for (std::size_t k = 0; k < states(); ++k)
+        sum = b_.math(scalar::Op::Fma, {columns[k].rows[i], start.rows[k], sum});
+      moved.push_back(b_.let("moved", sum));
+    }
+    for (std::size_t i = 0; i < states(); ++i) b_.assign(start.rows[i], moved[i]);
+  }
+}
+
+// The columns of a map that changes nothing, in registers.
+std::vector<MapColumn> SegmentedStep::identity(const std::string& name) {
+  std::vector<MapColumn> columns;
+  for (std::size_t j = 0; j <= states(); ++j) {
+    MapColumn& column = columns.emplace_back();
+    column.constant = j == states();
+    for (std::size_t i = 0; i < states(); ++i)
+      column.rows.push_back(b_.variable(fmt::format("{}_{}{}", name, i, j), b_.real(i == j ? 1 : 0)));
+  }
+  return columns;
+}
+
+Value SegmentedStep::place(int channel) { return body_.stream_.lane_channel() + channel; }
+
+MapColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
+  MapColumn column;
+  for (std::size_t i = 0; i < states(); ++i) column.rows.push_back(rows[body_.index(i, channel)]);
+  return column;
+}
+
+std::vector<Value> SegmentedStep::composed_of(int channel) const {
+  std::vector<Value> entries;
+  for (std::size_t i = 0; i < states(); ++i)
+    for (std::size_t j = 0; j <= states(); ++j) entries.push_back(composed_[at(i, j, channel)]);
+  return entries;
 }
 
 void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {

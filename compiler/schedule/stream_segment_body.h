@@ -1,12 +1,16 @@
 // One step's share of the walk in segments: each thread composes the affine maps of its steps, the segments'
-// compositions are exchanged through shared memory, and each thread then knows the carries its own steps
-// start from.
+// compositions are exchanged through shared memory, those of the blocks of a cluster between them, and each
+// thread then knows the carries its own steps start from.
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/schedule/stream_body.h"
+#include "compiler/schedule/stream_cluster.h"
+#include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
 
@@ -21,7 +25,8 @@ class SegmentedStep {
   void early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard);
   void compose(int step, int channel, const StreamKernel::Guard& guard);
   void publish();
-  void resume();
+  void resume(kernel::Value stage);
+  void resume_in_cluster(kernel::Value stage);
   void late(int step, const StreamKernel::Guard& guard);
 
   kernel::Value part(int root, int step,
@@ -30,15 +35,19 @@ class SegmentedStep {
                       const std::vector<kernel::Value>& carried);
   std::size_t states() const { return body_.cell_.next.size(); }
   std::size_t at(std::size_t row, std::size_t column, int channel) const;
-  kernel::Value place(kernel::Value segment, std::size_t entry, int channel);
+  kernel::Value place(int channel);  // among the block's channels
+  std::vector<MapColumn> identity(const std::string& name);
+  MapColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
+  std::vector<kernel::Value> composed_of(int channel) const;  // row after row
   kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
 
   StreamBody& body_;
   const StreamBody::LeafOf& leaf_;
   const std::function<void(const StreamBody::Results&)>& consume_;
   kernel::Builder& b_;
-  int channels_;             // of a thread
-  kernel::Memory exchange_;  // [segments, states * (states + 1), channels]
+  int channels_;  // of a thread
+  MapTable segment_maps_;
+  std::optional<ClusterMaps> cluster_maps_;
   std::vector<std::vector<kernel::Array>>
       kept_;  // by [root][channel]: the thread's steps; no array for what is hoisted
   std::vector<kernel::Value>

@@ -32,10 +32,16 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
     whole = b.let("whole", whole);
     body.declare();
     if_loader([&] { stage_ahead(block + (stages - 1)); });
-    if_active([&] { early_half(first, slot, whole, body); });
+    if_all({computing()}, [&] {
+      if_all({channel_exists()}, [&] { early_half(first, slot, whole, body); });
+      body.publish();
+    });
     b.barrier();
     if_loader([&] { b.wait_copies(parameters_.stages - 2); });
-    if_active([&] { late_half(first, whole, body); });
+    if_all({computing()}, [&] {
+      body.resume(block);
+      if_all({channel_exists()}, [&] { late_half(first, whole, body); });
+    });
   });
 }
 
@@ -95,13 +101,11 @@ void StreamKernel::early_half(Value first, Value slot, Value whole, const Segmen
   };
   b.if_(
       whole, [&] { emit(true); }, [&] { emit(false); });
-  body.publish();
 }
 
 void StreamKernel::late_half(Value first, Value whole, const SegmentBody& body) {
   auto& b = builder_;
   const bool forward = direction_ == Direction::Forward;
-  body.resume();
   const Value start = segment_ * parameters_.unroll;
   const Value place = forward ? start : b.constant(parameters_.steps - 1) - start;
   for (Written& written : written_)

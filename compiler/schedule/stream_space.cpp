@@ -1,244 +1,127 @@
-// The stream strategy's tuning space and cost model.
-#include <fmt/format.h>
-
+// The stream strategy's tuning space.
 #include <algorithm>
-#include <cmath>
 
-#include "compiler/schedule/history.h"
-#include "compiler/schedule/step_cost.h"
 #include "compiler/schedule/stream.h"
-#include "compiler/schedule/stream_kernel.h"
+#include "compiler/schedule/stream_maps.h"
+#include "compiler/schedule/stream_resources.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
 
-using step::TensorKind;
-
 namespace {
 
-constexpr std::int64_t kSegmentRegisters =
-    40;  // beside the kept coefficients: maps, carries, addresses (measured)
+using namespace constraint;
 
-constexpr std::int64_t kSharedReserved =
-    1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
+constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
+constexpr int kLargestCluster = 16;   // that any GPU forms
+constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
-// Rows of storage type staged through shared memory at each step, and rows moved in all.
-struct Traffic {
-  int staged = 0;
-  int moved = 0;
-};
+// The space as it is put together.
+class Space {
+ public:
+  Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
+      : cell_(cell), problem_(problem), limits_(limits), parts_(segment_parts(cell, problem)) {}
 
-Traffic traffic(const step::Cell& cell, Pass pass) {
-  auto rows = [&](const std::vector<step::TensorId>& tensors) {
-    int sum = 0;
-    for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
-    return sum;
-  };
-  Traffic t;
-  if (pass != Pass::Backward) {
-    t.staged = rows(cell.of_kind(TensorKind::Input));
-    t.moved = t.staged + rows(cell.of_kind(TensorKind::Output));
-    if (pass == Pass::ForwardSave) t.moved += rows(stored_histories(cell));
-    return t;
+  System build() {
+    require_segments();
+    require_copies();
+    require_resources();
+    return std::move(s_);
   }
-  const BackwardNeeds needs = backward_needs(cell);
-  t.staged = rows(needs.inputs) + rows(cell.of_kind(TensorKind::Output));
-  for (const TensorRef& ref : needs.history_tensors) t.staged += rows({ref.tensor});
-  t.moved = t.staged + rows(cell.of_kind(TensorKind::Input));
-  return t;
-}
 
-// Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
-// channel.
-std::int64_t exchange_bytes(const step::Cell& cell, const Problem& problem) {
-  const auto states = static_cast<std::int64_t>(cell.next.size());
-  return 4 * (states * (states + 1) + (problem.pass == Pass::Backward ? param_rows(cell) : 0));
-}
+ private:
+  int states() const { return static_cast<int>(cell_.next.size()); }
+  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  // Streaming stores matter where tensors pass through the L2.
+  bool passes_l2() const { return least_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  void require_segments();
+  void require_copies();
+  void require_resources();
 
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const target::Limits& limits_;
+  const int parts_;
+  System s_;
 
-// Blocks of one SM at once.
-int resident(const target::Limits& limits, std::int64_t shared, int threads) {
-  const std::int64_t by_shared = limits.shared_per_sm / (shared + kSharedReserved);
-  const std::int64_t by_threads = limits.threads_per_sm / round_up(threads, 32);
-  return static_cast<int>(
-      std::max<std::int64_t>(1, std::min({by_shared, by_threads, std::int64_t{limits.blocks_per_sm}})));
-}
-
-StepCost pass_cost(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass == Pass::Backward) {
-    const BackwardNeeds needs = backward_needs(cell);
-    return step_cost(cell, problem, needs.step.graph, roots_of(needs.step));
-  }
-  return step_cost(cell, problem, cell.graph, forward_roots(cell));
-}
-
-}  // namespace
-
-constraint::System Stream::space(const step::Cell& cell, const Problem& problem,
-                                 const target::Profile& profile) const {
-  using namespace constraint;
-  const step::Cell simple = step::simplify(cell);
-  const std::int64_t dim = problem.sizes.dim;
-  const std::int64_t element = kernel::storage_bytes(problem.storage);
-  System s;
   // Tiles that are no powers of two matter: they are what lets the blocks of a launch divide evenly among the
   // SMs.
   const Var channels =
-      s.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
-  const Var per_thread = s.var("per_thread", powers_of_two(1, 2), "channels a thread");
-  const Var steps = s.var("steps", powers_of_two(8, 256), "time steps a stage");
-  const Var stages = s.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
-  const Var unroll = s.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
-  const Var vector = s.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-  const Var loaders = s.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
+      s_.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
+  const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
+  const Var steps = s_.var("steps", powers_of_two(8, 256), "time steps a stage");
+  const Var stages = s_.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
+  const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
+  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
+  const Var loaders = s_.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  const Var shorten = s.var("shorten", range(0, problem.math == kernel::Math::Fast ? 1 : 0),
-                            "1: step rewritten for a short chain");
-
-  const int parts = segment_parts(simple, problem);
+  const Var shorten = s_.var("shorten", range(0, problem_.math == kernel::Math::Fast ? 1 : 0),
+                             "1: step rewritten for a short chain");
   const Var segments =
-      s.var("segments", powers_of_two(1, parts > 0 ? 32 : 1), "parts of a stage worked on at once");
-  s.require(implies(segments == 1, steps <= 64), "long stages are for segments");
-  s.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
-  s.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
-
-  s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
-  s.require(vector * element <= 16, "a copy moves at most 16 bytes");
-  s.require(divides(vector, channels), "copies a block's row");
-  // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
-  // them.
-  std::int64_t widest = 16 / element;
-  while (dim % widest != 0) widest /= 2;
-  s.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4), "narrow copies");
-  s.require(per_thread <= vector, "alignment of stores");
-  s.require(divides(per_thread, channels), "channels a thread");
-  const Expr computing = floor_div(channels, per_thread) * segments;
-  const Expr threads = s.define(
-      "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
-  s.require(threads <= profile.limits.threads_per_block, "threads a block");
-  s.require(unroll <= steps, "unrolling");
-  // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const Expr registers = s.define(
-      "segment_registers", when(segments == 1, 0, parts * unroll + kSegmentRegisters), "registers a thread");
-  s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
-  s.require(registers * ceil_div(threads, 32) * 32 <= profile.limits.registers_per_sm, "registers a block");
-  s.require(channels <= round_up(dim, 8), "channels the head has");
-  const std::int64_t ring = traffic(simple, problem.pass).staged * element;
-  const Expr exchange = when(segments == 1, 0, segments * channels * exchange_bytes(simple, problem));
-  const Expr shared =
-      s.define("shared_bytes", stages * steps * channels * ring + exchange, "bytes of shared memory a block");
-  s.require(shared <= profile.limits.shared_per_block, "shared memory");
-  return s;
-}
-
-namespace {
-
-// A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
-// was made from.
-struct Model {
-  step::Sizes sizes;
-  target::Limits limits;
-  target::Speeds speeds;
-  Traffic traffic;
-  StepCost step;
-  std::int64_t element = 2;
-  std::int64_t exchange = 0;  // bytes by segment and channel
-  int states = 1;             // carried rows
-
-  std::int64_t shared_bytes(const StreamParameters& p) const {
-    const std::int64_t ring = std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
-    return p.segments == 1 ? ring : ring + p.segments * p.channels * exchange;
-  }
-  Estimate operator()(const Parameters& parameters) const;
-  double memory(const StreamParameters& p, double waves, double busiest, double blocks,
-                std::int64_t shared) const;
-  double issue(const StreamParameters& p, double waves, double busiest) const;
-  double chain(const StreamParameters& p) const;
-  double block_bytes(const StreamParameters& p) const;
+      s_.var("segments", powers_of_two(1, parts_ > 0 ? 32 : 1), "parts of a stage worked on at once");
+  const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestCluster : 1),
+                             "blocks that share channels and split time");
+  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+                                   "1: what is written at each step leaves the L2 first");
 };
 
-// Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
-double Model::block_bytes(const StreamParameters& p) const {
-  const double row_bytes = static_cast<double>(p.channels * element);
-  const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
-  return static_cast<double>(sizes.time) * p.channels * traffic.moved * static_cast<double>(element) * waste;
+void Space::require_segments() {
+  s_.require(implies(segments == 1, steps <= 64), "long stages are for segments");
+  s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
+  s_.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
+  s_.require(cluster <= std::max(1, limits_.max_cluster), "thread blocks of a cluster (sm_90 and later)");
+  s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
+  // Rounds shorter than this are all exchange; more shapes of ring would not move more.
+  s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 4 && loaders <= 1),
+             "rounds of a cluster");
 }
 
-// The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
-// its port and, by Little's law, by the bytes it keeps in flight.
-double Model::memory(const StreamParameters& p, double waves, double busiest, double blocks,
-                     std::int64_t shared) const {
-  const double all = block_bytes(p) * blocks / speeds.copy_bytes_per_s;
-  const double in_flight = busiest * static_cast<double>(shared) * (p.stages - 1) / p.stages;
-  const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
-                                                             std::max(1, traffic.staged));
-  return std::max(all, waves * busiest * block_bytes(p) / sm_rate);
+void Space::require_copies() {
+  const std::int64_t dim = problem_.sizes.dim;
+  s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
+  s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
+  s_.require(divides(vector, channels), "copies a block's row");
+  // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
+  // them.
+  std::int64_t widest = 16 / element();
+  while (dim % widest != 0) widest /= 2;
+  s_.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1),
+             "narrow copies");
+  // Tried on the rings that reach copy speed.
+  s_.require(implies(stream_stores > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
+             "streaming stores");
+  s_.require(per_thread <= vector, "alignment of stores");
+  s_.require(divides(per_thread, channels), "channels a thread");
 }
 
-// An SM has four schedulers, each issues one warp instruction a cycle; staging, loads, stores and conversions
-// come on top of the step's own arithmetic.
-double Model::issue(const StreamParameters& p, double waves, double busiest) const {
-  const double warps = std::ceil(p.threads() / 32.0) * busiest;
-  const double overhead =
-      2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double maps =
-      p.segments == 1 ? 0 : 2.0 * states * (states + 1);  // composing and applying the steps' maps
-  const double slots = p.per_thread * (step.alu + step.special + overhead + maps);
-  const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
-  return waves * static_cast<double>(sizes.time) / p.segments * std::ceil(warps / 4) *
-         std::max(slots, special) / speeds.clock_hz;
-}
-
-// Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments.
-double Model::chain(const StreamParameters& p) const {
-  if (p.segments == 1) {
-    const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
-    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
-  }
-  const double cycles =
-      8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
-  return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
-}
-
-Estimate Model::operator()(const Parameters& parameters) const {
-  const StreamParameters p = StreamParameters::from(parameters);
-  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
-  const double blocks = tiles * static_cast<double>(sizes.heads * sizes.batch);
-  const std::int64_t shared = shared_bytes(p);
-  const int per_sm = resident(limits, shared, p.threads());
-  const double waves = std::ceil(blocks / (static_cast<double>(per_sm) * limits.sm_count));
-  const double busiest =
-      std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));  // blocks at once on one SM
-  const double time = static_cast<double>(sizes.time);
-
-  Estimate e;
-  e.memory = memory(p, waves, busiest, blocks, shared);
-  e.issue = issue(p, waves, busiest);
-  e.chain = waves * time * chain(p);
-  const double fill = speeds.memory_latency_s + block_bytes(p) / time * p.steps / speeds.sm_bytes_per_s;
-  e.launch = speeds.launch_s + waves * fill;
-  // The largest part hides the others only in part: a tenth of them shows.
-  const double sum = e.memory + e.issue + e.chain;
-  const double top = std::max({e.memory, e.issue, e.chain});
-  e.seconds = top + 0.1 * (sum - top) + e.launch;
-  return e;
+void Space::require_resources() {
+  const Expr computing = floor_div(channels, per_thread) * segments;
+  const Expr threads = s_.define(
+      "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
+  s_.require(threads <= limits_.threads_per_block, "threads a block");
+  s_.require(unroll <= steps, "unrolling");
+  // A segment keeps the coefficients of all its steps in registers until the carries are known.
+  const Expr fixed =
+      when(cluster == 1, fixed_segment_registers(1, states()), fixed_segment_registers(2, states()));
+  const Expr registers =
+      s_.define("segment_registers", when(segments == 1, 0, parts_ * unroll + fixed), "registers a thread");
+  s_.require(registers <= limits_.registers_per_thread, "registers a thread");
+  s_.require(registers * ceil_div(threads, 32) * 32 <= limits_.registers_per_sm, "registers a block");
+  s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
+  const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
+  const Expr exchange =
+      when(segments == 1, 0, segments * channels * segment_exchange_bytes(cell_, problem_)) +
+      when(cluster == 1, 0, cluster * channels * cluster_exchange_bytes(cell_) + kMbarrierBytes);
+  const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
+                                "bytes of shared memory a block");
+  s_.require(shared <= limits_.shared_per_block, "shared memory");
 }
 
 }  // namespace
 
-CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
-                             const target::Profile& profile) const {
+System Stream::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
-  return Model{problem.sizes,
-               profile.limits,
-               profile.speeds,
-               traffic(simple, problem.pass),
-               pass_cost(simple, problem),
-               kernel::storage_bytes(problem.storage),
-               exchange_bytes(simple, problem),
-               static_cast<int>(simple.next.size())};
+  return Space(simple, problem, profile.limits).build();
 }
 
 }  // namespace rondo::schedule

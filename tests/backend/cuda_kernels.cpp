@@ -101,7 +101,7 @@ Kernel every_access() {
         b.store_vector(out[place], b.load_vector("s", stage[place], count), hint);
         b.store_vector(out[place], b.load_vector("own", out[place], count, hint));
       }
-    for (int bytes : {4, 8, 16}) b.copy_async(stage[place], in[place], bytes / storage_bytes(storage));
+    for (const int bytes : {4, 8, 16}) b.copy_async(stage[place], in[place], bytes / storage_bytes(storage));
     b.commit_copies();
     b.wait_copies(0);
   }

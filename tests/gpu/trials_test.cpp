@@ -65,7 +65,8 @@ TEST_F(GpuTrialsInAProcess, TimesAndVerifies) {
 }
 
 TEST_F(GpuTrialsInAProcess, AKernelThatNeverEndsIsKilled) {
-  const std::string endless = instead("volatile int on = 1; while (on) {}");
+  const std::string endless =
+      instead(R"(unsigned on = 1; while (on) asm volatile("mov.u32 %0, 1;" : "=r"(on));)");
   const auto hung = run(1, endless);
   ASSERT_FALSE(hung.ok());
   EXPECT_EQ(hung.error().kind, ErrorKind::Cancelled);

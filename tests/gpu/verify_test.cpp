@@ -1,6 +1,7 @@
 // Every diagonal cell, storage type, pass and awkward size on the GPU against the reference.
 #include "tuner/verify.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "compiler/step/clip.h"
@@ -30,15 +31,39 @@ std::vector<VerifyCase> awkward_cases(std::int64_t heads, std::int64_t dim, Stor
 class EveryCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
-  void verify(std::int64_t heads, std::int64_t dim, std::vector<VerifyCase> cases,
+  schedule::Problem problem_of(std::int64_t heads, std::int64_t dim,
+                               const std::vector<VerifyCase>& cases) const {
+    return problem(std::get<2>(GetParam()), {cases.back().sizes.batch, cases.back().sizes.time, heads, dim},
+                   std::get<1>(GetParam()));
+  }
+  // By the model's choice.
+  void verify(std::int64_t heads, std::int64_t dim, const std::vector<VerifyCase>& cases,
               int alignment = runtime::kFullAlignment, const step::Clip& clip = {}) {
-    const auto& [name, storage, pass] = GetParam();
-    const step::Cell cell = step::clipped(library_cell(name), clip).value();
-    const schedule::Problem p =
-        problem(pass, {cases.back().sizes.batch, cases.back().sizes.time, heads, dim}, storage);
-    const auto plan = load_chosen(cell, p, alignment);
+    const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
+    const schedule::Problem p = problem_of(heads, dim, cases);
+    check(load_chosen(cell, p, alignment), cell, p, cases);
+  }
+  // The model's best with a cluster of this size; nothing where the pass cannot be split.
+  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster, bool stream_stores) {
+    const step::Cell cell = library_cell(std::get<0>(GetParam()));
+    const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
+    const schedule::Problem p = problem_of(heads, dim, cases);
+    const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
+    ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+    const auto best = std::find_if(candidates->begin(), candidates->end(), [&](const auto& candidate) {
+      return candidate.strategy == "stream" && candidate.parameters.at("cluster") == cluster;
+    });
+    if (best == candidates->end()) return;
+    schedule::Parameters parameters = best->parameters;
+    parameters["stream_stores"] = stream_stores ? 1 : 0;
+    check(load(cell, p, best->strategy, parameters), cell, p, cases);
+  }
+  void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
+             const schedule::Problem& p, const std::vector<VerifyCase>& cases) {
     if (plan == nullptr) return;
-    const auto verifier = Verifier::make(cell, p, std::move(cases), 17);
+    const std::string& name = cell.name;
+    const std::int64_t dim = p.sizes.dim;
+    const auto verifier = Verifier::make(cell, p, cases, 17);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
     const auto result = verifier->check(*plan, gpu_->stream);
     ASSERT_TRUE(result.ok()) << result.error().message;
@@ -52,6 +77,13 @@ class EveryCell : public rondo::testing::GpuTest,
 TEST_P(EveryCell, OneChannel) { verify(1, 1, awkward_cases(1, 1, std::get<1>(GetParam()))); }
 TEST_P(EveryCell, OddChannels) { verify(kHeads, 33, awkward_cases(kHeads, 33, std::get<1>(GetParam()))); }
 TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std::get<1>(GetParam()))); }
+// Time split among the blocks of a cluster: fewer steps than blocks, whole rounds and tails.
+TEST_P(EveryCell, Clusters) {
+  if (gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
+  verify_cluster(kHeads, 33, 2, false);
+  verify_cluster(kHeads, 130, 4, true);
+  verify_cluster(1, 64, 8, true);
+}
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};
   verify(2, 256, {mid});

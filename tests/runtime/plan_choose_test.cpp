@@ -128,6 +128,50 @@ TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
   EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model);
 }
 
+TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
+  const schedule::Parameters now = parameters();
+  EXPECT_EQ(now.at("cluster"), 1);
+  EXPECT_EQ(now.at("stream_stores"), 0);
+  schedule::Parameters before = now;
+  before.erase("cluster");
+  before.erase("stream_stores");
+  store_best(problem_, before, 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choice.parameters, now);
+  EXPECT_TRUE(choice.cubin_key.empty()) << "the code is of another version";
+}
+
+// Few channels leave SMs idle unless time is split among them; with many, waiting for each other costs.
+TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
+  for (const char* name : {"affine", "mingru", "hgrn"})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      schedule::Problem problem = problem_;
+      problem.pass = pass;
+      const auto cluster = [&](std::int64_t batch, std::int64_t time, std::int64_t dim) {
+        problem.sizes = {batch, time, 1, dim};
+        const auto best = best_candidate(testing::library_cell(name), problem, profile_);
+        EXPECT_TRUE(best.ok());
+        return best.ok() ? best->parameters.at("cluster") : 0;
+      };
+      EXPECT_GE(cluster(1, 65536, 1024), 4) << name;
+      for (const std::int64_t time : {4096, 16384, 65536}) EXPECT_EQ(cluster(8, time, 1536), 1) << name;
+    }
+}
+
+TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
+  const step::Cell cell = testing::library_cell("affine");
+  problem_.sizes = {1, 65536, 1, 1024};
+  schedule::Parameters wanted = best_candidate(cell, problem_, profile_)->parameters;
+  EXPECT_TRUE(check_candidate(cell, problem_, profile_, "stream", wanted).ok());
+  const target::Profile old = target::find_profile("a100").value();
+  problem_.arch = old.arch();
+  const Status refused = check_candidate(cell, problem_, old, "stream", wanted);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("thread blocks of a cluster (sm_90 and later)"), std::string::npos)
+      << refused.error().message;
+}
+
 TEST_F(Choosing, OverriddenConstantsAreAnotherCell) {
   const step::Cell cell = testing::cell_from(
       "cell c(D) {\n  const k = 2\n  input x[D]\n  state h[D]\n  next h = k * h + x\n  output h\n}\n");

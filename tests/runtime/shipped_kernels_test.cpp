@@ -68,7 +68,7 @@ class ShippedKernels : public ::testing::Test {
   }
 
   // All cells, types and passes with many channels, for a board of each architecture; bf16 for every board;
-  // and, where the model prefers long unrolled segments, backward with few channels.
+  // and bf16 with few channels, where the model prefers long unrolled segments, and clusters.
   void choose_all() {
     std::set<std::string> archs;
     for (const target::Profile& profile : target::shipped_profiles()) {
@@ -80,7 +80,8 @@ class ShippedKernels : public ::testing::Test {
             ASSERT_NO_FATAL_FAILURE(choose_one(cell, kManyChannels, storage, pass, profile));
         }
         if (!first_of_arch) continue;
-        ASSERT_NO_FATAL_FAILURE(choose_one(cell, kFewChannels, Storage::BF16, Pass::Backward, profile));
+        for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
+          ASSERT_NO_FATAL_FAILURE(choose_one(cell, kFewChannels, Storage::BF16, pass, profile));
       }
     }
   }

@@ -9,6 +9,8 @@ namespace {
 
 const Strategy* const kStream = find_strategy("stream");
 
+constexpr Storage kStorages[] = {Storage::BF16, Storage::F16, Storage::F32};
+
 // Parameters that fit the sizes: the widest copies the row length allows.
 Parameters parameters_for(const Problem& problem, int channels, int per_thread, int steps, int stages,
                           int loaders) {
@@ -19,7 +21,8 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"steps", steps},       {"stages", stages},
           {"unroll", 4},          {"vector", vector},
           {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
-          {"segments", 1}};
+          {"segments", 1},        {"cluster", 1},
+          {"stream_stores", 0}};
 }
 
 void run_all_sizes(Storage storage) {
@@ -34,6 +37,7 @@ void run_all_sizes(Storage storage) {
         const int channels = dim == 1 ? 8 : turn % 3 == 0 ? 64 : 40;
         c.parameters = parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3,
                                       turn % 5 < 2 ? 0 : turn % 2 + 1);
+        c.parameters["stream_stores"] = turn / 3 % 2;
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
@@ -60,6 +64,31 @@ TEST(StreamSimulated, SegmentsOfTime) {
         }
         EXPECT_EQ(c.backward.at("segments"), 4)
             << cell.name << ": every backward sweep is linear in its carries";
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure());
+      }
+}
+
+// The blocks of a cluster split time; all cells that can, in every storage type, with tails of T and D.
+TEST(StreamSimulated, ClustersSplitTime) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {1, 7, 65})
+      for (const std::int64_t dim : {1, 33, 130}) {
+        Case c{kStream, cell, {}, {}, {}, false};
+        c.problem.sizes = {3, time, 1, dim};
+        ++turn;
+        c.problem.storage = kStorages[(turn + turn / 3) % 3];
+        c.problem.math = default_math(c.problem.storage);
+        c.parameters = parameters_for(c.problem, dim == 1 ? 8 : 40, 1, 16, 2 + turn % 2, turn % 2);
+        c.backward = c.parameters;
+        for (Parameters* p : {&c.parameters, &c.backward}) {
+          c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
+          if (segment_parts(cell, c.problem) == 0) continue;
+          (*p)["segments"] = 4, (*p)["shorten"] = 0;
+          (*p)["cluster"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
+        }
+        EXPECT_GT(c.backward.at("cluster"), 1) << cell.name;
         Comparison(std::move(c)).run();
         ASSERT_FALSE(HasFailure());
       }

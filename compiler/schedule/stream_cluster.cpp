@@ -1,0 +1,59 @@
+#include "compiler/schedule/stream_cluster.h"
+
+#include <fmt/format.h>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+ClusterMaps::ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
+    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters) {
+  const int blocks = parameters.cluster;
+  table_ = {{}, blocks, states, parameters.channels, {}};
+  const std::string shape = fmt::format("[2, blocks {}, entries {}, channels {}, 2]", blocks,
+                                        MapTable::entries(states) / 2, parameters.channels);
+  table_.memory = builder_.shared("cluster_maps", kernel::Storage::F32, 2 * table_.elements(), shape);
+  ready_ = builder_.mbarrier("maps_ready", 2, 1, "the maps of all blocks have come");
+}
+
+void ClusterMaps::expect(Value slot) {
+  builder_.expect(ready_, slot, builder_.constant(4 * table_.elements()));
+}
+
+void ClusterMaps::expect_first() {
+  auto& b = builder_;
+  b.comment("what the first two rounds will bring");
+  b.if_(b.thread() == 0, [&] {
+    for (int slot = 0; slot < 2; ++slot) expect(b.constant(slot));
+  });
+}
+
+// The segments take turns at the blocks, so that no thread sends more than it must.
+void ClusterMaps::send(Value round, int channel, const std::vector<Value>& map) {
+  auto& b = builder_;
+  const int blocks = parameters_.cluster, segments = parameters_.segments;
+  const Value slot = round % 2;
+  const Value mine = slot * blocks + kernel_.rank();
+  const Value place = kernel_.lane_channel() + channel;
+  const auto send_to = [&](Value block) {
+    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
+      b.store_async(table_.pair(mine, static_cast<int>(pair), place), {map[2 * pair], map[2 * pair + 1]},
+                    block, ready_, slot);
+  };
+  if (segments > blocks) return b.if_(kernel_.segment() < blocks, [&] { send_to(kernel_.segment()); });
+  for (int first = 0; first < blocks; first += segments) send_to(kernel_.segment() + first);
+}
+
+MapTable ClusterMaps::wait(Value round) {
+  auto& b = builder_;
+  MapTable table = table_;
+  const Value slot = round % 2;
+  b.wait(ready_, slot, round / 2 % 2);
+  // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
+  // tx-count).
+  b.if_(b.thread() == 0, [&] { expect(slot); });
+  table.first = slot * parameters_.cluster;
+  return table;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,40 @@
+// The blocks of a cluster that split time: each sends the map of its part of a round to all of them, itself
+// included, by asynchronous stores into their shared memory; an mbarrier of each counts the bytes.
+//
+// Two slots are enough. Who sends in round n + 2 has all maps of round n + 1; a block sends in round n + 1
+// after a block barrier that follows its reads of round n. So the maps of round n, in the same slot, have
+// been read everywhere.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/stream_kernel.h"
+#include "compiler/schedule/stream_maps.h"
+
+namespace rondo::schedule {
+
+class ClusterMaps {
+ public:
+  ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states);
+
+  // Before the first round. (Mbarriers of a cluster are ready when a kernel's body begins.)
+  void expect_first();
+  // All computing threads call these, those without a channel too: bytes are counted. Every thread of a
+  // channel has the same map of the block's part, row after row.
+  void send(kernel::Value round, int channel, const std::vector<kernel::Value>& map);
+  // Waits for the maps of all blocks, in the order of the walk.
+  MapTable wait(kernel::Value round);
+  // No block leaves while others may still send to it.
+  void finish() { builder_.cluster_barrier(); }
+
+ private:
+  void expect(kernel::Value slot);
+
+  StreamKernel& kernel_;
+  kernel::Builder& builder_;
+  const StreamParameters& parameters_;
+  MapTable table_;  // of both slots
+  kernel::Mbarrier ready_;
+};
+
+}  // namespace rondo::schedule

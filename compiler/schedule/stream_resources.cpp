@@ -1,0 +1,62 @@
+#include "compiler/schedule/stream_resources.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/history.h"
+#include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_maps.h"
+
+namespace rondo::schedule {
+
+using step::TensorKind;
+
+namespace {
+
+constexpr int kSegmentRegisters = 40;  // maps, carries, addresses (measured)
+constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
+constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
+
+int round_up(int a, int b) { return (a + b - 1) / b * b; }
+
+}  // namespace
+
+StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
+  auto rows = [&](const std::vector<step::TensorId>& tensors) {
+    int sum = 0;
+    for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  StreamTraffic t;
+  if (pass != Pass::Backward) {
+    t.staged = rows(cell.of_kind(TensorKind::Input));
+    t.moved = t.staged + rows(cell.of_kind(TensorKind::Output));
+    if (pass == Pass::ForwardSave) t.moved += rows(stored_histories(cell));
+    return t;
+  }
+  const BackwardNeeds needs = backward_needs(cell);
+  t.staged = rows(needs.inputs) + rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : needs.history_tensors) t.staged += rows({ref.tensor});
+  t.moved = t.staged + rows(cell.of_kind(TensorKind::Input));
+  return t;
+}
+
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem) {
+  return MapTable::bytes(static_cast<int>(cell.next.size())) +
+         (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
+}
+
+std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
+  return 2 * MapTable::bytes(static_cast<int>(cell.next.size()));
+}
+
+int fixed_segment_registers(int cluster, int states) {
+  return kSegmentRegisters + (cluster == 1 ? 0 : 2 * MapTable::entries(states));
+}
+
+int blocks_by_registers(const StreamParameters& p, int parts, int states) {
+  const int registers = round_up(parts * p.unroll + fixed_segment_registers(p.cluster, states), 8);
+  const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), 32));
+  return std::clamp(blocks, 1, kMostBlocksOfSm);
+}
+
+}  // namespace rondo::schedule

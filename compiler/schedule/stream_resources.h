@@ -1,0 +1,34 @@
+// What a configuration of stream needs of a GPU: the tuning space bounds it, the model prices it, and kernels
+// are compiled for it.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/schedule/problem.h"
+#include "compiler/schedule/stream_kernel.h"
+
+namespace rondo::schedule {
+
+// Rows of storage type staged through shared memory at each step, and rows moved in all.
+struct StreamTraffic {
+  int staged = 0;
+  int moved = 0;
+};
+StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
+
+// Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
+// channel; and of both slots of the maps of a cluster, by block and channel.
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem);
+std::int64_t cluster_exchange_bytes(const step::Cell& cell);
+inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
+
+// Registers of a thread of a walk in segments beside the kept values. In a cluster, the maps of the block and
+// of the segments before come on top.
+int fixed_segment_registers(int cluster, int states);
+
+// Blocks of one SM that registers allow a walk in segments in a cluster, for `parts` as segment_parts()
+// counts them and as many carried rows as `states`. The model counts on them, and the kernel is compiled for
+// them.
+int blocks_by_registers(const StreamParameters& parameters, int parts, int states);
+
+}  // namespace rondo::schedule
