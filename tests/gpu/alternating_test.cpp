@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "runtime/driver_graph.h"
+#include "runtime/emit_stages.h"
 #include "tests/gpu/gpu.h"
 #include "tuner/verify.h"
 
