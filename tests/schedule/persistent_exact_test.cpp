@@ -10,6 +10,8 @@ void run(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1
             {{"blocks", blocks},
              {"together", 1},
              {"grid", grid},
+             {"reduce_scatter", reduce_scatter},
+             {"share", share},
              {"unit_blocks", 1},
              {"batch_tiles", 1},
              {"resident", 1},
