@@ -108,7 +108,8 @@ def table(rows):
     lines = ["| cell | shape | dtype | pass | median ms | spread | MB | of copy | target ms | of target | peer ms | speed-up | peer |",
              "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     for row in rows:
-        cells = [row["cell"], shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
+        # Rows of an earlier commit than the record's are marked.
+        cells = [row["cell"] + (f" ({row['commit']})" if "commit" in row else ""), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
                  f"{row['spread'] * 100:.1f}%", f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
                  milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
                  row["peer"] if row.get("peer_ms") else ""]
@@ -211,9 +212,14 @@ def checks_section(record):
     said = []
     if "tests" in checks:
         said.append(f"{checks['tests_passed']} of {checks['tests']} GPU tests passed.")
+    if "rerun" in checks:
+        again = checks["rerun"]
+        said.append(f"At commit {again['commit']} {again['tests_passed']} of {again['tests']}: {again['of']}.")
     tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
     if tools:
         said.append(f"compute-sanitizer: {tools}.")
+    if "sanitizer_note" in checks:
+        said.append(checks["sanitizer_note"][0].upper() + checks["sanitizer_note"][1:] + ".")
     return f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{' '.join(said)}\n"
 
 
