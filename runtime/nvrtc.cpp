@@ -204,7 +204,8 @@ Result<CompiledKernel> Nvrtc::compile(const std::string& source, const std::stri
   // Verbose ptxas is the only source of spill counts.
   // Instructions of one architecture alone need its name with an "a" (PTX ISA, setmaxnreg).
   const bool alone = source.find("setmaxnreg") != std::string::npos && compute_capability(arch) >= 90;
-  std::vector<std::string> options = {"--gpu-architecture=" + arch + (alone ? "a" : ""), "--ptxas-options=-v"};
+  std::vector<std::string> options = {"--gpu-architecture=" + arch + (alone ? "a" : ""),
+                                      "--ptxas-options=-v"};
   options.insert(options.end(), flags.begin(), flags.end());
   const nvrtcResult code = program.compile(options);
   CompiledKernel compiled;
