@@ -252,6 +252,29 @@ the inputs; FlashRNN writes that gradient over its gates. Rondo's figures are th
     return text
 
 
+PARTS = ("products", "exchange", "waiting", "clearing", "ahead")
+
+
+def parts_section(record):
+    parts = record.get("parts")
+    if not parts:
+        return ""
+    text = f"""
+## What a step is made of{of_commit(parts, record)}
+
+Nanoseconds a step of the persistent kernel, and how many fewer there are when a part is left out of its text: the products
+(mma), the exchange through global memory (all loads of what others sent), of it only the waiting (each word loaded once), the
+clearing of what was sent (measured without waiting), and what is computed ahead of the step. Parts overlap, so they need not add up.
+
+| cell | shape | pass | form | all | """ + " | ".join(PARTS) + """ |
+|---|---|---|---|--:|""" + "--:|" * len(PARTS) + "\n"
+    for row in parts["rows"]:
+        seen = row["ns_per_step"]
+        text += "| " + " | ".join([row["cell"], shape_text(row), row["pass"], row["form"], str(seen["all"]),
+                                   *(str(seen.get(part, "")) for part in PARTS)]) + " |\n"
+    return text
+
+
 def sweeps_section(record):
     sweeps = record.get("sweeps")
     if not sweeps:
@@ -267,7 +290,7 @@ def sweeps_section(record):
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
-            sweeps_section(record) + memory_section(record) +
+            sweeps_section(record) + parts_section(record) + memory_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 
