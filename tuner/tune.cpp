@@ -70,10 +70,14 @@ std::optional<std::size_t> known_best(db::Database& database, const step::Cell& 
   const Result<std::optional<db::Trial>> best =
       database.find_best(runtime::database_problem(cell, problem, profile));
   if (!best || !best->has_value()) return std::nullopt;
-  const std::optional<schedule::Parameters> parameters = runtime::recorded_parameters(**best);
-  if (!parameters) return std::nullopt;
-  const std::size_t index = index_of(candidates, {(*best)->strategy, *parameters, {}});
-  return index < candidates.size() ? std::optional(index) : std::nullopt;
+  // As it was recorded, or with what the strategy's space has gained since.
+  for (const auto& parameters :
+       {runtime::parameters_from_json((*best)->parameters), runtime::recorded_parameters(**best)}) {
+    if (!parameters) continue;
+    const std::size_t index = index_of(candidates, {(*best)->strategy, *parameters, {}});
+    if (index < candidates.size()) return index;
+  }
+  return std::nullopt;
 }
 
 std::string TuneResult::summary() const {

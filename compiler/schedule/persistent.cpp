@@ -40,8 +40,16 @@ Launch clear_exchange(const step::Cell& cell, const Problem& problem, const Kern
 
 }  // namespace
 
-KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem,
-                             const Parameters& parameters) const {
+// What records of before the reduce-scatter lack.
+Parameters Persistent::completed(Parameters recorded) const {
+  recorded.try_emplace("reduce_scatter", 0);
+  recorded.try_emplace("share", 1);
+  recorded.try_emplace("lend", 0);
+  return recorded;
+}
+
+KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen) const {
+  const Parameters parameters = completed(chosen);
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

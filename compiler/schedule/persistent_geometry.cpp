@@ -14,14 +14,10 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  // What records of before the reduce-scatter lack.
-  auto get_or = [&](const char* name, int absent) {
-    return parameters.count(name) == 0 ? absent : get(name);
-  };
-  return {get("blocks"),      get("together"),   get("grid"),        get_or("reduce_scatter", 0),
-          get_or("share", 1), get_or("lend", 0), get("unit_blocks"), get("batch_tiles"),
-          get("resident"),    get("splits"),     get("chains"),      get("steps"),
-          get("stages"),      get("vector"),     get("loaders"),     get("writers")};
+  return {get("blocks"),   get("together"), get("grid"),        get("reduce_scatter"),
+          get("share"),    get("lend"),     get("unit_blocks"), get("batch_tiles"),
+          get("resident"), get("splits"),   get("chains"),      get("steps"),
+          get("stages"),   get("vector"),   get("loaders"),     get("writers")};
 }
 
 // A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is

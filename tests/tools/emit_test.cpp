@@ -36,7 +36,7 @@ TEST(Check, SaysWhatFitsWhichBoard) {
     ++seen;
     EXPECT_EQ(entry["fits"], false);
     EXPECT_EQ(entry["legal"], true);
-    EXPECT_EQ(entry["missed"], "registers of an SM");
+    EXPECT_EQ(entry["missed"], "threads a block");
   }
   EXPECT_EQ(seen, 2) << "forward and backward";
   const Outcome one = rondo(with({"check", "lstm", "--arch", "a100"}, kSmall));
