@@ -1,6 +1,9 @@
 // What both forms of exchange between the blocks of a team share.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "compiler/schedule/persistent_kernel.h"
 
 namespace rondo::schedule {
@@ -32,33 +35,20 @@ class GridRing {
   std::int64_t words_ = 0;
 };
 
+// The thread's values of a vector at channels c and c + 1, two batch rows of one unit, rounded to the storage
+// type; zero where the head has no such unit.
+kernel::Value packed_rows(PersistentKernel& kernel, const Problem& problem,
+                          const std::vector<kernel::Value>& values, int channel);
+
 // One packed pair a lane, to every block of the cluster, this one included: `line` is where a unit's row of 8
 // elements lies. From four blocks on, the four lanes that hold the row gather it, and each sends all 16 bytes
 // to a quarter of the blocks.
-inline void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value line,
-                        kernel::Value packed, int blocks, kernel::Mbarrier ready, kernel::Value slot) {
-  auto& b = kernel.builder();
-  if (blocks < 4) {
-    for (int peer = 0; peer < blocks; ++peer)
-      b.store_async(memory[line + kernel.quarter() * 2], {packed}, b.constant(peer), ready, slot);
-    return;
-  }
-  std::vector<kernel::Value> words;
-  for (int i = 0; i < 4; ++i)
-    words.push_back(b.shuffle("word", packed, kernel::ShuffleMode::Index, kernel.group() * 4 + i));
-  for (int peer = 0; peer < blocks; peer += 4)
-    b.store_async(memory[line], words, kernel.quarter() + peer, ready, slot);
-}
+void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value line,
+                 kernel::Value packed, int blocks, kernel::Mbarrier ready, kernel::Value slot);
 
 // At the end of every kClearEvery-th step: `clear` marks this thread's words of a slot, for the slots whose
 // words all blocks have read by now, for they have since sent what this block has collected.
-inline void clear_slots(PersistentKernel& kernel, kernel::Value count,
-                        const std::function<void(kernel::Value slot)>& clear) {
-  auto& b = kernel.builder();
-  b.if_(count % kClearEvery == kClearEvery - 1, [&] {
-    for (int back = 1; back <= kClearEvery; ++back) clear((count + (kSlots - back)) % kSlots);
-    b.grid_fence();
-  });
-}
+void clear_slots(PersistentKernel& kernel, kernel::Value count,
+                 const std::function<void(kernel::Value slot)>& clear);
 
 }  // namespace rondo::schedule

@@ -118,12 +118,7 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (int c = 0; c < g.channels(); c += 2) {
-    Value low = values[at(c)], high = values[at(c + 1)];
-    if (const Value exists = kernel_.unit_exists(g.unit_of(c)); exists.valid()) {
-      low = b.select(exists, low, b.real(0));
-      high = b.select(exists, high, b.real(0));
-    }
-    const Value packed = b.let("packed", b.pack(problem_.storage, low, high));
+    const Value packed = packed_rows(kernel_, problem_, values, c);
     for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
       const auto& terms = sums_[sum].terms;
       for (std::size_t term = 0; term < terms.size(); ++term) {

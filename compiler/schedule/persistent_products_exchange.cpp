@@ -1,0 +1,122 @@
+// How the vectors of a step reach all blocks of the team: through shared memory of the block, of the cluster,
+// or through global memory.
+#include "compiler/schedule/persistent_products.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+std::size_t at(int id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+std::int64_t AllGatherProducts::slot_words(const PersistentGeometry& geometry, std::size_t groups) {
+  return static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4;
+}
+
+void AllGatherProducts::expect_first() {
+  if (!geometry_.in_cluster()) return;
+  auto& b = kernel_.builder();
+  b.comment("what the first two steps will bring");
+  b.if_(b.thread() == 0, [&] {
+    for (int level = 0; level < levels_of(groups_); ++level) expect(level, {});
+  });
+}
+
+void AllGatherProducts::expect(int level, Value slot) {
+  auto& b = kernel_.builder();
+  std::int64_t bytes = 0;
+  for (const ProductGroup& group : groups_) bytes += group.level == level ? 2 * exchange_elements() : 0;
+  if (slot.valid()) return b.expect(ready_[at(level)], slot, b.constant(bytes));
+  for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
+}
+
+void AllGatherProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const Value slot = count % 2;
+  for (int c = 0; c < g.channels(); c += 2) {
+    const Value packed = packed_rows(kernel_, problem_, values, c);
+    const Value line =
+        (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
+    if (g.in_grid())
+      send_to_grid(group, count % kSlots, c, packed);
+    else if (g.in_cluster())
+      send_to_all(kernel_, own_[group].exchange, line, packed, g.p.blocks, ready_[at(groups_[group].level)],
+                  slot);
+    else
+      b.store_packed(own_[group].exchange[line + kernel_.quarter() * 2], {packed});
+  }
+}
+
+void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = geometry_;
+  const Value place =
+      (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * 4 + kernel_.quarter();
+  b.store_flagged(ring_.at(kernel_, slot, place + static_cast<std::int64_t>(group) * exchange_elements() / 2),
+                  {packed});
+}
+
+// Loads a thread issues at once to bring NT * padded vectors: a divisor, so that each thread brings as many.
+int AllGatherProducts::collect_turns() const {
+  const int vectors = geometry_.p.batch_tiles * geometry_.padded;
+  int turns = 1;
+  while (vectors % turns != 0 || vectors / turns > geometry_.multiplying()) ++turns;
+  return turns;
+}
+
+// The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes a unit and
+// batch tile, all of a thread's loads in flight at once.
+void AllGatherProducts::collect(std::size_t group, Value count) {
+  auto& b = kernel_.builder();
+  const int turns = collect_turns();
+  const int threads = geometry_.p.batch_tiles * geometry_.padded / turns;
+  const auto bring = [&] {
+    const Value from = b.thread() * 4 + static_cast<std::int64_t>(group) * exchange_elements() / 2;
+    b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % kSlots, from),
+                   b.constant(threads * 4));
+    const Value to = b.thread() * 8;
+    for (int turn = 0; turn < turns; ++turn) {
+      std::vector<Value> words;
+      for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
+      b.store_packed(own_[group].exchange[to + turn * threads * 8], words);
+    }
+  };
+  if (threads == geometry_.multiplying()) return bring();
+  b.if_(b.thread() < threads, bring);
+}
+
+void AllGatherProducts::meet(int level, Value count) {
+  auto& b = kernel_.builder();
+  if (geometry_.in_grid()) {
+    b.named_barrier(kStepBarrier, geometry_.multiplying());  // all have read the vectors of the step before
+    for (std::size_t group = 0; group < groups_.size(); ++group)
+      if (groups_[group].level == level) collect(group, count);
+    return b.named_barrier(kCollectBarrier, geometry_.multiplying());
+  }
+  if (!geometry_.in_cluster()) return b.named_barrier(kStepBarrier, geometry_.multiplying());
+  b.wait(ready_[at(level)], count % 2, count / 2 % 2);
+}
+
+// Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
+// tx-count).
+void AllGatherProducts::rearm(int level, Value count) {
+  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.splits == 1);
+  if (!geometry_.in_cluster()) return;
+  auto& b = kernel_.builder();
+  b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
+}
+
+// Every thread that reads the words fences; of those that share columns, one clears.
+void AllGatherProducts::clear_sent(int level, Value count, bool clears) {
+  clear_slots(kernel_, count, [&](Value slot) {
+    for (std::size_t group = 0; clears && group < groups_.size(); ++group)
+      for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
+        send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
+  });
+}
+
+}  // namespace rondo::schedule
