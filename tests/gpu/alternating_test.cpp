@@ -59,15 +59,7 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   runtime::Bindings bindings;
   bindings.set_workspace(workspace->address());
   std::vector<runtime::DeviceTensor> tensors;
-  for (const runtime::PlanTensor& tensor : plan->tensors()) {
-    if (tensor.need != runtime::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
-    auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
-    ASSERT_TRUE(made.ok());
-    const auto values = runtime::random_values(Storage::F32, made->elements(), 0.1, 9);
-    ASSERT_TRUE(made->upload(values, gpu_->stream).ok());
-    bindings.set(tensor.ref, made->buffer().address());
-    tensors.push_back(std::move(made).value());
-  }
+  ASSERT_NO_FATAL_FAILURE(bind_required(*plan, cell, p, 0.1, bindings, tensors));
   const auto output = std::find_if(tensors.begin(), tensors.end(), [](const runtime::DeviceTensor& tensor) {
     return tensor.ref().role == schedule::Role::Output;
   });

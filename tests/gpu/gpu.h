@@ -12,6 +12,8 @@
 #include "compiler/schedule/strategy.h"
 #include "runtime/cell_library.h"
 #include "runtime/choose.h"
+#include "runtime/device_tensor.h"
+#include "runtime/host_problem.h"
 #include "runtime/plan.h"
 #include "tuner/calibrate.h"
 
@@ -77,6 +79,20 @@ class GpuTest : public ::testing::Test {
       return nullptr;
     }
     return std::make_unique<runtime::DevicePlan>(std::move(loaded).value());
+  }
+  // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.
+  void bind_required(const runtime::DevicePlan& plan, const step::Cell& cell, const schedule::Problem& p,
+                     double amplitude, runtime::Bindings& bindings,
+                     std::vector<runtime::DeviceTensor>& tensors) const {
+    for (const runtime::PlanTensor& tensor : plan.tensors()) {
+      if (tensor.need != runtime::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
+      auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
+      ASSERT_TRUE(made.ok());
+      const auto values = runtime::random_values(p.storage, made->elements(), amplitude, 9);
+      ASSERT_TRUE(made->upload(values, gpu_->stream).ok());
+      bindings.set(tensor.ref, made->buffer().address());
+      tensors.push_back(std::move(made).value());
+    }
   }
   std::unique_ptr<runtime::DevicePlan> load_chosen(const step::Cell& cell, const schedule::Problem& p,
                                                    int alignment = runtime::kFullAlignment) const {
