@@ -1,8 +1,7 @@
 // Clipping of the recurrent path, against activations and gradients that grow with every step.
 //
-//   forward c    what is carried from one step to the next is clamped to [-c, c], and so is an output that is
-//   a
-//                state. The gradient is that of the clamp: none passes where it is active.
+//   forward c    what is carried from one step to the next is clamped to [-c, c], and so is an output
+//                that is a state. The gradient is that of the clamp: none passes where it is active.
 //   gradient g   the gradient that leaves a step towards the one before is clamped to [-g, g], before the
 //                gradient of the output of that step is added. So is the gradient of the initial state: a
 //                sequence cut in two calls has the gradients of the whole.
