@@ -23,7 +23,8 @@ constexpr std::size_t kMaxArguments = 256;
 constexpr std::int64_t kMaxGrid =
     2147483647;                             // CUDA C++ Programming Guide, "Compute Capabilities": x of a grid
 constexpr std::int64_t kMaxTime = 1 << 30;  // kernels add a stage to a step number in 32 bits
-constexpr std::int64_t kMaxUnit = 2147483647;  // kernels number the elements of one step in 32 bits
+constexpr std::int64_t kMaxUnit = 2147483647;    // kernels number the elements of one step in 32 bits
+constexpr std::int64_t kMaxStride = 2147483647;  // of T: kernels take it with 32 bits
 constexpr std::int64_t kRegionAlignment = 256;
 
 std::int64_t align_up(std::int64_t bytes) {
@@ -271,8 +272,15 @@ Status PlanArguments::check(const PlanTensor& tensor, const Place& place, const 
   // A stride that only ever multiplies 0 may be anything.
   if (call.batch > 1)
     if (Status status = check_stride(tensor, "B", place.strides.b); !status) return status;
-  if (call.time > 1)
+  if (call.time > 1) {
+    if (std::abs(place.strides.t) > kMaxStride)
+      return input_error(
+          fmt::format("tensor '{}' has a stride of {} elements in T; kernels count those with 32 "
+                      "bits, so at most {} fit",
+                      tensor.name, place.strides.t, kMaxStride),
+          "copy it to a dense layout, [B, T, ...] or [T, B, ...]");
     if (Status status = check_stride(tensor, "T", place.strides.t); !status) return status;
+  }
   return success();
 }
 

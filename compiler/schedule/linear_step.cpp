@@ -32,7 +32,10 @@ class Linearizer {
 
   std::optional<LinearStep> run() {
     forms_.resize(original_.graph.nodes.size());
-    for (const NodeId id : reachable(original_.graph, original_.roots))
+    shifts_.assign(states(), kNoNode);
+    const std::vector<NodeId> order = reachable(original_.graph, original_.roots);
+    count_uses(order);
+    for (const NodeId id : order)
       if (!visit(id)) return std::nullopt;
     return collect();
   }
@@ -50,10 +53,41 @@ class Linearizer {
     return -1;
   }
 
+  void count_uses(const std::vector<NodeId>& order) {
+    uses_.assign(states(), 0);
+    const auto count = [&](NodeId id) {
+      if (const int row = carried_row(original_.graph.at(id)); row >= 0)
+        ++uses_[static_cast<std::size_t>(row)];
+    };
+    for (const NodeId id : order)
+      for (const NodeId operand : original_.graph.at(id).operands) count(operand);
+    for (const NodeId root : original_.roots) count(root);
+  }
+
+  // The carried row that this sum shifts: it adds something early to a carried value that nothing else uses.
+  // -1 if it is no such sum.
+  int shifted_row(const Node& node) const {
+    if (node.kind != NodeKind::Scalar || node.op != Op::Add) return -1;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const NodeId carried = node.operands[i];
+      const int row = carried_row(original_.graph.at(carried));
+      if (row >= 0 && uses_[static_cast<std::size_t>(row)] == 1 &&
+          forms_[index(node.operands[1 - i])].early())
+        return row;
+    }
+    return -1;
+  }
+
   bool visit(NodeId id) {
     const Node& node = original_.graph.at(id);
     Form& form = forms_[index(id)];
     form.coefficients.assign(states(), kNoNode);
+    if (const int row = shifted_row(node); row >= 0) {
+      const bool first = carried_row(original_.graph.at(node.operands[0])) == row;
+      shifts_[static_cast<std::size_t>(row)] = value(forms_[index(node.operands[first ? 1 : 0])].constant);
+      form.coefficients[static_cast<std::size_t>(row)] = graph_.constant(1);
+      return true;
+    }
     if (const int row = carried_row(node); row >= 0) {
       form.coefficients[static_cast<std::size_t>(row)] = graph_.constant(1);
       return true;
@@ -167,6 +201,7 @@ class Linearizer {
       linear.constant = place(form.constant);
       result.roots.push_back(std::move(linear));
     }
+    for (const NodeId shift : shifts_) result.shifts.push_back(place(shift));
     std::vector<NodeId*> keep;
     for (NodeId& node : nodes) keep.push_back(&node);
     result.early.graph = step::simplify(graph_, keep);
@@ -179,6 +214,8 @@ class Linearizer {
   const StepGraph& original_;
   step::Graph graph_;
   std::vector<Form> forms_;
+  std::vector<int> uses_;       // of each carried row, by reachable nodes and as root
+  std::vector<NodeId> shifts_;  // by carried row
 };
 
 }  // namespace

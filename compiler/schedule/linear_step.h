@@ -1,8 +1,10 @@
-// A step whose results are affine in what it carries: result = sum_k coefficient_k * carried_k + constant,
-// where the coefficients and the constant are known before the carried values are. Affine cells are so
-// forward, and every cell backward, unless its gradients are clipped. It is what lets several segments of
-// time be worked on at once (Blelloch 1990, "Prefix sums and their applications", section 1.4: first-order
-// recurrences).
+// A step whose results are affine in what it carries: result = sum_k coefficient_k * u_k + constant with
+// u_k = carried_k + shift_k, where coefficients, constants and shifts are known before the carried values
+// are. A shift is there where the step uses a carried value only after adding something to it, as a backward
+// sweep adds the output's gradient: results are then mostly multiples of u, and have no constant of their
+// own. Affine cells are so forward, and every cell backward, unless its gradients are clipped. It is what
+// lets several segments of time be worked on at once (Blelloch 1990, "Prefix sums and their applications",
+// section 1.4: first-order recurrences).
 #pragma once
 
 #include <optional>
@@ -20,6 +22,7 @@ struct LinearForm {
 struct LinearStep {
   StepGraph early;                // computes coefficients and constants; reads no carried value
   std::vector<LinearForm> roots;  // one for each root of the original graph
+  std::vector<int> shifts;        // by carried row: index into early.roots, -1 for none
 };
 
 // The rows carried from step to step are those of Cell::next, in that order. nullopt if some root is not

@@ -42,6 +42,8 @@ int segment_parts(const step::Cell& cell, const Problem& problem) {
 Parameters Stream::completed(Parameters recorded) const {
   recorded.try_emplace("cluster", 1);
   recorded.try_emplace("stream_stores", 0);
+  recorded.try_emplace("pieces", 0);
+  recorded.try_emplace("behind", 0);
   return recorded;
 }
 

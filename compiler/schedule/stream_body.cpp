@@ -28,6 +28,7 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     std::optional<LinearStep> linear = linear_step(cell_, problem_, step);
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
+    shifts_ = std::move(linear->shifts);
     return std::move(linear->early);
   }
   return parameters.shorten ? shorten_chain(cell_, problem_, step) : std::move(step);

@@ -61,8 +61,10 @@ class StreamBody {
   const Problem& problem_;
   StreamParameters parameters_;
   StreamKernel stream_;
-  std::vector<LinearForm>
-      forms_;  // of the roots, if the walk is in segments; step_ then computes their parts
+  // If the walk is in segments: of the roots, and of what they are applied to (LinearStep::shifts); step_
+  // then computes their parts.
+  std::vector<LinearForm> forms_;
+  std::vector<int> shifts_;
   StepGraph step_;
   GraphLowering lowering_;
 

@@ -10,10 +10,10 @@ ClusterMaps::ClusterMaps(StreamKernel& kernel, const StreamParameters& parameter
     : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters) {
   const int blocks = parameters.cluster;
   table_ = {{}, blocks, states, parameters.channels, {}};
-  const std::string shape = fmt::format("[2, blocks {}, entries {}, channels {}, 2]", blocks,
+  const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", kSlots, blocks,
                                         MapTable::entries(states) / 2, parameters.channels);
-  table_.memory = builder_.shared("cluster_maps", kernel::Storage::F32, 2 * table_.elements(), shape);
-  ready_ = builder_.mbarrier("maps_ready", 2, 1, "the maps of all blocks have come");
+  table_.memory = builder_.shared("cluster_maps", kernel::Storage::F32, kSlots * table_.elements(), shape);
+  ready_ = builder_.mbarrier("maps_ready", kSlots, 1, "the maps of all blocks have come");
 }
 
 void ClusterMaps::expect(Value slot) {
@@ -22,9 +22,9 @@ void ClusterMaps::expect(Value slot) {
 
 void ClusterMaps::expect_first() {
   auto& b = builder_;
-  b.comment("what the first two rounds will bring");
+  b.comment("what the first rounds will bring");
   b.if_(b.thread() == 0, [&] {
-    for (int slot = 0; slot < 2; ++slot) expect(b.constant(slot));
+    for (int slot = 0; slot < kSlots; ++slot) expect(b.constant(slot));
   });
 }
 
@@ -32,7 +32,7 @@ void ClusterMaps::expect_first() {
 void ClusterMaps::send(Value round, int channel, const std::vector<Value>& map) {
   auto& b = builder_;
   const int blocks = parameters_.cluster, segments = parameters_.segments;
-  const Value slot = round % 2;
+  const Value slot = round % kSlots;
   const Value mine = slot * blocks + kernel_.rank();
   const Value place = kernel_.lane_channel() + channel;
   const auto send_to = [&](Value block) {
@@ -47,8 +47,8 @@ void ClusterMaps::send(Value round, int channel, const std::vector<Value>& map) 
 MapTable ClusterMaps::wait(Value round) {
   auto& b = builder_;
   MapTable table = table_;
-  const Value slot = round % 2;
-  b.wait(ready_, slot, round / 2 % 2);
+  const Value slot = round % kSlots;
+  b.wait(ready_, slot, round / kSlots % 2);
   // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
   // tx-count).
   b.if_(b.thread() == 0, [&] { expect(slot); });

@@ -1,9 +1,10 @@
 // The blocks of a cluster that split time: each sends the map of its part of a round to all of them, itself
 // included, by asynchronous stores into their shared memory; an mbarrier of each counts the bytes.
 //
-// Two slots are enough. Who sends in round n + 2 has all maps of round n + 1; a block sends in round n + 1
-// after a block barrier that follows its reads of round n. So the maps of round n, in the same slot, have
-// been read everywhere.
+// A round's maps are sent before those of the round before are read (StreamKernel::walk_segments). Four slots
+// are enough: who sends in round n + 4 has all maps of round n + 2. A block sends in round n + 2 after a
+// block barrier that follows its reads of round n. So the maps of round n, in the same slot, have been read
+// everywhere.
 #pragma once
 
 #include <vector>
@@ -15,6 +16,8 @@ namespace rondo::schedule {
 
 class ClusterMaps {
  public:
+  static constexpr int kSlots = 4;
+
   ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states);
 
   // Before the first round. (Mbarriers of a cluster are ready when a kernel's body begins.)
@@ -33,7 +36,7 @@ class ClusterMaps {
   StreamKernel& kernel_;
   kernel::Builder& builder_;
   const StreamParameters& parameters_;
-  MapTable table_;  // of both slots
+  MapTable table_;  // of all slots
   kernel::Mbarrier ready_;
 };
 

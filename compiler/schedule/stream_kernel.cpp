@@ -33,7 +33,9 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
           get("shorten") != 0,
           get("segments"),
           get("cluster"),
-          get("stream_stores") != 0};
+          get("stream_stores") != 0,
+          get("pieces") != 0,
+          get("behind") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -99,6 +101,7 @@ void StreamKernel::place_threads() {
   };
   for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
+  for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
 }
 
 Value StreamKernel::index_of(Value batch_row, int rows, int row, int channel) {
@@ -202,107 +205,34 @@ void StreamKernel::walk(const StepBody& each_step) {
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
-    stage_ahead(block + (stages - 1));
+    if (!in_pieces()) stage_ahead(block + (stages - 1));
     compute(block);
   });
 }
 
-void StreamKernel::stage_ahead(Value block) {
-  prefetch(block);
-  builder_.commit_copies();
-}
-
-void StreamKernel::prefetch(Value block) {
-  auto& b = builder_;
-  b.if_(block < blocks_, [&] {
-    const Value first = b.let("ahead_step", first_step_of(block));
-    const Value slot = b.let("ahead_slot", block % b.named("kStages", parameters_.stages));
-    for (const StagedTensor& staged : staged_) prefetch_tensor(staged, first, slot);
-  });
-}
-
-// Each staging thread keeps to one place of a step, so that walking from step to step costs it one addition.
-// Where a step has fewer vectors than there are threads, several steps go side by side; where it has more,
-// threads take turns.
-void StreamKernel::prefetch_tensor(const StagedTensor& staged, Value first_step, Value slot) {
-  auto& b = builder_;
-  b.comment("stage " + staged.tensor.name);
-  const Value thread =
-      parameters_.loaders == 0
-          ? b.thread()
-          : b.thread() - b.named("kFirstLoader", parameters_.first_loader(), "first staging thread");
-  const int staging = parameters_.staging();
-  const int per_step = parameters_.channels / parameters_.vector * staged.tensor.rows;
-  const int abreast = staging / per_step;
-  if (abreast > 0) {
-    const auto stage = [&] {
-      prefetch_place(staged, first_step, slot, thread % per_step, thread / per_step, abreast);
-    };
-    if (abreast * per_step == staging) return stage();
-    b.if_(thread < abreast * per_step, stage);
-    return;
-  }
-  for (int start = 0; start < per_step; start += staging) {
-    const auto stage = [&] { prefetch_place(staged, first_step, slot, thread + start, b.constant(0), 1); };
-    if (start + staging <= per_step)
-      stage();
-    else
-      b.if_(thread < per_step - start, stage);
-  }
-}
-
-// Copies vector `place` of steps `begin`, `begin` + `stride`, ... of a stage.
-void StreamKernel::prefetch_place(const StagedTensor& staged, Value first_step, Value slot, Value place,
-                                  Value begin, int stride) {
-  auto& b = builder_;
-  const int rows = staged.tensor.rows;
-  const std::int64_t per_row = parameters_.channels / parameters_.vector;
-  const int shift = staged.shifted ? 1 : 0;
-  const Value channels = b.named("kChannels", parameters_.channels);
-  const Value row = b.let("row", place / per_row);
-  const Value column = b.let("column", place % per_row * parameters_.vector);
-  const Value from =
-      b.variable("from", staged.base + b.wide(first_step + begin - shift) * staged.tensor.stride_t +
-                             b.wide(row * b.named("kDim", problem_.sizes.dim) + column));
-  const Value to = b.let("to", (slot * (parameters_.steps * rows) + row) * channels + column);
-  const int turns = static_cast<int>(ceil_div(parameters_.steps, stride));
-  b.for_("turn", 0, turns, std::min(8, turns), [&](Value turn) {
-    const Value s = b.let("s", begin + turn * stride);
-    Value inside = first_step + s < time_;
-    if (parameters_.steps % stride != 0) inside = inside && s < parameters_.steps;
-    if (staged.shifted) inside = inside && first_step + s >= 1;
-    if (!channels_divide()) inside = inside && tile_channel_ + column < b.named("kDim", problem_.sizes.dim);
-    b.if_(inside, [&] { copy_vector(staged, to + s * (rows * parameters_.channels), from); });
-    b.assign(from, from + staged.tensor.stride_t * stride);
-  });
-}
-
-// cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
-void StreamKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
-  if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
-    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
-  else
-    builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
-}
-
 void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step) {
   auto& b = builder_;
-  const bool forward = direction_ == Direction::Forward;
   const Value first = b.let("first_step", first_step_of(block));
   const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
   slot_ = slot;
-  for (Written& written : written_)
-    written.cursor =
-        b.variable(written.tensor.name + "_at",
-                   written.base + b.wide(forward ? first : first + (count - 1)) * written.tensor.stride_t);
+  first_step_ = first;
+  if (!parameters_.pieces) write_from(direction_ == Direction::Forward ? first : first + (count - 1));
   // Whole groups of `unroll` steps, then what is left one by one; the step at t = 0 stands apart where it
   // differs.
   Value plain = count;
   if (any_shifted()) plain = b.let("plain", b.select(first == 0, count - 1, count));
   const Value groups = b.let("groups", plain / parameters_.unroll);
+  const int pieces = parameters_.steps / parameters_.unroll;
+  const Ahead ahead = in_pieces() ? stage_to_copy(block + (parameters_.stages - 1)) : Ahead{};
   b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
+    if (in_pieces()) copy_piece(ahead, group, pieces);
     run_group(group * parameters_.unroll, parameters_.unroll, count, false, each_step);
   });
+  if (in_pieces()) {
+    b.for_("piece", groups, b.constant(pieces), b.constant(1), 1,
+           [&](Value piece) { copy_piece(ahead, piece, pieces); });
+    finish_copies(ahead);
+  }
   if (parameters_.unroll > 1)
     b.for_("s", groups * parameters_.unroll, plain, b.constant(1), 1,
            [&](Value s) { run_group(s, 1, count, false, each_step); });
@@ -329,18 +259,39 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
                                      parameters_.per_thread));
       }
     }
+  if (parameters_.pieces) write_from(first_step_ + step);
   for (const auto& now : values) {
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
-    for (const Written& written : written_) {
-      const Value stride = written.tensor.stride_t;
-      b.assign(written.cursor, forward ? written.cursor + stride : written.cursor - stride);
-    }
+    next_written_step();
+  }
+}
+
+void StreamKernel::write_from(Value first_step) {
+  auto& b = builder_;
+  for (Written& written : written_) {
+    const Value at_step = written.base + b.wide(first_step) * written.tensor.stride_t;
+    const std::string name = written.tensor.name + "_at";
+    written.cursor = parameters_.pieces ? b.let(name, at_step) : b.variable(name, at_step);
+    written.ahead = 0;
+  }
+}
+
+// A cursor that walks keeps the compiler from gathering the stores of many steps.
+void StreamKernel::next_written_step() {
+  const int way = direction_ == Direction::Forward ? 1 : -1;
+  for (Written& written : written_) {
+    const Value stride = written.tensor.stride_t;
+    if (parameters_.pieces)
+      written.ahead += way;
+    else
+      builder_.assign(written.cursor, way > 0 ? written.cursor + stride : written.cursor - stride);
   }
 }
 
 void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
-  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values,
+  const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
+  builder_.store_vector(w.tensor.memory[step + std::int64_t{row} * problem_.sizes.dim], values,
                         parameters_.writing());
 }
 

@@ -31,6 +31,14 @@ struct StreamParameters {
   // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
   int cluster = 1;
   bool stream_stores = false;  // what is written at each step leaves the L2 first
+  // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
+  // copies come all at once with arithmetic between them, and stores as their steps are done. With: copies
+  // come in bursts between the steps that are computed meanwhile, and the compiler may gather the stores of a
+  // group.
+  bool pieces = false;
+  // In a cluster: what is left of a round is done in the next one, while that one's maps travel. It hides the
+  // exchange, for twice the registers of what is kept.
+  bool behind = false;
 
   static StreamParameters from(const Parameters& parameters);
   int lanes() const { return channels / per_thread; }   // threads side by side along the channels
@@ -89,7 +97,8 @@ class StreamKernel {
   void walk(const StepBody& each_step);
 
   // The walk in segments. A stage has two halves with a barrier between: `early` computes, for each of the
-  // thread's `unroll` steps, what does not wait for the carries; `late` finishes the steps. In stages that
+  // thread's `unroll` steps, what does not wait for the carries; `late` finishes the steps. With `behind`
+  // a stage's late half follows the next one's early half. In stages that
   // are not whole, steps are guarded: a step that is not there must leave no trace. Threads that compute but
   // have no channel publish and resume with the others: who counts on them need not know who has one.
   struct Guard {
@@ -97,11 +106,16 @@ class StreamKernel {
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not
   };
   struct SegmentBody {
-    std::function<void()> declare;  // registers both halves see
+    std::function<void()> declare;  // registers of a stage
     std::function<void(int step, const Staged&, const Guard&)> early;
     std::function<void()> publish;                    // after the last early step
     std::function<void(kernel::Value stage)> resume;  // before the first late step; stages count from 0
     std::function<void(int step, const Guard&)> late;
+    // In a cluster: the block's map to all blocks, once its segments' are there.
+    std::function<void(kernel::Value stage)> send;
+    // With `behind`: registers of the stage before; this stage becomes the stage before.
+    std::function<void()> declare_kept;
+    std::function<void()> keep;
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -117,17 +131,46 @@ class StreamKernel {
     kernel::Value base;  // element of this block's first channel, row 0, t = 0
     bool shifted = false;
   };
+  // What a staging thread copies of a stage of one tensor: a vector in each of steps `begin`, `begin` +
+  // `stride`, ...
+  struct StagingPlace {
+    int tensor = 0;
+    kernel::Value mine;    // Pred: this thread has it; invalid if all do
+    kernel::Value begin;   // step within the stage
+    int stride = 1;        // steps
+    kernel::Value column;  // channel within the block's
+    kernel::Value from;    // element of the tensor, at the stage's first step t = 0
+    kernel::Value to;      // element of a slot
+  };
   struct Written {
     KernelTensor tensor;
     kernel::Value base;    // element of this thread's first channel, row 0, t = 0
-    kernel::Value cursor;  // the same at the current step
+    kernel::Value cursor;  // the same at the current step; in pieces, at the first step of the group
+    int ahead = 0;         // in pieces: the current step's distance from it
   };
 
-  void prefetch(kernel::Value block);
-  void prefetch_tensor(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot);
-  void prefetch_place(const StagedTensor& staged, kernel::Value first_step, kernel::Value slot,
-                      kernel::Value place, kernel::Value begin, int stride);
+  void place_staging(int tensor);
+  StagingPlace staging_place(int tensor, kernel::Value place, kernel::Value begin, int stride);
+  void each_staging(
+      kernel::Value first_step, kernel::Value slot,
+      const std::function<void(const StagingPlace&, kernel::Value from, kernel::Value to)>& copy);
+  void copy_paced(kernel::Value first_step, kernel::Value slot);
+  // Piece `piece` of `pieces` of a stage whose steps all exist.
+  void copy_burst(kernel::Value first_step, kernel::Value slot, kernel::Value piece, int pieces);
+  // The stage that is copied while another is computed: at once, or in pieces. `finish` does what is left.
+  struct Ahead {
+    kernel::Value first_step, slot;
+    kernel::Value whole;    // Pred: it exists, and so do all its steps
+    kernel::Value partial;  // Pred: it exists, but not all its steps do
+  };
+  // Whether threads that compute copy pieces in between: all of them do, and have channels.
+  bool in_pieces() const { return parameters_.pieces && parameters_.loaders == 0 && channels_divide(); }
+  Ahead stage_to_copy(kernel::Value block);
+  void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
+  void finish_copies(const Ahead& ahead);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  void write_from(kernel::Value first_step);
+  void next_written_step();
   void stage_ahead(kernel::Value block);
   void run_steps(kernel::Value block, kernel::Value slot, const StepBody& each_step);
   void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,
@@ -135,6 +178,9 @@ class StreamKernel {
   bool any_shifted() const;
   void each_segment_step(kernel::Value first, bool whole,
                          const std::function<void(int, kernel::Value, const Guard&)>& body);
+  void resume_here(kernel::Value block, const SegmentBody& body);
+  void resume_behind(kernel::Value block, const SegmentBody& body);
+  kernel::Value whole_stage(kernel::Value first);  // Pred: every step of the stage exists
   void early_half(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
   void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
@@ -152,8 +198,10 @@ class StreamKernel {
   kernel::Builder builder_;
   Signature signature_;
   std::vector<StagedTensor> staged_;
+  std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
-  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_;
+  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_,
+      first_step_;             // of the stage under way
   kernel::Value blocks_;       // stages of this block
   kernel::Value rank_, part_;  // of the cluster: place in the order of the walk, and in that of time
 };

@@ -15,8 +15,9 @@ namespace rondo::schedule {
 namespace {
 
 constexpr std::int64_t kSharedReserved =
-    1024;                           // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
-constexpr double kUnproven = 1.01;  // streaming stores: behind the point without, for the tuner to find
+    1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
+constexpr double kUnproven =
+    1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
 constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
 
 // Blocks of one SM at once.
@@ -143,9 +144,9 @@ double Model::chain(const StreamParameters& p) const {
   }
   double cycles =
       8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
-  if (p.cluster > 1)
-    cycles += 16.0 * p.cluster +
-              cluster_exchange_cycles(p.cluster,
+  if (p.cluster > 1) cycles += 16.0 * p.cluster;
+  if (p.cluster > 1 && !p.behind)
+    cycles += cluster_exchange_cycles(p.cluster,
                                       static_cast<double>(p.cluster * p.channels * MapTable::bytes(states)));
   return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
 }
@@ -165,6 +166,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
   if (p.stream_stores) e.seconds *= kUnproven;
+  if (p.pieces) e.seconds *= kUnproven;
   return e;
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_cluster.h"
 #include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
@@ -46,15 +47,18 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
 }
 
 std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
-  return 2 * MapTable::bytes(static_cast<int>(cell.next.size()));
+  return ClusterMaps::kSlots * MapTable::bytes(static_cast<int>(cell.next.size()));
 }
 
-int fixed_segment_registers(int cluster, int states) {
-  return kSegmentRegisters + (cluster == 1 ? 0 : 2 * MapTable::entries(states));
+int segment_registers(bool cluster, bool behind, int per_thread, int unroll, int parts, int states) {
+  const int stage = parts * unroll;
+  return kSegmentRegisters + per_thread * ((behind ? 2 : 1) * stage +
+                                           (cluster ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
 }
 
 int blocks_by_registers(const StreamParameters& p, int parts, int states) {
-  const int registers = round_up(parts * p.unroll + fixed_segment_registers(p.cluster, states), 8);
+  const int registers =
+      round_up(segment_registers(p.cluster > 1, p.behind, p.per_thread, p.unroll, parts, states), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), 32));
   return std::clamp(blocks, 1, kMostBlocksOfSm);
 }

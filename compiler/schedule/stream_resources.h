@@ -22,9 +22,9 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
 std::int64_t cluster_exchange_bytes(const step::Cell& cell);
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
-// Registers of a thread of a walk in segments beside the kept values. In a cluster, the maps of the block and
-// of the segments before come on top.
-int fixed_segment_registers(int cluster, int states);
+// Registers of a thread of a walk in segments. In a cluster the maps of the block and of the segments before
+// come on top; with `behind` the kept values and the latter map are those of two stages.
+int segment_registers(bool cluster, bool behind, int per_thread, int unroll, int parts, int states);
 
 // Blocks of one SM that registers allow a walk in segments in a cluster, for `parts` as segment_parts()
 // counts them and as many carried rows as `states`. The model counts on them, and the kernel is compiled for

@@ -27,13 +27,20 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
 }
 
 void SegmentedStep::walk() {
-  if (cluster_maps_) cluster_maps_->expect_first();
-  body_.stream_.walk_segments({[&] { declare(); },
-                               [&](int step, const StreamKernel::Staged& staged,
-                                   const StreamKernel::Guard& guard) { early(step, staged, guard); },
-                               [&] { publish(); }, [&](Value stage) { resume(stage); },
-                               [&](int step, const StreamKernel::Guard& guard) { late(step, guard); }});
-  if (cluster_maps_) cluster_maps_->finish();
+  if (in_cluster()) cluster_maps_->expect_first();
+  StreamKernel::SegmentBody body;
+  body.declare = [&] { declare(); };
+  body.early = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+    early(step, staged, guard);
+  };
+  body.publish = [&] { publish(); };
+  body.resume = [&](Value stage) { resume(stage); };
+  body.late = [&](int step, const StreamKernel::Guard& guard) { late(step, guard); };
+  body.declare_kept = [&] { declare_kept(); };
+  body.send = [&](Value stage) { send(stage); };
+  body.keep = [&] { keep(); };
+  body_.stream_.walk_segments(body);
+  if (in_cluster()) cluster_maps_->finish();
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -41,27 +48,53 @@ std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) 
          static_cast<std::size_t>(channel);
 }
 
-// Registers of both halves. The composed map starts as the identity.
-void SegmentedStep::declare() {
+SegmentedStep::Kept SegmentedStep::declare_parts(const std::string& name) {
   const std::size_t roots = body_.step_.roots.size();
-  kept_.assign(roots, std::vector<kernel::Array>(static_cast<std::size_t>(channels_)));
+  Kept kept(roots, std::vector<kernel::Array>(static_cast<std::size_t>(channels_)));
   for (std::size_t r = 0; r < roots; ++r)
     for (int c = 0; c < channels_; ++c)
       if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
-        kept_[r][static_cast<std::size_t>(c)] =
-            b_.array(fmt::format("part_{}", r), kernel::Type::F32, body_.parameters_.unroll);
+        kept[r][static_cast<std::size_t>(c)] =
+            b_.array(fmt::format("{}_{}", name, r), kernel::Type::F32, body_.parameters_.unroll);
+  return kept;
+}
+
+// Registers of both halves. The composed map starts as the identity.
+void SegmentedStep::declare() {
+  parts_ = declare_parts("part");
   composed_.clear();
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j)
       for (int c = 0; c < channels_; ++c)
         composed_.push_back(b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0)));
+  if (!in_cluster()) return;
+  ahead_.clear();
+  for (int c = 0; c < channels_; ++c) ahead_.push_back(identity("ahead"));
 }
 
-Value SegmentedStep::part(int root, int step, int channel) {
+void SegmentedStep::declare_kept() {
+  parts_before_ = declare_parts("kept");
+  ahead_before_.clear();
+  for (int c = 0; c < channels_; ++c) ahead_before_.push_back(identity("ahead_before"));
+}
+
+void SegmentedStep::keep() {
+  b_.comment("this round becomes the round before");
+  for (std::size_t r = 0; r < parts_.size(); ++r)
+    for (std::size_t c = 0; c < parts_[r].size(); ++c)
+      if (!body_.lowering_.hoisted(static_cast<int>(c), body_.step_.roots[r]).valid())
+        for (int step = 0; step < body_.parameters_.unroll; ++step)
+          b_.write(parts_before_[r][c], b_.constant(step), b_.read(parts_[r][c], b_.constant(step)));
+  for (std::size_t c = 0; c < ahead_.size(); ++c)
+    for (std::size_t j = 0; j <= states(); ++j)
+      for (std::size_t i = 0; i < states(); ++i) b_.assign(ahead_before_[c][j].rows[i], ahead_[c][j].rows[i]);
+}
+
+Value SegmentedStep::part(const Kept& kept, int root, int step, int channel) {
   if (root < 0) return {};
   const auto r = static_cast<std::size_t>(root);
   const Value hoisted = body_.lowering_.hoisted(channel, body_.step_.roots[r]);
-  return hoisted.valid() ? hoisted : b_.read(kept_[r][static_cast<std::size_t>(channel)], b_.constant(step));
+  return hoisted.valid() ? hoisted : b_.read(kept[r][static_cast<std::size_t>(channel)], b_.constant(step));
 }
 
 Value SegmentedStep::keep_if(const StreamKernel::Guard& guard, Value changed, Value old) {
@@ -75,31 +108,46 @@ void SegmentedStep::early(int step, const StreamKernel::Staged& staged, const St
     });
     for (std::size_t r = 0; r < values.size(); ++r)
       if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
-        b_.write(kept_[r][static_cast<std::size_t>(c)], b_.constant(step), values[r]);
+        b_.write(parts_[r][static_cast<std::size_t>(c)], b_.constant(step), values[r]);
     compose(step, c, guard);
   }
 }
 
-// form(carried) = sum of coefficient * carried, plus the constant; multiply-adds, no terms for zeros.
-Value SegmentedStep::apply(const LinearForm& form, int step, int channel, const std::vector<Value>& carried) {
-  Value sum = part(form.constant, step, channel);
-  for (std::size_t k = 0; k < carried.size(); ++k) {
-    const Value coefficient = part(form.coefficients[k], step, channel);
+std::vector<Value> SegmentedStep::shifted(const Kept& kept, int step, int channel,
+                                          std::vector<Value> carried) {
+  for (std::size_t k = 0; k < carried.size(); ++k)
+    if (const Value shift = part(kept, body_.shifts_[k], step, channel); shift.valid())
+      carried[k] = b_.let("shifted", carried[k] + shift);
+  return carried;
+}
+
+// form(u) = sum of coefficient * u, plus the constant; multiply-adds, no terms for zeros.
+Value SegmentedStep::apply(const Kept& kept, const LinearForm& form, int step, int channel,
+                           const std::vector<Value>& shifted) {
+  Value sum = part(kept, form.constant, step, channel);
+  for (std::size_t k = 0; k < shifted.size(); ++k) {
+    const Value coefficient = part(kept, form.coefficients[k], step, channel);
     if (!coefficient.valid()) continue;
-    sum = sum.valid() ? b_.math(scalar::Op::Fma, {coefficient, carried[k], sum}) : coefficient * carried[k];
+    sum = sum.valid() ? b_.math(scalar::Op::Fma, {coefficient, shifted[k], sum}) : coefficient * shifted[k];
   }
   return sum.valid() ? sum : b_.real(0);
 }
 
+// The columns of coefficients see neither shifts nor constants.
 void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& guard) {
+  std::vector<std::vector<Value>> columns;
+  for (std::size_t j = 0; j <= states(); ++j) {
+    auto& column = columns.emplace_back();
+    for (std::size_t k = 0; k < states(); ++k) column.push_back(composed_[at(k, j, channel)]);
+  }
+  columns[states()] = shifted(parts_, step, channel, columns[states()]);
   std::vector<Value> changed;
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j) {
       LinearForm form = body_.forms_[i];
       if (j < states()) form.constant = -1;
-      std::vector<Value> column;
-      for (std::size_t k = 0; k < states(); ++k) column.push_back(composed_[at(k, j, channel)]);
-      const Value value = keep_if(guard, apply(form, step, channel, column), composed_[at(i, j, channel)]);
+      const Value value =
+          keep_if(guard, apply(parts_, form, step, channel, columns[j]), composed_[at(i, j, channel)]);
       changed.push_back(states() == 1 ? value : b_.let("composed", value));
     }
   for (std::size_t i = 0; i < states(); ++i)
@@ -117,6 +165,20 @@ void SegmentedStep::publish() {
   }
 }
 
+// Composes the block's map, and that of the segments before this one.
+void SegmentedStep::send(Value stage) {
+  b_.comment("this block's map, to all blocks of the cluster");
+  for (int c = 0; c < channels_; ++c) {
+    const std::vector<MapColumn> all = identity("all");
+    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), all,
+                ahead_[static_cast<std::size_t>(c)]);
+    std::vector<Value> map;
+    for (std::size_t i = 0; i < states(); ++i)
+      for (const MapColumn& column : all) map.push_back(column.rows[i]);
+    cluster_maps_->send(stage, c, map);
+  }
+}
+
 // Where this thread's steps start, and what is carried to the next stage. Every thread of a channel does the
 // same, in every block of a cluster, so all hold the same carry.
 void SegmentedStep::resume(Value stage) {
@@ -124,27 +186,16 @@ void SegmentedStep::resume(Value stage) {
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + body_.state_name(i), body_.carry_[body_.index(i, c)]));
-  if (cluster_maps_) return resume_in_cluster(stage);
+  if (in_cluster()) return resume_in_cluster(stage);
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
     follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), {column_of(body_.carry_, c)},
                 {column_of(carried_, c)});
 }
 
-// The carry before the block's part is known when all blocks' maps have come. What can be done before, is:
-// composing the block's map, and that of the segments before this one.
+// The carry before the block's part follows from all blocks' maps; the map of the segments before this one
+// takes it further.
 void SegmentedStep::resume_in_cluster(Value stage) {
-  b_.comment("this block's map, to all blocks of the cluster");
-  std::vector<std::vector<MapColumn>> before;
-  for (int c = 0; c < channels_; ++c) {
-    before.push_back(identity("before"));
-    const std::vector<MapColumn> all = identity("all");
-    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), all, before.back());
-    std::vector<Value> map;
-    for (std::size_t i = 0; i < states(); ++i)
-      for (const MapColumn& column : all) map.push_back(column.rows[i]);
-    cluster_maps_->send(stage, c, map);
-  }
   b_.comment("carries before this block, before this segment, and after the round");
   const MapTable table = cluster_maps_->wait(stage);
   for (int c = 0; c < channels_; ++c) {
@@ -152,7 +203,7 @@ void SegmentedStep::resume_in_cluster(Value stage) {
     follow_maps(b_, table, place(c), body_.stream_.rank(), {column_of(body_.carry_, c)}, {start});
     std::vector<Value> moved;
     for (std::size_t i = 0; i < states(); ++i) {
-      const auto& columns = before[static_cast<std::size_t>(c)];
+      const auto& columns = (behind() ? ahead_before_ : ahead_)[static_cast<std::size_t>(c)];
       Value sum = columns[states()].rows[i];
       for (std::size_t k = 0; k < states(); ++k)
         sum = b_.math(scalar::Op::Fma, {columns[k].rows[i], start.rows[k], sum});
@@ -190,12 +241,15 @@ std::vector<Value> SegmentedStep::composed_of(int channel) const {
 }
 
 void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {
+  const Kept& kept = behind() ? parts_before_ : parts_;
   StreamBody::Results results;
   for (int c = 0; c < channels_; ++c) {
     std::vector<Value> carried;
     for (std::size_t k = 0; k < states(); ++k) carried.push_back(carried_[body_.index(k, c)]);
+    carried = shifted(kept, step, c, std::move(carried));
     auto& roots = results.emplace_back();
-    for (const LinearForm& form : body_.forms_) roots.push_back(b_.let("v", apply(form, step, c, carried)));
+    for (const LinearForm& form : body_.forms_)
+      roots.push_back(b_.let("v", apply(kept, form, step, c, carried)));
   }
   if (guard.exists.valid())
     b_.if_(guard.exists, [&] { consume_(results); });

@@ -21,18 +21,28 @@ class SegmentedStep {
   void walk();
 
  private:
+  // Registers of the thread's steps, by [root][channel]; no array for what is hoisted.
+  using Kept = std::vector<std::vector<kernel::Array>>;
+
   void declare();
+  void declare_kept();
+  Kept declare_parts(const std::string& name);
   void early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard);
   void compose(int step, int channel, const StreamKernel::Guard& guard);
   void publish();
+  void send(kernel::Value stage);
   void resume(kernel::Value stage);
   void resume_in_cluster(kernel::Value stage);
   void late(int step, const StreamKernel::Guard& guard);
+  void keep();
 
-  kernel::Value part(int root, int step,
-                     int channel);  // an early value of one of the thread's steps; invalid if zero
-  kernel::Value apply(const LinearForm& form, int step, int channel,
-                      const std::vector<kernel::Value>& carried);
+  // An early value of one of the thread's steps; invalid if zero.
+  kernel::Value part(const Kept& kept, int root, int step, int channel);
+  kernel::Value apply(const Kept& kept, const LinearForm& form, int step, int channel,
+                      const std::vector<kernel::Value>& shifted);
+  // What forms are applied to: carried values and their shifts.
+  std::vector<kernel::Value> shifted(const Kept& kept, int step, int channel,
+                                     std::vector<kernel::Value> carried);
   std::size_t states() const { return body_.cell_.next.size(); }
   std::size_t at(std::size_t row, std::size_t column, int channel) const;
   kernel::Value place(int channel);  // among the block's channels
@@ -40,6 +50,8 @@ class SegmentedStep {
   MapColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   std::vector<kernel::Value> composed_of(int channel) const;  // row after row
   kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
+  bool in_cluster() const { return cluster_maps_.has_value(); }
+  bool behind() const { return body_.parameters_.behind; }
 
   StreamBody& body_;
   const StreamBody::LeafOf& leaf_;
@@ -48,8 +60,9 @@ class SegmentedStep {
   int channels_;  // of a thread
   MapTable segment_maps_;
   std::optional<ClusterMaps> cluster_maps_;
-  std::vector<std::vector<kernel::Array>>
-      kept_;  // by [root][channel]: the thread's steps; no array for what is hoisted
+  Kept parts_, parts_before_;  // of this stage, and with `behind` of the stage before
+  // By channel, in a cluster: the map of the segments before this one, in this stage and the one before.
+  std::vector<std::vector<MapColumn>> ahead_, ahead_before_;
   std::vector<kernel::Value>
       composed_;  // by at(): the composed map of the steps so far; column `states` is constant
   std::vector<kernel::Value> carried_;  // by row * channels + channel: carries before the current late step

@@ -8,6 +8,8 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
+// The first barrier of a stage shows that it has landed and that the slot before it is free; the second shows
+// the segments' maps.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
   const bool apart = parameters_.loaders > 0;
@@ -19,30 +21,60 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
     apart ? b.if_(loader, action) : action();
   };
   b.comment("fill the ring");
-  if_loader([&] {
-    b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
-    b.wait_copies(parameters_.stages - 2);
-  });
-  b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
-    b.barrier();
-    const Value slot = b.let("slot", block % stages);
-    const Value first = b.let("first_step", first_step_of(block));
-    Value whole = first + b.named("kSteps", parameters_.steps) <= time_;
-    if (any_shifted()) whole = whole && first >= 1;
-    whole = b.let("whole", whole);
+  if_loader([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
+  const bool behind = parameters_.behind;
+  if (behind) body.declare_kept();
+  b.for_("block", b.constant(0), behind ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
-    if_loader([&] { stage_ahead(block + (stages - 1)); });
-    if_all({computing()}, [&] {
-      if_all({channel_exists()}, [&] { early_half(first, slot, whole, body); });
+    if_loader([&] { b.wait_copies(parameters_.stages - 2); });
+    b.barrier();
+    const Ahead ahead = in_pieces() ? stage_to_copy(block + (stages - 1)) : Ahead{};
+    if (in_pieces())
+      copy_piece(ahead, b.constant(0), 2);
+    else
+      if_loader([&] { stage_ahead(block + (stages - 1)); });
+    if_all({computing(), behind ? block < blocks_ : Value{}}, [&] {
+      const Value slot = b.let("slot", block % stages);
+      const Value first = b.let("first_step", first_step_of(block));
+      if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
       body.publish();
     });
+    if (in_pieces()) {
+      copy_piece(ahead, b.constant(1), 2);
+      finish_copies(ahead);
+    }
     b.barrier();
-    if_loader([&] { b.wait_copies(parameters_.stages - 2); });
     if_all({computing()}, [&] {
-      body.resume(block);
-      if_all({channel_exists()}, [&] { late_half(first, whole, body); });
+      if (behind) return resume_behind(block, body);
+      if (parameters_.cluster > 1) body.send(block);
+      resume_here(block, body);
     });
   });
+}
+
+// What is left of the stage, once its carries are known.
+void StreamKernel::resume_here(Value block, const SegmentBody& body) {
+  auto& b = builder_;
+  body.resume(block);
+  const Value first = b.let("first_of_late", first_step_of(block));
+  if_all({channel_exists()}, [&] { late_half(first, whole_stage(first), body); });
+}
+
+// A round's maps are sent, and while they travel what is left of the round before is done, and what can be
+// done early in the next.
+void StreamKernel::resume_behind(Value block, const SegmentBody& body) {
+  auto& b = builder_;
+  const Value there = block < blocks_;
+  b.if_(there, [&] { body.send(block); });
+  b.if_(block >= 1, [&] { resume_here(block - 1, body); });
+  b.if_(there, [&] { if_all({channel_exists()}, body.keep); });
+}
+
+Value StreamKernel::whole_stage(Value first) {
+  auto& b = builder_;
+  Value whole = first + b.named("kSteps", parameters_.steps) <= time_;
+  if (any_shifted()) whole = whole && first >= 1;
+  return b.let("whole", whole);
 }
 
 // Steps of this thread in the order of the walk. `place` is the step within the stage; a stage that reaches
@@ -108,16 +140,12 @@ void StreamKernel::late_half(Value first, Value whole, const SegmentBody& body) 
   const bool forward = direction_ == Direction::Forward;
   const Value start = segment_ * parameters_.unroll;
   const Value place = forward ? start : b.constant(parameters_.steps - 1) - start;
-  for (Written& written : written_)
-    written.cursor = b.variable(written.tensor.name + "_at",
-                                written.base + b.wide(first + place) * written.tensor.stride_t);
+  write_from(first + place);
   const auto emit = [&](bool all) {
+    for (Written& written : written_) written.ahead = 0;
     each_segment_step(first, all, [&](int u, Value, const Guard& guard) {
       body.late(u, guard);
-      for (const Written& written : written_) {
-        const Value stride = written.tensor.stride_t;
-        b.assign(written.cursor, forward ? written.cursor + stride : written.cursor - stride);
-      }
+      next_written_step();
     });
   };
   b.if_(

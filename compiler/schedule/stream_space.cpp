@@ -63,16 +63,21 @@ class Space {
                              "blocks that share channels and split time");
   const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
+  const Var pieces = s_.var("pieces", range(0, 1), "1: a stage is copied in pieces between steps");
+  const Var behind = s_.var("behind", range(0, parts_ > 0 ? 1 : 0),
+                            "1: a round is finished in the next one, while that one's maps travel");
 };
 
 void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
-  s_.require(implies(segments > 1, shorten == 0 && per_thread == 1), "segments");
+  s_.require(implies(segments > 1, shorten == 0), "segments");
   s_.require(cluster <= std::max(1, limits_.max_cluster), "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
+  s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
+  s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
-  s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 4 && loaders <= 1),
+  s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 6 && loaders <= 1),
              "rounds of a cluster");
 }
 
@@ -85,8 +90,9 @@ void Space::require_copies() {
   // them.
   std::int64_t widest = 16 / element();
   while (dim % widest != 0) widest /= 2;
-  s_.require(implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1),
-             "narrow copies");
+  s_.require(
+      implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1 && pieces == 0),
+      "narrow copies");
   // Tried on the rings that reach copy speed.
   s_.require(implies(stream_stores > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
              "streaming stores");
@@ -101,10 +107,18 @@ void Space::require_resources() {
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const Expr fixed =
-      when(cluster == 1, fixed_segment_registers(1, states()), fixed_segment_registers(2, states()));
-  const Expr registers =
-      s_.define("segment_registers", when(segments == 1, 0, parts_ * unroll + fixed), "registers a thread");
+  const auto kept = [&](bool in_cluster, bool is_behind) {
+    const auto count = [&](int channels_of_thread, int unrolled) {
+      return segment_registers(in_cluster, is_behind, channels_of_thread, unrolled, parts_, states());
+    };
+    const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
+    return fixed + per_thread * (each + unroll * step);
+  };
+  const Expr registers = s_.define(
+      "segment_registers",
+      when(segments == 1, 0,
+           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
+      "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   s_.require(registers * ceil_div(threads, 32) * 32 <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");

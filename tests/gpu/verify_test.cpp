@@ -56,6 +56,7 @@ class EveryCell : public rondo::testing::GpuTest,
     if (best == candidates->end()) return;
     schedule::Parameters parameters = best->parameters;
     parameters["stream_stores"] = stream_stores ? 1 : 0;
+    if (stream_stores && parameters.at("loaders") == 0) parameters["pieces"] = 1;
     check(load(cell, p, best->strategy, parameters), cell, p, cases);
   }
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,

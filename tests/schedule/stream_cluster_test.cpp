@@ -7,6 +7,7 @@
 
 #include "compiler/kernel/simulate.h"
 #include "compiler/kernel/visit.h"
+#include "compiler/schedule/stream_cluster.h"
 #include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {
@@ -37,7 +38,9 @@ Launch affine_launch() {
                                                           {"shorten", 0},
                                                           {"segments", 2},
                                                           {"cluster", 2},
-                                                          {"stream_stores", 0}});
+                                                          {"stream_stores", 0},
+                                                          {"pieces", 1},
+                                                          {"behind", 1}});
   return plan.launches.front();
 }
 
@@ -94,11 +97,12 @@ ExprId constant(Kernel& kernel, std::int64_t value) {
   return static_cast<ExprId>(kernel.expressions.size()) - 1;
 }
 
-// The expression with every remainder by two, a slot or a parity, taken for zero.
+// The expression with every remainder by the number of slots taken for zero.
 ExprId without_turns(Kernel& kernel, ExprId id) {
   kernel::Expr copy = kernel.expr(id);
   if (const auto* rest = std::get_if<kernel::IntExpr>(&copy.node); rest && rest->op == kernel::IntOp::Mod)
-    if (const auto* two = std::get_if<kernel::IntConst>(&kernel.expr(rest->b).node); two && two->value == 2)
+    if (const auto* slots = std::get_if<kernel::IntConst>(&kernel.expr(rest->b).node);
+        slots && slots->value == ClusterMaps::kSlots)
       return constant(kernel, 0);
   kernel::for_each_operand(copy, [&](ExprId& operand) { operand = without_turns(kernel, operand); });
   kernel.expressions.push_back(std::move(copy));
@@ -145,10 +149,10 @@ TEST(StreamCluster, MapsReadWithoutWaitingAreARace) {
                   "with no wait for its mbarrier between");
 }
 
-TEST(StreamCluster, AWaitForTheOtherParityIsARace) {
+TEST(StreamCluster, AWaitForTheOtherParityIsADeadlock) {
   expect_reported(
       [](Kernel& k) { each<kernel::MbarrierWait>(k, [&](auto& wait) { wait.parity = constant(k, 1); }); },
-      Fault::Kind::Race, "with no wait for its mbarrier between");
+      Fault::Kind::Deadlock, "waits for phase parity 1 of mbarrier maps_ready");
 }
 
 TEST(StreamCluster, OneSlotIsARace) {
@@ -184,9 +188,10 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Problem problem;
   problem.sizes = {3, 40, 2, 8};
   problem.pass = Pass::Backward;
-  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},        {"stages", 2},
-                           {"unroll", 4},   {"vector", 8},     {"loaders", 0},      {"shorten", 0},
-                           {"segments", 2}, {"cluster", 1},    {"stream_stores", 0}};
+  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},         {"stages", 2},
+                           {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
+                           {"segments", 2}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
+                           {"behind", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   parameters["cluster"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);

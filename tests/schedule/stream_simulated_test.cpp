@@ -22,7 +22,8 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"unroll", 4},          {"vector", vector},
           {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
           {"segments", 1},        {"cluster", 1},
-          {"stream_stores", 0}};
+          {"stream_stores", 0},   {"pieces", 0},
+          {"behind", 0}};
 }
 
 void run_all_sizes(Storage storage) {
@@ -38,6 +39,7 @@ void run_all_sizes(Storage storage) {
         c.parameters = parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3,
                                       turn % 5 < 2 ? 0 : turn % 2 + 1);
         c.parameters["stream_stores"] = turn / 3 % 2;
+        c.parameters["pieces"] = turn / 2 % 2;
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
@@ -56,7 +58,8 @@ TEST(StreamSimulated, SegmentsOfTime) {
         c.problem.sizes = {2, time, 1, ++turn % 2 == 0 ? 40 : 33};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
-        c.parameters = parameters_for(c.problem, 40, 1, 16, 3, turn % 3);
+        c.parameters = parameters_for(c.problem, 40, 1 << turn % 2, 16, 3, turn % 3);
+        c.parameters["pieces"] = turn / 2 % 2;
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
@@ -87,6 +90,8 @@ TEST(StreamSimulated, ClustersSplitTime) {
           if (segment_parts(cell, c.problem) == 0) continue;
           (*p)["segments"] = 4, (*p)["shorten"] = 0;
           (*p)["cluster"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
+          (*p)["behind"] = turn / 3 % 2;
+          (*p)["pieces"] = (*p)["loaders"] == 0 ? 1 : 0;
         }
         EXPECT_GT(c.backward.at("cluster"), 1) << cell.name;
         Comparison(std::move(c)).run();
