@@ -259,7 +259,7 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
       if (!schedule::find_strategy("stream")->legal(cell, problem).legal) continue;
       const auto plan = rondo::testing::stream_plan(cell, problem);
       const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
-      const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, pass);
+      const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
       for (const runtime::PlanTensor& tensor : arguments.tensors())
         EXPECT_TRUE(tensor.ref.role == schedule::Role::Workspace ||
                     std::find(given.begin(), given.end(), tensor.ref) != given.end())
