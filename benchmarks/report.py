@@ -241,8 +241,8 @@ MB beside outputs, parameters and their gradients. *Held* is what stays from the
 which it reads again, and what is *saved*: the states that no output carries and, with `--save products`, the products of the recurrent
 matrices; for FlashRNN all states and all gates, and no inputs. *Peak* is the most at any time: for Rondo in the backward pass, with its
 *workspace* (products that are multiplied again where they were not saved, partial sums) and the gradient of the inputs; FlashRNN writes that
-gradient over its gates. Rondo's figures are the plans' own, FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors with
-a time axis only. *Of FlashRNN's* are held and peak.
+gradient over its gates. Rondo's figures are the plans' own, of the choice that was measured, with products saved (not measured) of the model's;
+FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors with a time axis only. *Of FlashRNN's* are held and peak.
 
 | cell | shape | | saved | held | workspace fws | workspace bw | peak | of FlashRNN's |
 |---|---|---|--:|--:|--:|--:|--:|--:|
@@ -252,7 +252,7 @@ a time axis only. *Of FlashRNN's* are held and peak.
         name = [row["cell"], shape_text({"shape": row})]
         for what, seen in (("products again", row), ("products saved", row.get("products_saved"))):
             if seen:
-                ratios = " ".join(f"{seen[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes"))
+                ratios = ", ".join(f"{seen[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes"))
                 text += "| " + " | ".join([*name, what, *(megabytes(seen[key]) for key in MEMORY), ratios]) + " |\n"
         text += "| " + " | ".join([*name, "FlashRNN", "", megabytes(peer["held_bytes"]), "", "", megabytes(peer["peak_bytes"]),
                                    ""]) + " |\n"
