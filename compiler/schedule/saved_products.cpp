@@ -8,7 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
 using step::NodeId;
 using step::NodeKind;
 using step::TensorId;
