@@ -8,8 +8,8 @@ usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages r
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
-  memory      what a training step of each dense row takes beside its tensors, and FlashRNN's by count. Needs no GPU: alone,
-              it adds to the record there is
+  memory      what a training step of each dense row takes beside its tensors, with products multiplied again and with
+              products saved, and FlashRNN's by count. Needs no GPU: alone, it adds to the record there is
   checks      what the GPU tests and the sanitizer said, from the logs that tools/gpu-check left in --logs
 
 The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
@@ -169,8 +169,10 @@ def tune_and_time(record, table, options, rows):
 
 # --- memory ---
 
-def chosen(record, row, which):
+def chosen(record, row, which, save):
     """Options that name the recorded choice for a row; none where it was not measured: the model's is taken then."""
+    if save == "products":  # no record has choices for that
+        return []
     shape = {axis: row[axis] for axis in ("B", "T", "H", "D")}
     for r in record.get("dense", []):
         if (r["cell"], r["shape"], r["dtype"], r["pass"]) == (row["cell"], shape, row["dtype"], which):
@@ -179,15 +181,25 @@ def chosen(record, row, which):
     return []
 
 
-def plan_memory(record, options, row, which):
+def plan_memory(record, options, row, which, save):
     """Bytes of the workspace and of what is saved, and of the inputs, for one pass by the plan's own figures."""
-    checked = rondo(options.rondo, "check", *problem_arguments(row | {"pass": which}), "--arch", record["device"],
-                    *chosen(record, row, which))
+    checked = rondo(options.rondo, "check", *problem_arguments(row | {"pass": which}), "--save", save, "--arch",
+                    record["device"], *chosen(record, row, which, save))
     plan = next((s for s in checked["strategies"] if s["legal"]), None)
     if plan is None:
         raise SystemExit(f"record: {problem_text(row | {'pass': which})}: no strategy computes it")
     inputs = sum(t["bytes"] for t in checked["tensors"] if t["kind"] == "input")
     return {"saved": plan["saved_bytes"], "workspace": plan["workspace_bytes"], "inputs": inputs}
+
+
+def training_memory(record, options, row, save):
+    """Bytes of a training step beside outputs, parameters and their gradients. The backward pass reads the inputs again, so
+    they are held, and writes their gradient."""
+    forward, backward = (plan_memory(record, options, row, which, save) for which in ("fws", "bw"))
+    held = forward["saved"] + forward["inputs"]
+    return {"saved_bytes": forward["saved"], "input_bytes": forward["inputs"], "held_bytes": held,
+            "forward_workspace_bytes": forward["workspace"], "backward_workspace_bytes": backward["workspace"],
+            "peak_bytes": held + max(forward["workspace"], backward["workspace"] + backward["inputs"])}
 
 
 def flashrnn_memory(counts, row, inputs):
@@ -208,16 +220,11 @@ def measure_memory(record, _, options):
         table = json.load(file)
     rows = []
     for row in table["rows"]:
-        forward, backward = (plan_memory(record, options, row, which) for which in ("fws", "bw"))
-        # Beside outputs, parameters and their gradients. The backward pass reads the inputs again, so they are held, and
-        # writes their gradient.
-        held = forward["saved"] + forward["inputs"]
-        peak = held + max(forward["workspace"], backward["workspace"] + backward["inputs"])
-        rows.append({key: row[key] for key in ("cell", "B", "T", "H", "D", "dtype")} |
-                    {"saved_bytes": forward["saved"], "input_bytes": forward["inputs"], "held_bytes": held,
-                     "forward_workspace_bytes": forward["workspace"],
-                     "backward_workspace_bytes": backward["workspace"], "peak_bytes": peak,
-                     "flashrnn": flashrnn_memory(table["flashrnn_saves"][row["cell"]], row, backward["inputs"])})
+        states = training_memory(record, options, row, "states")
+        products = training_memory(record, options, row, "products")
+        rows.append({key: row[key] for key in ("cell", "B", "T", "H", "D", "dtype")} | states |
+                    {"products_saved": {key: products[key] for key in products if key != "input_bytes"},
+                     "flashrnn": flashrnn_memory(table["flashrnn_saves"][row["cell"]], row, states["input_bytes"])})
     record["memory"] = {"commit": os.environ.get("RONDO_COMMIT", "unknown"), "rows": rows}
     write(record, options.record)
     print(f"memory of {len(rows)} rows", flush=True)

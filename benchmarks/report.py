@@ -227,6 +227,9 @@ def megabytes(count):
     return f"{count / 1e6:.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
 
 
+MEMORY = ("saved_bytes", "held_bytes", "forward_workspace_bytes", "backward_workspace_bytes", "peak_bytes")
+
+
 def memory_section(record):
     memory = record.get("memory")
     if not memory:
@@ -235,20 +238,24 @@ def memory_section(record):
 ## Memory of a training step{of_commit(memory, record)}
 
 MB beside outputs, parameters and their gradients. *Held* is what stays from the forward to the backward pass: for Rondo the inputs,
-which it reads again, and the states that no output carries (*saved*); for FlashRNN all states and all gates, and no inputs. *Peak* is the
-most at any time: for Rondo in the backward pass, with its workspace (products that are computed again, partial sums) and the gradient of
-the inputs; FlashRNN writes that gradient over its gates. Rondo's figures are the plans' own, FlashRNN's are counted from its code
-(`benchmarks/dense_rows.json`): tensors with a time axis only.
+which it reads again, and what is *saved*: the states that no output carries and, with `--save products`, the products of the recurrent
+matrices; for FlashRNN all states and all gates, and no inputs. *Peak* is the most at any time: for Rondo in the backward pass, with its
+*workspace* (products that are multiplied again where they were not saved, partial sums) and the gradient of the inputs; FlashRNN writes that
+gradient over its gates. Rondo's figures are the plans' own, of the choice that was measured, with products saved (not measured) of the model's;
+FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors with a time axis only. *Of FlashRNN's* are held and peak.
 
-| cell | shape | saved | held | workspace fws | workspace bw | peak | FlashRNN held | FlashRNN peak | held, of FlashRNN's | peak, of FlashRNN's |
-|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| cell | shape | | saved | held | workspace fws | workspace bw | peak | of FlashRNN's |
+|---|---|---|--:|--:|--:|--:|--:|--:|
 """
     for row in memory["rows"]:
         peer = row["flashrnn"]
-        sizes = [row["saved_bytes"], row["held_bytes"], row["forward_workspace_bytes"], row["backward_workspace_bytes"],
-                 row["peak_bytes"], peer["held_bytes"], peer["peak_bytes"]]
-        ratios = [f"{row[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes")]
-        text += "| " + " | ".join([row["cell"], shape_text({"shape": row}), *map(megabytes, sizes), *ratios]) + " |\n"
+        name = [row["cell"], shape_text({"shape": row})]
+        for what, seen in (("products again", row), ("products saved", row.get("products_saved"))):
+            if seen:
+                ratios = ", ".join(f"{seen[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes"))
+                text += "| " + " | ".join([*name, what, *(megabytes(seen[key]) for key in MEMORY), ratios]) + " |\n"
+        text += "| " + " | ".join([*name, "FlashRNN", "", megabytes(peer["held_bytes"]), "", "", megabytes(peer["peak_bytes"]),
+                                   ""]) + " |\n"
     return text
 
 

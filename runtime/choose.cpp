@@ -34,7 +34,7 @@ db::Problem database_problem(const step::Cell& cell, const Problem& problem, con
   result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};
   result.dtype = kernel::storage_name(problem.storage);
   result.math = problem.math == kernel::Math::Fast ? "fast" : "accurate";
-  result.pass = schedule::pass_name(problem.pass);
+  result.pass = schedule::pass_key(problem);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/schedule/saved_products.h"
 #include "compiler/schedule/signature.h"
 #include "runtime/storage_codec.h"
 #include "runtime/tensor_layout.h"
@@ -95,6 +96,21 @@ TensorMap<Real> converted(const TensorMap<double>& from) {
   return result;
 }
 
+// From a run of their own: all else is by the cell as it is written.
+template <class Real>
+Status add_products(const step::Cell& cell, const step::Sizes& sizes,
+                    const step::ForwardArguments<Real>& arguments, const step::RunOptions<Real>& options,
+                    step::ForwardResult<Real>& into) {
+  Result<step::ForwardResult<Real>> run =
+      step::run_forward(schedule::with_product_outputs(cell), sizes, arguments, options);
+  if (!run) return run.error();
+  for (const step::TensorId id : schedule::product_tensors(cell)) {
+    const std::string name = schedule::product_output(cell.tensors[static_cast<std::size_t>(id)]);
+    into.outputs[name] = std::move(run->outputs.at(name));
+  }
+  return success();
+}
+
 template <class Real>
 Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Problem& problem,
                                   const HostProblem& data, const step::RunOptions<Real>& options) {
@@ -107,6 +123,9 @@ Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Proble
   Result<step::ForwardResult<Real>> forward = step::run_forward(cell, data.sizes, arguments, options);
   if (!forward) return forward.error();
   result.forward = std::move(forward).value();
+  if (passes_products(problem))
+    if (Status status = add_products(cell, data.sizes, arguments, options, result.forward); !status)
+      return status.error();
   if (problem.pass != Pass::Backward) return result;
   const step::LossGradients<Real> loss{converted<Real>(data.loss.outputs),
                                        converted<Real>(data.loss.last_states)};
@@ -115,6 +134,11 @@ Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Proble
   if (!backward) return backward.error();
   result.backward = std::move(backward).value();
   return result;
+}
+
+// Their name among the outputs of the reference.
+std::string products_of(TensorRef ref, const step::Cell& cell) {
+  return schedule::product_output(cell.tensors[static_cast<std::size_t>(ref.tensor)]);
 }
 
 template <class Real>
@@ -185,6 +209,7 @@ const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, P
     case Role::InitialState: return look_up(data.forward.initial_states, name);
     case Role::Output: return backward ? look_up(forward.outputs, name) : nullptr;
     case Role::History: return backward ? look_up(forward.history, name) : nullptr;
+    case Role::Products: return backward ? look_up(forward.outputs, products_of(ref, cell)) : nullptr;
     case Role::OutputGradient: return look_up(data.loss.outputs, name);
     case Role::LastStateGradient: return look_up(data.loss.last_states, name);
     default: return nullptr;
@@ -200,6 +225,7 @@ const std::vector<Real>* computed_values(TensorRef ref, const step::Cell& cell, 
   switch (ref.role) {
     case Role::Output: return backward ? nullptr : look_up(results.forward.outputs, name);
     case Role::History: return backward ? nullptr : look_up(results.forward.history, name);
+    case Role::Products: return backward ? nullptr : look_up(results.forward.outputs, products_of(ref, cell));
     case Role::LastState: return look_up(results.forward.last_states, name);
     case Role::InputGradient: return look_up(results.backward.inputs, name);
     case Role::ParamGradient: return look_up(results.backward.params, name);

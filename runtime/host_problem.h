@@ -35,7 +35,8 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
                                   std::uint64_t seed);
 
-// What the reference gives for a problem; `backward` is filled for Pass::Backward only.
+// What the reference gives for a problem; `backward` is filled for Pass::Backward only. Products that pass
+// from forward to backward are outputs by the names of schedule::product_output().
 template <class Real>
 struct ReferenceResult {
   step::ForwardResult<Real> forward;  // with histories
@@ -49,7 +50,7 @@ Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const sche
                                               const HostProblem& data);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
-// Backward, outputs and histories are given: those of `forward`.
+// Backward, outputs, histories and saved products are given: those of `forward`.
 const std::vector<double>* given_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
                                         const HostProblem& data, const step::ForwardResult<double>& forward);
 // The values a pass computes for a tensor; null for tensors it is given.

@@ -249,7 +249,7 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   if (bound == nullptr) {
     if (tensor.need == Need::Required)
       return input_error(fmt::format("tensor '{}' is not bound", tensor.name),
-                         "bind every input, parameter, output and history");
+                         "bind every input, parameter and output, and what one pass saves for the other");
     call.zero_needed |= tensor.need == Need::Zero;
     return in_workspace(tensor.need == Need::Zero ? call.regions.zero : call.regions.discard, tensor.unit);
   }

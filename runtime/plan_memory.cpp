@@ -1,8 +1,9 @@
 #include "runtime/plan_memory.h"
 
-#include "compiler/schedule/history.h"
+#include "compiler/schedule/saved_products.h"
 #include "compiler/step/simplify.h"
 #include "runtime/plan_arguments.h"
+#include "runtime/tensor_layout.h"
 
 namespace rondo::runtime {
 
@@ -16,6 +17,10 @@ Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& 
   const step::Cell simple = step::simplify(cell);
   for (const step::TensorId id : schedule::stored_histories(simple))
     memory.saved_bytes += step::history_count(simple.tensors[static_cast<std::size_t>(id)], problem.sizes) *
+                          kernel::storage_bytes(problem.storage);
+  if (!schedule::passes_products(problem)) return memory;
+  for (const step::TensorId id : schedule::product_tensors(simple))
+    memory.saved_bytes += total_elements({schedule::Role::Products, id}, simple, problem.sizes) *
                           kernel::storage_bytes(problem.storage);
   return memory;
 }

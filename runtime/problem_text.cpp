@@ -9,6 +9,9 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/schedule/saved_products.h"
+#include "compiler/step/structure.h"
+
 namespace rondo::runtime {
 
 using kernel::Math;
@@ -179,6 +182,22 @@ Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& te
   return result;
 }
 
+namespace {
+
+// Whether products are saved.
+Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
+  if (text == "states") return false;
+  if (text != "products") return bad(fmt::format("unknown --save '{}'", text), "known: states, products");
+  if (!schedule::saved_products(cell).empty()) return true;
+  const bool multiplies = step::analyze(cell).has_matrix;
+  return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,
+                         multiplies ? "its backward pass reads no product of a matrix"
+                                    : "its step multiplies by no matrix"),
+             "leave out --save");
+}
+
+}  // namespace
+
 Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, Pass pass,
                                         const std::string& arch) {
   const auto sizes = parse_shape(text.shape, {8, 4096, 1, 1536});
@@ -199,6 +218,9 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
   auto constants = parse_constants(cell, text.constants);
   if (!constants) return constants.error();
   problem.constants = std::move(constants).value();
+  const auto save_products = parse_save(cell, text.save);
+  if (!save_products) return save_products.error();
+  problem.save_products = *save_products && pass != Pass::Forward;
   return problem;
 }
 

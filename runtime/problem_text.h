@@ -33,8 +33,10 @@ struct ProblemText {
   std::string dtype = "bf16";
   std::string math;                    // empty: the dtype's default
   std::vector<std::string> constants;  // "name=value"
+  std::string save = "states";         // what a forward pass saves for the backward pass: states or products
 };
-// Of `pass` and `arch`. Errors too for a constant that the cell does not have.
+// Of `pass` and `arch`. Errors too for a constant that the cell does not have, and for products to save where
+// the backward pass of the cell reads none.
 Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, schedule::Pass pass,
                                         const std::string& arch);
 

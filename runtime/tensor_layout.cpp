@@ -10,16 +10,12 @@ using step::Tail;
 
 namespace {
 
-const step::Tensor& tensor_of(TensorRef ref, const step::Cell& cell) {
-  return cell.tensors.at(static_cast<std::size_t>(ref.tensor));
-}
-
 bool is_param(Role role) { return role == Role::Param || role == Role::ParamGradient; }
 
 }  // namespace
 
 std::int64_t unit_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
-  const step::Tensor& tensor = tensor_of(ref, cell);
+  const step::Tensor tensor = schedule::tensor_in_role(ref, cell);
   std::int64_t elements = sizes.heads * tensor.rows;
   if (tensor.tail != Tail::Scalar) elements *= sizes.dim;
   if (tensor.tail == Tail::Matrix) elements *= sizes.dim;
@@ -38,7 +34,7 @@ Strides dense_strides(TensorRef ref, const step::Cell& cell, const step::Sizes& 
 }
 
 std::string shape_text(TensorRef ref, const step::Cell& cell) {
-  const step::Tensor& tensor = tensor_of(ref, cell);
+  const step::Tensor tensor = schedule::tensor_in_role(ref, cell);
   const char* head = is_param(ref.role) ? "H" : schedule::has_time_axis(ref.role) ? "B, T, H" : "B, H";
   const char* tail = tensor.tail == Tail::Scalar ? "" : tensor.tail == Tail::Vector ? ", D" : ", D, D";
   return fmt::format("[{}, {}{}]", head, tensor.rows, tail);
@@ -57,6 +53,7 @@ Need need_of(Role role) {
     case Role::Param:
     case Role::Output:
     case Role::History:
+    case Role::Products:
     case Role::Workspace:
     case Role::Exchange:
     case Role::Scratch:

@@ -17,7 +17,8 @@ struct Strides {
 };
 
 // Elements of one (batch row, time step) of a tensor with a time axis; of one batch row of a state boundary;
-// of the whole of a parameter. `ref` names a tensor of `cell` (not the workspace).
+// of the whole of a parameter. `ref` names a tensor of `cell`, or the products of a matrix of `cell`; none of
+// an internal role.
 std::int64_t unit_elements(schedule::TensorRef ref, const step::Cell& cell, const step::Sizes& sizes);
 // Elements of the whole tensor at sizes.batch and sizes.time, laid out densely.
 std::int64_t total_elements(schedule::TensorRef ref, const step::Cell& cell, const step::Sizes& sizes);
@@ -28,7 +29,8 @@ std::string shape_text(schedule::TensorRef ref, const step::Cell& cell);
 
 // What a caller may or must give a pass.
 enum class Need {
-  Required,  // inputs, parameters, outputs; histories; what Backward reads of the forward pass
+  Required,  // inputs, parameters, outputs; histories, saved products; what Backward reads of the forward
+             // pass
   Zero,      // read; zero if not bound: initial states, gradients of outputs and last states
   Discard,   // written; thrown away if not bound: last states, gradients that nobody wants
 };

@@ -71,6 +71,6 @@ class RunData {
 };
 
 // The tensors that a pass of the cell reads and writes at every call, each once: all but the workspace.
-std::vector<schedule::TensorRef> tensors_of_pass(const step::Cell& cell, schedule::Pass pass);
+std::vector<schedule::TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem);
 
 }  // namespace rondo::tuner

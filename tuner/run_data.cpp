@@ -1,7 +1,7 @@
 // Tensors for timing: large, random, and several sets of them where one would stay in L2.
 #include <algorithm>
 
-#include "compiler/schedule/history.h"
+#include "compiler/schedule/saved_products.h"
 #include "compiler/schedule/signature.h"
 #include "runtime/host_problem.h"
 #include "runtime/storage_codec.h"
@@ -44,7 +44,7 @@ Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream
 Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedule::Problem& problem,
                                            StreamHandle stream, std::uint64_t seed) {
   std::vector<DeviceTensor> tensors;
-  for (const TensorRef ref : tensors_of_pass(cell, problem.pass)) {
+  for (const TensorRef ref : tensors_of_pass(cell, problem)) {
     Result<DeviceTensor> tensor = DeviceTensor::allocate(ref, cell, problem, problem.sizes);
     if (!tensor) return tensor.error();
     const double scale = ref.role == Role::Param || ref.role == Role::InitialState ? 0.5 : 1;
@@ -62,8 +62,11 @@ std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
 
 }  // namespace
 
-std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, Pass pass) {
+std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
   std::vector<TensorRef> result;
+  const Pass pass = problem.pass;
+  if (passes_products(problem))
+    for (const step::TensorId id : schedule::product_tensors(cell)) result.push_back({Role::Products, id});
   auto add = [&](TensorKind kind, std::initializer_list<Role> roles) {
     for (const step::TensorId id : cell.of_kind(kind))
       for (const Role role : roles) result.push_back({role, id});

@@ -65,7 +65,8 @@ json problem_to_message(const schedule::Problem& problem) {
           {"pass", static_cast<int>(problem.pass)},
           {"math", static_cast<int>(problem.math)},
           {"constants", problem.constants},
-          {"arch", problem.arch}};
+          {"arch", problem.arch},
+          {"save_products", problem.save_products}};
 }
 
 schedule::Problem problem_from_message(const json& m) {
@@ -78,6 +79,7 @@ schedule::Problem problem_from_message(const json& m) {
   problem.math = static_cast<kernel::Math>(m.at("math").get<int>());
   problem.constants = m.at("constants").get<std::map<std::string, double>>();
   problem.arch = m.at("arch").get<std::string>();
+  problem.save_products = m.at("save_products").get<bool>();
   return problem;
 }
 

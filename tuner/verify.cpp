@@ -112,6 +112,7 @@ bool Verifier::is_computed(TensorRef ref) const {
   switch (ref.role) {
     case Role::Output:
     case Role::History:
+    case Role::Products:
     case Role::LastState: return !backward;
     case Role::InputGradient:
     case Role::ParamGradient:

@@ -12,7 +12,7 @@ namespace {
 schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem,
                                      const Verifier::CaseData& run) {
   schedule::TensorValues given;
-  for (const schedule::TensorRef ref : tensors_of_pass(cell, problem.pass))
+  for (const schedule::TensorRef ref : tensors_of_pass(cell, problem))
     if (const std::vector<double>* values =
             runtime::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
       given[ref] = *values;

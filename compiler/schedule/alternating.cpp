@@ -30,7 +30,7 @@ KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem,
     add_sweep(forward_sweep(simple, problem));
     return plan;
   }
-  const BackwardSplit split = backward_split(simple);
+  const BackwardSplit split = backward_split(simple, problem);
   dense_backward(
       simple, problem, split, own.vector, [&] { add_sweep(backward_sweep(simple, split)); }, plan);
   return plan;

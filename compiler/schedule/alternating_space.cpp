@@ -5,6 +5,7 @@
 #include "compiler/schedule/alternating.h"
 #include "compiler/schedule/alternating_body.h"
 #include "compiler/schedule/alternating_product.h"
+#include "compiler/schedule/dense.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/step_cost.h"
 #include "compiler/step/simplify.h"
@@ -45,7 +46,7 @@ struct SweepShapes {
 };
 
 SweepShapes shapes_of(const step::Cell& cell, const Problem& problem) {
-  const Sweep sweep = problem.pass == Pass::Backward ? backward_sweep(cell, backward_split(cell))
+  const Sweep sweep = problem.pass == Pass::Backward ? backward_sweep(cell, backward_split(cell, problem))
                                                      : forward_sweep(cell, problem);
   const StepStages stages = step_stages(cell, sweep.step.graph, sweep.step.roots);
   SweepShapes shapes;
@@ -140,6 +141,7 @@ struct Model {
   target::Speeds speeds;
   SweepShapes shapes;
   std::int64_t bytes = 0;  // of all tensors with a time axis
+  double before = 0;       // seconds of launches before the sweep
 
   Estimate operator()(const Parameters& parameters) const;
   double launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const;
@@ -199,7 +201,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   Estimate e;
   e.chain = step * static_cast<double>(problem.sizes.time);
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
-  e.launch = 3 * speeds.launch_s + 3 * packed / speeds.copy_bytes_per_s;
+  e.launch = 3 * speeds.launch_s + 3 * packed / speeds.copy_bytes_per_s + before;
   // What the backward pass does for all steps at once is the same for all points but for the width of copies.
   if (problem.pass == Pass::Backward)
     e.launch += (static_cast<double>(widest_vector(problem)) / g.p.vector - 1) * e.memory;
@@ -212,8 +214,13 @@ Estimate Model::operator()(const Parameters& parameters) const {
 CostModel Alternating::cost_model(const step::Cell& cell, const Problem& problem,
                                   const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
-  return Model{problem, profile.limits, profile.speeds, shapes_of(simple, problem),
-               least_bytes(simple, problem)};
+  const ProductsAgain again = products_again(simple, problem, profile);
+  return Model{problem,
+               profile.limits,
+               profile.speeds,
+               shapes_of(simple, problem),
+               least_bytes(simple, problem) + again.bytes,
+               again.seconds};
 }
 
 }  // namespace rondo::schedule

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/schedule/history.h"
+#include "compiler/schedule/saved_products.h"
 #include "compiler/step/derive.h"
 
 namespace rondo::schedule {
@@ -11,7 +12,7 @@ namespace rondo::schedule {
 using step::TensorKind;
 
 bool has_time_axis(Role role) {
-  return role == Role::Input || role == Role::Output || role == Role::History ||
+  return role == Role::Input || role == Role::Output || role == Role::History || role == Role::Products ||
          role == Role::OutputGradient || role == Role::InputGradient || role == Role::Scratch;
 }
 
@@ -19,6 +20,13 @@ bool is_kept(Role role) { return role == Role::Packed || role == Role::Vectors |
 
 bool is_internal(Role role) {
   return role == Role::Workspace || role == Role::Exchange || role == Role::Scratch || is_kept(role);
+}
+
+step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell) {
+  const step::Tensor& declared = cell.tensors.at(static_cast<std::size_t>(ref.tensor));
+  if (ref.role != Role::Products) return declared;
+  const int rows = product_rows(cell, ref.tensor);
+  return {TensorKind::Output, product_output(declared), step::Tail::Vector, {rows}, rows, declared.span};
 }
 
 const Extent& kept_extent(const KernelPlan& plan, Role role) {
@@ -53,6 +61,9 @@ std::int64_t step_bytes(const step::Tensor& tensor, const Problem& problem) {
 
 std::int64_t least_bytes(const step::Cell& cell, const Problem& problem) {
   std::int64_t per_step = 0;
+  if (passes_products(problem))
+    for (const step::TensorId id : product_tensors(cell))
+      per_step += step_bytes(tensor_in_role({Role::Products, id}, cell), problem);
   auto add = [&](const std::vector<step::TensorId>& tensors) {
     for (const step::TensorId id : tensors)
       per_step += step_bytes(cell.tensors[static_cast<std::size_t>(id)], problem);

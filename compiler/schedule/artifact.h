@@ -1,10 +1,9 @@
 // What a schedule delivers: kernels, how each is launched, and which tensor every argument is.
 //
-// Element types: inputs, outputs, histories and their gradients, matrix parameters and scratch have the
-// problem's storage type; vector and scalar parameters, initial and last states and the gradients of these
-// and of matrices are fp32. Layouts: step_ir.h
-// (TensorKind). Tensors with a time axis take a stride in B and in T (elements); everything inside a step is
-// contiguous.
+// Element types: inputs, outputs, histories and their gradients, saved products, matrix parameters and
+// scratch have the problem's storage type; vector and scalar parameters, initial and last states and the
+// gradients of these and of matrices are fp32. Layouts: step_ir.h (TensorKind). Tensors with a time axis take
+// a stride in B and in T (elements); everything inside a step is contiguous.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +23,8 @@ enum class Role {
   Output,
   History,
   LastState,  // forward results; History[t] is the state after step t
+  Products,   // products of the matrix TensorRef::tensor made at each step, one row each, which ForwardSave
+              // leaves for Backward (saved_products.h)
   OutputGradient,
   LastStateGradient,  // given to the backward pass
   InputGradient,
@@ -48,6 +49,9 @@ struct TensorRef {
   step::TensorId tensor = -1;
   friend bool operator==(const TensorRef&, const TensorRef&) = default;
 };
+
+// The tensor as it is in this role: the cell's declaration, but for Products. Not of internal roles.
+step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell);
 
 struct Pointer {
   TensorRef tensor;

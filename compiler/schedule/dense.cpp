@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/schedule/matrix_gradient.h"
@@ -27,6 +28,28 @@ Legality dense_legal(const step::Cell& cell) {
       return {false,
               fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
   return {};
+}
+
+// By what bounds a product over all steps: multiplying, an mma of 4096 operations every 8 cycles in each
+// quarter of an SM (fp32: multiply-adds), or moving vectors in and products out.
+ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  ProductsAgain again;
+  if (problem.pass != Pass::Backward || passes_products(problem)) return again;
+  const bool reals = problem.storage == kernel::Storage::F32;
+  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : 4 * 4096.0 / 8;
+  const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
+  const step::Sizes& sizes = problem.sizes;
+  const std::int64_t elements =
+      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
+  const auto row = static_cast<double>(elements) * kernel::storage_bytes(problem.storage);
+  for (const ProductGroup& group : backward_split(cell, problem).forward) {
+    const auto rows = static_cast<int>(group.products.size());
+    const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
+    again.seconds += profile.speeds.launch_s +
+                     std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
+    again.bytes += elements * rows * kernel::storage_bytes(problem.storage);
+  }
+  return again;
 }
 
 namespace {
@@ -53,10 +76,8 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
     make_vector(group.vector);
     std::vector<TimeProduct> products;
     for (const Product& product : group.products)
-      products.push_back({product.matrix,
-                          product.row,
-                          operand(cell, split, group.vector),
-                          {{Role::Scratch, kProducts}, split.product_row.at(product.node)}});
+      products.push_back(
+          {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
     plan.launches.push_back(time_product(
         cell, problem, products, plan.scratch_rows,
         gemm_parameters(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), vector)));

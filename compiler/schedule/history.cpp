@@ -1,7 +1,9 @@
 #include "compiler/schedule/history.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "compiler/schedule/saved_products.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
@@ -27,6 +29,17 @@ std::vector<NodeId> forward_roots(const step::Cell& cell) {
   std::vector<NodeId> roots;
   for (const auto* rows : {&cell.next, &cell.outputs})
     for (const step::Row& row : *rows) roots.push_back(row.value);
+  return roots;
+}
+
+std::vector<NodeId> forward_roots(const step::Cell& cell, const Problem& problem) {
+  std::vector<NodeId> roots = forward_roots(cell);
+  if (problem.pass != Pass::ForwardSave || !passes_products(problem)) return roots;
+  for (const auto& [node, where] : saved_products(cell)) {
+    if (cell.graph.at(node).kind != NodeKind::MatVec)
+      throw std::logic_error("a cell whose products are saved must be simplified");
+    roots.push_back(node);
+  }
   return roots;
 }
 

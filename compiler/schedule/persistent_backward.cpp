@@ -51,7 +51,8 @@ class SweepBuilder : PersistentBody {
   void declare() {
     for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
       inputs_[id] = kernel_.stage({Role::Input, id});
-    if (!split_.product_row.empty()) products_at_ = kernel_.stage({Role::Scratch, kProducts});
+    for (const TensorRef& ref : products_read(split_, step_.graph, step_.roots))
+      products_.push_back({ref, kernel_.stage(ref)});
     for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
@@ -95,7 +96,8 @@ class SweepBuilder : PersistentBody {
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
-      return now.load(products_at_, split_.product_row.at(id), channel);
+      const RowRef& where = split_.products.at(id);
+      return now.load(staged_products(where.tensor), where.row, channel);
     }
     if (node.kind == NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
@@ -113,6 +115,12 @@ class SweepBuilder : PersistentBody {
       }
       default: return param(node, channel);
     }
+  }
+
+  int staged_products(const TensorRef& ref) const {
+    for (const auto& [tensor, staged] : products_)
+      if (tensor == ref) return staged;
+    throw std::logic_error("persistent: a product that is neither made nor saved");
   }
 
   int before_of(const TensorRef& ref) const {
@@ -156,7 +164,8 @@ class SweepBuilder : PersistentBody {
   const BackwardNeeds& needs_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
   std::vector<int> before_;  // parallel to split_.histories
-  int products_at_ = -1, lefts_at_ = -1;
+  std::vector<std::pair<TensorRef, int>> products_;
+  int lefts_at_ = -1;
   std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
   std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
   KernelTensor workspace_;
@@ -167,7 +176,7 @@ class SweepBuilder : PersistentBody {
 
 void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                          KernelPlan& plan) {
-  const BackwardSplit split = backward_split(cell);
+  const BackwardSplit split = backward_split(cell, problem);
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
       cell, problem, split, own.vector,

@@ -3,6 +3,7 @@
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_body.h"
+#include "compiler/schedule/saved_products.h"
 
 namespace rondo::schedule {
 namespace {
@@ -19,7 +20,9 @@ class ForwardBuilder : PersistentBody {
                        fmt::format("{}_persistent_{}", cell.name, pass_name(problem.pass)),
                        fmt::format("{}: persistent forward, {} in memory", cell.name,
                                    kernel::storage_name(problem.storage)),
-                       TimeOrder::Forward, {cell.graph, forward_roots(cell)}) {}
+                       TimeOrder::Forward, {cell.graph, forward_roots(cell, problem)}) {
+    if (problem.pass == Pass::ForwardSave && passes_products(problem)) saved_ = saved_products(cell);
+  }
 
   Launch build() {
     declare();
@@ -45,6 +48,9 @@ class ForwardBuilder : PersistentBody {
     if (problem_.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(cell_))
         histories_[id] = kernel_.write_each_step({Role::History, id});
+    for (const auto& [node, where] : saved_)
+      if (products_.count(where.tensor.tensor) == 0)
+        products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
@@ -65,11 +71,17 @@ class ForwardBuilder : PersistentBody {
         now.store(kept->second, next.row, values);
       return;
     }
-    const step::Row& output = cell_.outputs[root - cell_.next.size()];
-    now.store(outputs_.at(output.tensor), output.row, values);
+    root -= cell_.next.size();
+    if (root < cell_.outputs.size()) {
+      const step::Row& output = cell_.outputs[root];
+      return now.store(outputs_.at(output.tensor), output.row, values);
+    }
+    const RowRef& product = saved_.at(step_.roots[cell_.next.size() + root]);
+    now.store(products_.at(product.tensor.tensor), product.row, values);
   }
 
-  std::map<TensorId, int> staged_, outputs_, histories_;
+  std::map<step::NodeId, RowRef> saved_;
+  std::map<TensorId, int> staged_, outputs_, histories_, products_;  // products_: by matrix
   std::map<TensorId, KernelTensor> first_, last_;
 };
 

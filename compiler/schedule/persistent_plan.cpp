@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/saved_products.h"
 #include "compiler/schedule/step_order.h"
 
 namespace rondo::schedule {
@@ -21,6 +22,36 @@ const step::Row* input_gradient(const step::BackwardStep& step, NodeId node) {
   return found == step.inputs.end() ? nullptr : &*found;
 }
 
+// Forward products that are multiplied again: those that the sweep reads, or that a vector of such a product
+// or of a matrix gradient does.
+void multiply_again(BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  std::vector<NodeId> wanted;
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
+    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
+  for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
+  for (ProductGroup& group : product_groups(step.graph, wanted)) {
+    for (const Product& product : group.products) {
+      const auto row = static_cast<int>(split.products.size());
+      split.products.emplace(product.node, RowRef{{Role::Scratch, kProducts}, row});
+    }
+    split.forward.push_back(std::move(group));
+  }
+}
+
+// Rows for the vectors of all steps that are neither inputs nor saved states.
+void place_vectors(const step::Cell& cell, BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  const auto keep = [&](NodeId vector) {
+    const Node& node = step.graph.at(vector);
+    const bool stored = node.kind == NodeKind::Leaf &&
+                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
+  };
+  for (const ProductGroup& group : split.forward) keep(group.vector);
+  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+}
+
 }  // namespace
 
 RowRef left_row(const BackwardSplit& split, NodeId left) {
@@ -30,7 +61,7 @@ RowRef left_row(const BackwardSplit& split, NodeId left) {
   return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
 }
 
-BackwardSplit backward_split(const step::Cell& cell) {
+BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
   BackwardSplit split;
   split.needs = backward_needs(cell);
   const step::BackwardStep& step = split.needs.step;
@@ -57,39 +88,38 @@ BackwardSplit backward_split(const step::Cell& cell) {
       split.histories.push_back(ref);
   }
 
-  // Forward products that the sweep reads, or that a vector of such a product or of a matrix gradient reads.
-  std::vector<NodeId> wanted;
-  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
-    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
-  const std::vector<NodeId> of_sweep = wanted;
-  for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
-  for (ProductGroup& group : product_groups(step.graph, wanted)) {
-    for (const Product& product : group.products)
-      split.product_row.emplace(product.node, static_cast<int>(split.product_row.size()));
-    split.forward.push_back(std::move(group));
-  }
-  auto keep = [&](NodeId vector) {
-    const Node& node = step.graph.at(vector);
-    const bool stored = node.kind == NodeKind::Leaf &&
-                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
-    if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
-  };
-  for (const ProductGroup& group : split.forward) keep(group.vector);
-  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+  if (passes_products(problem))
+    split.products = saved_products(cell);
+  else
+    multiply_again(split);
+  place_vectors(cell, split);
   return split;
 }
 
+std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
+                                     const std::vector<NodeId>& roots) {
+  std::vector<TensorRef> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const auto product = split.products.find(id);
+    if (product == split.products.end()) continue;
+    const TensorRef& tensor = product->second.tensor;
+    if (std::find(result.begin(), result.end(), tensor) == result.end()) result.push_back(tensor);
+  }
+  return result;
+}
+
 std::vector<int> scratch_rows(const BackwardSplit& split) {
-  return {static_cast<int>(split.product_row.size()), static_cast<int>(split.vector_row.size()),
-          static_cast<int>(split.lefts.size())};
+  int again = 0;
+  for (const ProductGroup& group : split.forward) again += static_cast<int>(group.products.size());
+  return {again, static_cast<int>(split.vector_row.size()), static_cast<int>(split.lefts.size())};
 }
 
 StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
   if (problem.pass == Pass::Backward) {
-    BackwardSplit split = backward_split(cell);
+    BackwardSplit split = backward_split(cell, problem);
     return {std::move(split.sweep), std::move(split.sweep_roots)};
   }
-  return {cell.graph, forward_roots(cell)};
+  return {cell.graph, forward_roots(cell, problem)};
 }
 
 std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
@@ -128,11 +158,15 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
     shape.rows_in = rows(cell.of_kind(TensorKind::Input));
     shape.rows_out = rows(cell.of_kind(TensorKind::Output));
     if (problem.pass == Pass::ForwardSave) shape.rows_out += rows(stored_histories(cell));
+    if (passes_products(problem)) shape.rows_out += static_cast<int>(saved_products(cell).size());
     return shape;
   }
-  const BackwardSplit split = backward_split(cell);
+  const BackwardSplit split = backward_split(cell, problem);
   shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
-                  rows(cell.of_kind(TensorKind::Output)) + static_cast<int>(split.product_row.size());
+                  rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
+    shape.rows_in +=
+        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, cell).rows;
   for (const TensorRef& ref : split.histories) shape.rows_in += rows({ref.tensor});
   shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());

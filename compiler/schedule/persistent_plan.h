@@ -11,16 +11,18 @@
 namespace rondo::schedule {
 
 // The backward pass. Products of the forward step are computed again for all steps at once (they need only
-// the saved states), level by level; so are the vectors they multiply, where these are no states or inputs.
-// The sweep then reads both; it leaves the left factors of the matrix gradients.
+// the saved states), level by level, unless they were saved; so are the vectors that are multiplied, where
+// these are no states or inputs. The sweep then reads products; it leaves the left factors of the matrix
+// gradients.
 struct BackwardSplit {
   BackwardNeeds needs;
-  step::Graph sweep;                        // the graph with the forward products cut off
-  std::vector<step::NodeId> sweep_roots;    // carries, inputs, params (needs.step's order), then `lefts`
-  std::vector<ProductGroup> forward;        // groups of forward products, by level
-  std::map<step::NodeId, int> product_row;  // forward product -> row of scratch tensor kProducts
-  std::map<step::NodeId, int> vector_row;   // vector that is no leaf -> row of kVectors
-  std::vector<TensorRef> histories;         // saved states that the sweep reads
+  step::Graph sweep;                      // the graph with the forward products cut off
+  std::vector<step::NodeId> sweep_roots;  // carries, inputs, params (needs.step's order), then `lefts`
+  std::vector<ProductGroup> forward;      // groups of forward products to multiply again, by level
+  // Forward product -> where it lies: a row of scratch tensor kProducts, or saved.
+  std::map<step::NodeId, RowRef> products;
+  std::map<step::NodeId, int> vector_row;  // vector that is no leaf -> row of kVectors
+  std::vector<TensorRef> histories;        // saved states that the sweep reads
   // Left factors of matrix gradients that are no gradient of an input: row i of kLefts. The others are read
   // where the sweep stores them.
   std::vector<step::NodeId> lefts;
@@ -28,7 +30,10 @@ struct BackwardSplit {
 // Where a left factor lies.
 RowRef left_row(const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1, kLefts = 2;  // scratch tensors of the backward pass
-BackwardSplit backward_split(const step::Cell& cell);
+BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
+// Tensors in which forward products lie that `roots` of the graph read, each once.
+std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
+                                     const std::vector<step::NodeId>& roots);
 std::vector<int> scratch_rows(const BackwardSplit& split);
 
 // The step of the sweep: graph and roots.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/schedule/cluster_cost.h"
+#include "compiler/schedule/dense.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_geometry.h"
@@ -221,6 +222,7 @@ struct Model {
   SweepShape shape;
   StepCost step;
   std::int64_t bytes = 0;  // of all staged and written tensors
+  double before = 0;       // seconds of launches before the sweep
 
   Estimate operator()(const Parameters& parameters) const;
   double exchange(const PersistentGeometry& g) const;
@@ -296,7 +298,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   Estimate e;
   e.chain = waves * time * cycles / speeds.clock_hz;
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
-  e.launch = speeds.launch_s + 20e-6;  // the matrices' way in
+  e.launch = speeds.launch_s + 20e-6 + before;  // the matrices' way in
   e.seconds = std::max(e.chain, e.memory) + e.launch;
   return e;
 }
@@ -308,12 +310,14 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
   const StepGraph graph = sweep_graph(simple, problem);
+  const ProductsAgain again = products_again(simple, problem, profile);
   return Model{problem.sizes,
                profile.limits,
                profile.speeds,
                shape,
                step_cost(simple, problem, graph.graph, graph.roots),
-               least_bytes(simple, problem)};
+               least_bytes(simple, problem) + again.bytes,
+               again.seconds};
 }
 
 }  // namespace rondo::schedule

@@ -13,6 +13,14 @@ const char* pass_name(Pass pass) {
   return "?";
 }
 
+bool passes_products(const Problem& problem) {
+  return problem.save_products && problem.pass != Pass::Forward;
+}
+
+std::string pass_key(const Problem& problem) {
+  return std::string(pass_name(problem.pass)) + (passes_products(problem) ? "+products" : "");
+}
+
 kernel::Math default_math(kernel::Storage storage) {
   return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
 }

@@ -25,7 +25,15 @@ struct Problem {
   kernel::Math math = kernel::Math::Fast;
   std::map<std::string, double> constants;  // overrides of the cell's `const`s
   std::string arch = "sm_90";
+  // ForwardSave also stores the products of matrices that Backward reads, which otherwise multiplies the
+  // saved states again (saved_products.h). Forward saves nothing; elsewhere the two passes must agree on it.
+  bool save_products = false;
 };
+
+// Whether products of the forward step go from ForwardSave to Backward.
+bool passes_products(const Problem& problem);
+// The pass and what goes between its two parts: "fw", "fws", "bw+products" ...
+std::string pass_key(const Problem& problem);
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);

@@ -29,6 +29,7 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
     case Role::InitialState: return name + "_first";
     case Role::LastState: return name + "_last";
     case Role::History: return name + "_history";
+    case Role::Products: return name + "_products";
     case Role::OutputGradient: return "grad_" + name + "_out";
     case Role::LastStateGradient: return "grad_" + name + "_last";
     case Role::InputGradient:
@@ -67,7 +68,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
     shape = fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
-    const step::Tensor& tensor = cell_.tensors[static_cast<std::size_t>(ref.tensor)];
+    const step::Tensor tensor = tensor_in_role(ref, cell_);
     result.rows = tensor.rows;
     shape = shape_of(ref, tensor);
   }

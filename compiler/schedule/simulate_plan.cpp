@@ -152,7 +152,7 @@ class PlanSimulator {
 
 std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const step::Sizes& sizes) {
   if (is_internal(ref.role)) throw std::logic_error("the workspace has no shape of its own");
-  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
+  const step::Tensor tensor = tensor_in_role(ref, cell);
   if (ref.role == Role::History) return step::history_count(tensor, sizes);
   return step::element_count(tensor, sizes);
 }

@@ -13,9 +13,11 @@ namespace rondo::schedule {
 using step::Tail;
 using step::TensorKind;
 
-Legality Stream::legal(const step::Cell& cell, const Problem&) const {
+Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
   const step::Structure structure = step::analyze(cell);
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
+  if (passes_products(problem))
+    return {false, "the step multiplies by no matrix: there are no products to save"};
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/saved_products.h"
 #include "compiler/schedule/stream.h"
 
 namespace rondo::schedule {
@@ -34,7 +35,7 @@ void find_ends(const step::Cell& cell, Role first, Role last, Sweep& sweep) {
 
 SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
   const Node& node = split.sweep.at(id);
-  if (node.kind == NodeKind::MatVec) return now({{Role::Scratch, kProducts}, split.product_row.at(id)});
+  if (node.kind == NodeKind::MatVec) return now(split.products.at(id));
   if (node.kind == NodeKind::Gradient) {
     const step::GradientRef& g = node.gradient;
     if (g.of == step::GradientRef::Of::NextState) return carry(carry_of(cell, g.tensor, g.row));
@@ -63,7 +64,7 @@ bool is_read(const Node& node) {
 
 Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
   Sweep sweep;
-  sweep.step = {cell.graph, forward_roots(cell)};
+  sweep.step = {cell.graph, forward_roots(cell, problem)};
   for (const NodeId id : reachable(cell.graph, sweep.step.roots)) {
     const Node& node = cell.graph.at(id);
     if (!is_read(node) || is_param(cell, node)) continue;
@@ -81,6 +82,8 @@ Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
   }
   for (const Row& output : cell.outputs)
     sweep.sinks.push_back({into({{Role::Output, output.tensor}, output.row})});
+  if (problem.pass == Pass::ForwardSave && passes_products(problem))
+    for (const auto& [node, where] : saved_products(cell)) sweep.sinks.push_back({into(where)});
   find_ends(cell, Role::InitialState, Role::LastState, sweep);
   return sweep;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "compiler/schedule/lower_graph.h"
@@ -78,7 +79,8 @@ class VectorBuilder {
           if (before_.count(ref.tensor) == 0) before_[ref.tensor] = signature_.reads(ref);
         }
     }
-    if (!split_.product_row.empty()) products_ = signature_.reads({Role::Scratch, kProducts});
+    for (const TensorRef& ref : products_read(split_, graph_, {node_}))
+      products_.push_back(signature_.reads(ref));
     out_ = signature_.writes({Role::Scratch, kVectors});
   }
 
@@ -102,7 +104,10 @@ class VectorBuilder {
     auto& b = builder_;
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - graph_.nodes.data());
-      return b.load("product", products_.memory[place(products_, split_.product_row.at(id), t)]);
+      const RowRef& where = split_.products.at(id);
+      const auto from = std::find_if(products_.begin(), products_.end(),
+                                     [&](const KernelTensor& tensor) { return tensor.ref == where.tensor; });
+      return b.load("product", from->memory[place(*from, where.row, t)]);
     }
     if (tensor(node.tensor).kind == TensorKind::Input)
       return b.load(tensor(node.tensor).name,
@@ -136,7 +141,8 @@ class VectorBuilder {
   Signature signature_;
   GraphLowering lowering_;
   std::map<TensorId, KernelTensor> given_, first_, before_;  // before_: by the history's or output's tensor
-  KernelTensor products_, out_;
+  std::vector<KernelTensor> products_;
+  KernelTensor out_;
   Value head_, batch_, channel_;
 };
 

@@ -6,7 +6,7 @@
 namespace rondo::schedule {
 
 // Computes the vector `node` of every batch row, step and head into its row of scratch tensor kVectors. The
-// products it depends on lie in kProducts already.
+// products it depends on are there already.
 Launch time_vector(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
                    step::NodeId node);
 

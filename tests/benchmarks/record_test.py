@@ -32,9 +32,10 @@ elif words[0] == "tune":
 elif words[0] == "check":
     backward = option("--pass") == "bw"
     chosen = [w for w in words if w.startswith("blocks=")]
+    products = option("--save") == "products"
     answer = {"strategies": [{"name": "stream", "legal": False, "workspace_bytes": 0, "saved_bytes": 0},
-                             {"name": "persistent", "legal": True, "workspace_bytes": 5000000 if backward else 1000000,
-                              "saved_bytes": 7000000 if chosen else 9}],
+                             {"name": "persistent", "legal": True, "workspace_bytes": (2000000 if products else 5000000) if backward else 1000000,
+                              "saved_bytes": 11000000 if products else 7000000 if chosen else 9}],
               "tensors": [{"kind": "input", "bytes": 20000000}, {"kind": "output", "bytes": 1}]}
 else:
     cold = "--no-db" in words
@@ -118,6 +119,9 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual(row["saved_bytes"], 7000000, "by the recorded choice, not the model's")
         self.assertEqual(row["held_bytes"], 27000000)
         self.assertEqual(row["peak_bytes"], 27000000 + 5000000 + 20000000)
+        self.assertEqual(row["products_saved"], {
+            "saved_bytes": 11000000, "held_bytes": 31000000, "forward_workspace_bytes": 1000000,
+            "backward_workspace_bytes": 2000000, "peak_bytes": 31000000 + 2000000 + 20000000})
         # GRU, a batch of 20 in three tiles of 8: one state for 101 steps, without the output's 100 of 20, and 7 gates.
         vector = 64 * 2
         states = 101 * 24 * vector - 100 * 20 * vector
@@ -174,7 +178,9 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual(self.report().returncode, 0)
         page = (self.folder / "results.md").read_text(encoding="utf-8")
         self.assertIn("3 of 3 GPU tests passed. compute-sanitizer: memcheck 0 errors in 2 tests", page)
-        self.assertIn("| gru | B=20 T=100 D=64 | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
+        self.assertIn("| gru | B=20 T=100 D=64 | products again | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
+        self.assertIn("| gru | B=20 T=100 D=64 | products saved | 11 | 31 | 1.0 | 2.0 | 53 |", page)
+        self.assertIn("| gru | B=20 T=100 D=64 | FlashRNN |  | 2.2 |  |  | 22 |", page)
 
     def test_check_finds_stale_pages_and_writes_nothing(self):
         record = self.recorded("rows")

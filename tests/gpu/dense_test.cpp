@@ -56,10 +56,12 @@ class DenseCell : public rondo::testing::GpuTest,
     return compiled.ok() && compiled->spills();
   }
 
-  void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {}) {
+  void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
+              bool save_products = false) {
     const step::Sizes sizes = cases.back().sizes;
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
-    const schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
+    schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
+    p.save_products = save_products;
     const auto plan = plan_for(cell, p);
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
@@ -89,6 +91,14 @@ TEST_P(DenseCell, RepeatsBitByBit) {
   verify({{{16, 70, 1, dim}, {}, true}}, 200);
 }
 
+// The forward pass stores the products of every step, the backward pass reads them.
+class SavedProducts : public DenseCell {};
+TEST_P(SavedProducts, Tails) {
+  verify({{{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}},
+         20, {}, true);
+}
+
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
   const char* forms[] = {"block", "cluster", "grid", "alternating"};
   return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
@@ -102,6 +112,12 @@ INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
                                             ::testing::Values(Pass::Forward, Pass::ForwardSave,
                                                               Pass::Backward),
                                             ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::BF16),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward),
+                                            ::testing::Values(Form::Block, Form::Grid, Form::Alternating)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Alternating, DenseCell,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),

@@ -1,4 +1,6 @@
 // Which strategy the model takes for cells with matrices, and what is said when none has room.
+#include <filesystem>
+
 #include "compiler/constraint/explain.h"
 #include "runtime/choose.h"
 #include "runtime/emit_stages.h"
@@ -60,6 +62,49 @@ TEST(ChooseDense, ALargeHeadFillsTheMachine) {
   const auto plan = build_choice(testing::library_cell("lstm"), problem, *choice);
   ASSERT_TRUE(plan.ok());
   EXPECT_GE(schedule::grid_blocks(plan->launches.back(), 16, 1024), 128);
+}
+
+// What goes from forward to backward is part of the problem: neither pass takes what was tuned for the other
+// way, not even as its neighbour.
+TEST(ChooseDense, SavedProductsAreAnotherProblem) {
+  const step::Cell cell = testing::library_cell("gru");
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+    schedule::Problem states = problem_of({16, 1024, 1, 256}, Storage::BF16, pass), products = states;
+    products.save_products = true;
+    const db::Problem key = database_problem(cell, states, kProfile);
+    const db::Problem other = database_problem(cell, products, kProfile);
+    EXPECT_EQ(key.pass, schedule::pass_name(pass))
+        << "records from before there was a choice are still found";
+    EXPECT_EQ(key == other, pass == Pass::Forward) << "a forward pass alone saves nothing";
+    EXPECT_EQ(db::alike(key, other), pass == Pass::Forward);
+  }
+}
+
+TEST(ChooseDense, WhatIsTunedForStatesIsNoChoiceForProducts) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "choose-saved-products";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  db::Database database = db::Database::open((folder / "tuning.db").string()).value();
+  const step::Cell cell = testing::library_cell("gru");
+  db::Device device;
+  device.key = kProfile.key;
+  device.name = kProfile.name;
+  ASSERT_TRUE(database.put_device(device).ok());
+  ASSERT_TRUE(database.put_cell({step::canonical_hash(cell), cell.name, cell.source}).ok());
+  schedule::Problem problem = problem_of({16, 1024, 1, 256}, Storage::BF16, Pass::Backward);
+  const Candidate best = best_candidate(cell, problem, kProfile).value();
+  db::Trial trial;
+  trial.strategy = best.strategy;
+  trial.parameters = parameters_to_json(best.parameters);
+  trial.verified = true;
+  trial.median_ms = 1;
+  const auto id = database.upsert_problem(database_problem(cell, problem, kProfile));
+  ASSERT_TRUE(database.set_best(database.record_trial(id.value(), trial).value(), db::Replace::Always).ok());
+  ChooseOptions options;
+  options.database = &database;
+  EXPECT_EQ(choose(cell, problem, kProfile, options)->origin, ChoiceOrigin::Tuned);
+  problem.save_products = true;
+  EXPECT_EQ(choose(cell, problem, kProfile, options)->origin, ChoiceOrigin::Model);
 }
 
 TEST(ChooseDense, AnEmptySpaceNamesTheResource) {

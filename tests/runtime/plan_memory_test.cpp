@@ -10,9 +10,10 @@ namespace {
 
 using schedule::Pass;
 
-PlanMemory memory_of(const std::string& name, Pass pass) {
+PlanMemory memory_of(const std::string& name, Pass pass, bool save_products = false) {
   const step::Cell cell = testing::library_cell(name);
-  const schedule::Problem problem = testing::problem_of(pass);
+  schedule::Problem problem = testing::problem_of(pass);
+  problem.save_products = save_products;
   const auto choice = choose(cell, problem, target::find_profile("h200").value());
   const schedule::KernelPlan plan = build_choice(cell, problem, choice.value()).value();
   const PlanMemory memory = plan_memory(cell, problem, plan).value();
@@ -38,6 +39,17 @@ TEST(PlanMemory, SavedAreTheStatesThatNoOutputCarries) {
 TEST(PlanMemory, TheBackwardPassOfADenseCellHoldsItsProducts) {
   EXPECT_GE(memory_of("lstm", Pass::Backward).workspace_bytes, 4 * kHistory);
   EXPECT_LT(memory_of("lstm", Pass::ForwardSave).workspace_bytes, kHistory);
+}
+
+// Saved, they go from the workspace to what is held between the passes.
+TEST(PlanMemory, SavedProductsAreHeldAndNotMadeAgain) {
+  EXPECT_EQ(memory_of("lstm", Pass::ForwardSave, true).saved_bytes, (1 + 4) * kHistory);
+  EXPECT_EQ(memory_of("lstm", Pass::Backward, true).saved_bytes, (1 + 4) * kHistory);
+  EXPECT_EQ(memory_of("gru", Pass::ForwardSave, true).saved_bytes, 3 * kHistory);
+  EXPECT_EQ(memory_of("lstm", Pass::Forward, true).saved_bytes, 0);
+  EXPECT_EQ(memory_of("lstm", Pass::Backward).workspace_bytes -
+                memory_of("lstm", Pass::Backward, true).workspace_bytes,
+            4 * kHistory);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "compiler/schedule/history.h"
+#include "compiler/schedule/saved_products.h"
+#include "compiler/schedule/signature.h"
 #include "compiler/schedule/simulate_plan.h"
 #include "compiler/schedule/strategy.h"
 #include "compiler/step/reference.h"
@@ -52,7 +53,7 @@ struct Case {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
            " D=" + std::to_string(problem.sizes.dim) + " " + kernel::storage_name(problem.storage) + " " +
-           print(parameters);
+           (problem.save_products ? "products saved " : "") + print(parameters);
   }
 };
 
@@ -92,6 +93,7 @@ class Comparison {
       compare(forward, {Role::LastState, id}, truth->last_states, plain->last_states);
     for (const TensorId id : stored_histories(case_.cell))
       compare(forward, {Role::History, id}, truth->history, plain->history);
+    if (passes_products(case_.problem)) compare_products(forward);
     for (const auto& [ref, values] : forward.written)
       if (ref.role != Role::LastState) given_[ref] = values;
     backward();
@@ -113,6 +115,30 @@ class Comparison {
       compare(run, {Role::ParamGradient, id}, truth->params, plain->params);
     for (const TensorId id : case_.cell.of_kind(TensorKind::State))
       compare(run, {Role::InitialStateGradient, id}, truth->initial_states, plain->initial_states);
+    if (passes_products(case_.problem)) compare_multiplied_again(run);
+  }
+
+  // By the cell with the products as outputs.
+  void compare_products(const SimulatedRun& forward) {
+    const step::Cell cell = with_product_outputs(case_.cell);
+    const auto truth = run_forward(cell, case_.problem.sizes, arguments_, options64());
+    const auto plain = run_forward(cell, case_.problem.sizes, arguments32_, with_history());
+    ASSERT_TRUE(truth) << truth.error().message;
+    ASSERT_TRUE(plain) << plain.error().message;
+    ASSERT_FALSE(product_tensors(case_.cell).empty());
+    for (const TensorId id : product_tensors(case_.cell))
+      compare(forward, {Role::Products, id}, truth->outputs, plain->outputs);
+  }
+
+  // Gradients over the same saved states, with products multiplied again: apart by no more than either
+  // may be off.
+  void compare_multiplied_again(const SimulatedRun& with_saved) {
+    case_.problem.save_products = false;
+    const SimulatedRun again = simulate();
+    ASSERT_EQ(again.written.size(), with_saved.written.size());
+    for (const auto& [ref, values] : again.written)
+      EXPECT_LE(norm_error(with_saved.written.at(ref), values), allowed_.at(ref))
+          << case_.name() << ": " << name_of(ref, case_.cell) << " depends on what is saved";
   }
 
   void draw_arguments() {
@@ -187,7 +213,7 @@ class Comparison {
   // allowed.
   void compare(const SimulatedRun& run, TensorRef ref, const step::TensorMap<double>& truth,
                const step::TensorMap<float>& plain) {
-    const std::string& name = case_.cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+    const std::string name = tensor_in_role(ref, case_.cell).name;
     const std::vector<double>& want = truth.at(name);
     std::vector<double> loop(plain.at(name).begin(), plain.at(name).end());
     if (has_time_axis(ref.role))
@@ -196,6 +222,7 @@ class Comparison {
     const double error = norm_error(run.written.at(ref), want);
     const double allowed =
         1.5 * norm_error(loop, want) + 2 * unit_roundoff(case_.problem.storage) + 64 * std::exp2(-24);
+    allowed_[ref] = allowed;
     EXPECT_LE(error, allowed) << case_.name() << " " << pass_name(case_.problem.pass) << ": " << name
                               << ", role " << static_cast<int>(ref.role);
   }
@@ -214,6 +241,7 @@ class Comparison {
   step::LossGradients<double> loss_;
   step::LossGradients<float> loss32_;
   TensorValues given_;
+  std::map<TensorRef, double, TensorRefLess> allowed_;  // the error of each result
 };
 
 }  // namespace rondo::schedule

@@ -1,5 +1,5 @@
-// A linear cell over small integers: every product, sum and gradient is exact in every type, so a fragment
-// that lies in the wrong place cannot hide in rounding.
+// A cell over small integers, linear where nothing else is said: every product, sum and gradient is exact in
+// every type, so a fragment that lies in the wrong place cannot hide in rounding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,15 +37,21 @@ inline std::vector<double> integers(std::mt19937& rng, std::int64_t count, int o
   return values;
 }
 
+struct ExactCell {
+  const char* text = kLinear;  // exact over small integers
+  bool save_products = false;
+};
+
 class ExactCase {
  public:
   ExactCase(const char* strategy, Parameters parameters, kernel::Storage storage = kernel::Storage::BF16,
-            const step::Clip& clip = {})
-      : cell_(step::clipped(frontend::parse(kLinear, "linear.cell").cells.at(0), clip).value()),
+            const step::Clip& clip = {}, const ExactCell& cell = {})
+      : cell_(step::clipped(frontend::parse(cell.text, "exact.cell").cells.at(0), clip).value()),
         strategy_(find_strategy(strategy)),
         parameters_(std::move(parameters)) {
     problem_.sizes = {5, 3, 2, 40};
     problem_.storage = storage;
+    problem_.save_products = cell.save_products;
   }
 
   void run() {

@@ -1,41 +1,14 @@
 // persistent, forward and backward, in the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
-#include "compiler/schedule/persistent_geometry.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/dense_points.h"
 
 namespace rondo::schedule {
 namespace {
 
 const Strategy* const kPersistent = find_strategy("persistent");
-
-// A legal point near the wanted one: fewer blocks where the head is too small for so many.
-Parameters parameters_for(const Problem& problem, int blocks, int grid, int turn, bool reduce_scatter,
-                          int share = 1) {
-  int vector = 8;
-  while (problem.sizes.dim % vector != 0) vector /= 2;
-  const int unit_blocks = reduce_scatter && blocks % 2 == 1 ? 2 : turn % 2 + 1;
-  const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;
-  const bool even = reduce_scatter ? blocks * unit_blocks % (4 * share) == 0 : tiles % 2 == 0;
-  const int splits = turn % 3 == 1 && even ? 2 : 1;
-  return {{"blocks", blocks},
-          {"grid", grid},
-          {"reduce_scatter", reduce_scatter ? 1 : 0},
-          {"share", share},
-          {"lend", 0},
-          {"together", grid == 1 ? 2 : 1},
-          {"splits", splits},
-          {"unit_blocks", unit_blocks},
-          {"batch_tiles", turn % 3 == 2 ? 2 : 1},
-          {"resident", turn % 4},
-          {"chains", turn % 2 + 1},
-          {"steps", turn % 3 == 0 ? 2 : 4},
-          {"stages", 3 + turn % 2},
-          {"vector", vector},
-          {"loaders", 1 + turn % 2},
-          {"writers", 1 + turn / 2 % 2}};
-}
 
 void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
   int turn = 0;
@@ -46,7 +19,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
       Case c{kPersistent, cell, {}, {}, {}, false};
       c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
       c.problem.storage = storage;
-      c.parameters = parameters_for(c.problem, blocks, grid, turn, reduce_scatter, share);
+      c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
       c.reached_states = true;
       Comparison(std::move(c)).run();
       if (testing::Test::HasFailure()) return;
@@ -69,7 +42,7 @@ TEST(PersistentSimulated, ReduceScatterInGridOfClustersOf4) { run_all_sizes(Stor
 TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
   Case c{kPersistent, cell_named("gru"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
-  c.parameters = parameters_for(c.problem, 4, 1, 1, true, 2);
+  c.parameters = persistent_point(c.problem, 4, 1, 1, true, 2);
   Comparison(std::move(c)).run();
 }
 
@@ -78,7 +51,7 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
   for (const int blocks : {1, 2}) {
     Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
     c.problem.sizes = {9, 7, 1, blocks == 1 ? 64 : 128};
-    c.parameters = parameters_for(c.problem, blocks, 0, 0, false);
+    c.parameters = persistent_point(c.problem, blocks, 0, 0, false);
     c.parameters["lend"] = 1;
     c.parameters["unit_blocks"] = 1;
     Comparison(std::move(c)).run();
@@ -88,7 +61,7 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
 TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
   Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
-  c.parameters = parameters_for(c.problem, 2, 1, 1, false);
+  c.parameters = persistent_point(c.problem, 2, 1, 1, false);
   ASSERT_EQ(c.parameters.at("splits"), 2);
   Comparison(std::move(c)).run();
 }
@@ -96,7 +69,7 @@ TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
 TEST(PersistentSimulated, ReduceScatterInGridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
-  c.parameters = parameters_for(c.problem, 3, 1, 2, true);
+  c.parameters = persistent_point(c.problem, 3, 1, 2, true);
   Comparison(std::move(c)).run();
 }
 
@@ -136,7 +109,7 @@ TEST(PersistentSimulated, LargeMatrices) {
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
       ++turn;
-      c.parameters = parameters_for(c.problem, turn % 2 + 1, 0, turn, false);
+      c.parameters = persistent_point(c.problem, turn % 2 + 1, 0, turn, false);
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure());
     }
@@ -146,7 +119,7 @@ TEST(PersistentSimulated, LargeMatrices) {
 TEST(PersistentSimulated, GridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
-  c.parameters = parameters_for(c.problem, 3, 1, 2, false);
+  c.parameters = persistent_point(c.problem, 3, 1, 2, false);
   Comparison(std::move(c)).run();
 }
 

@@ -88,6 +88,64 @@ TEST(Commands, ClippingIsAnotherProblem) {
       << "the forward pass does not see it";
 }
 
+TEST(Commands, WhatIsSavedIsPartOfTheProblem) {
+  const auto checked = [](const char* pass, const char* save) {
+    const Outcome outcome = rondo({"check", "lstm", "--json", "--pass", pass, "--save", save});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  EXPECT_EQ(checked("bw", "products")["problem"]["save"], "products");
+  EXPECT_EQ(checked("bw", "states")["problem"]["save"], "states");
+  EXPECT_TRUE(checked("fw", "products")["problem"]["save"].is_null()) << "a forward pass alone saves nothing";
+  const auto emitted = [](const char* pass, const char* save) {
+    return rondo({"emit", "lstm", "--no-db", "--shape", "D=64", "--pass", pass, "--save", save}).out;
+  };
+  EXPECT_EQ(emitted("fws", "states").find("R_products"), std::string::npos);
+  EXPECT_NE(emitted("fws", "products").find("R_products"), std::string::npos);
+  EXPECT_NE(emitted("bw", "products").find("R_products"), std::string::npos);
+  EXPECT_EQ(emitted("fw", "products"), emitted("fw", "states"));
+}
+
+TEST(Commands, VerifiesSavedProducts) {
+  const Outcome outcome = rondo({"verify", "gru", "--simulate", "--no-db", "--json", "--shape", "H=1,D=40",
+                                 "--pass", "fws,bw", "--save", "products"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json forward = nlohmann::json::parse(outcome.out)["passes"][0];
+  EXPECT_EQ(forward["problem"]["save"], "products");
+  EXPECT_EQ(std::count_if(forward["checks"].begin(), forward["checks"].end(),
+                          [](const auto& check) { return check["tensor"] == "R_products"; }),
+            2)
+      << "of both runs";
+}
+
+// Both ways are stored as the problems they are, and their sums compared.
+TEST(Commands, TunesBothWaysOfSaving) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  const Outcome outcome =
+      rondo({"tune", "elman", "--shape", "B=2,T=16,D=32", "--db", file, "--workers", "1", "--no-gpu",
+             "--pass", "fw,fws,bw", "--save", "auto", "--strategy", "alternating", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json object = nlohmann::json::parse(outcome.out);
+  std::vector<std::string> tuned;
+  double states = 0, products = 0;
+  for (const nlohmann::json& pass : object["passes"]) {
+    const nlohmann::json& save = pass["problem"]["save"];
+    tuned.push_back(pass["problem"]["pass"].get<std::string>() + (save == "products" ? "+products" : ""));
+    if (!save.is_null()) (save == "products" ? products : states) += pass["best"]["model_ms"].get<double>();
+  }
+  EXPECT_EQ(tuned, (std::vector<std::string>{"fw", "fws", "fws+products", "bw", "bw+products"}));
+  const nlohmann::json& saving = object["saving"];
+  EXPECT_DOUBLE_EQ(saving["states_ms"].get<double>(), states);
+  EXPECT_DOUBLE_EQ(saving["products_ms"].get<double>(), products);
+  EXPECT_EQ(saving["faster"], products < states ? "products" : "states");
+  EXPECT_EQ(saving["measured"], false);
+  const nlohmann::json listed = nlohmann::json::parse(rondo({"db", "list", "--json", "--db", file}).out);
+  std::set<std::string> stored;
+  for (const nlohmann::json& problem : listed["problems"]) stored.insert(problem["pass"].get<std::string>());
+  EXPECT_EQ(stored, std::set<std::string>(tuned.begin(), tuned.end()));
+}
+
 TEST(Commands, DoctorSaysWhatIsMissing) {
   const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
@@ -153,6 +211,10 @@ TEST(BadInput, CommandLine) {
       {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
       {{"emit", "mingru", "--param", "bogus=1"}, 2, "the variables are channels, "},
+      {{"emit", "mingru", "--pass", "bw", "--save", "products"}, 2, "its step multiplies by no matrix"},
+      {{"bench", "lstm", "--save", "auto"}, 2, "unknown --save 'auto'"},
+      {{"tune", "lstm", "--pass", "fws", "--save", "auto"}, 2, "compares the sums of fws and bw"},
+      {{"tune", "mingru", "--pass", "fws,bw", "--save", "auto"}, 2, "its step multiplies by no matrix"},
       {{"tune", "mingru", "--budget", "soon"}, 2, "no duration"},
       {{"tune", "mingru", "--workers", "-1"}, 2, "--workers"},
       {{"bench", "mingru", "--samples", "0"}, 2, "--samples"},

@@ -63,6 +63,30 @@ TEST(ProblemText, ConstantsMustExist) {
   EXPECT_NE(constants.error().message.find("nosuch"), std::string::npos);
 }
 
+Result<schedule::Problem> saving(const std::string& name, const std::string& save, schedule::Pass pass) {
+  const auto file = load_cell_file(name);
+  const auto cell = select_cell(file.value(), "");
+  ProblemText text;
+  text.save = save;
+  return parse_problem(cell.value(), text, pass, "sm_90");
+}
+
+TEST(ProblemText, WhatIsSaved) {
+  using schedule::Pass;
+  EXPECT_FALSE(saving("lstm", "states", Pass::Backward)->save_products);
+  EXPECT_TRUE(saving("lstm", "products", Pass::Backward)->save_products);
+  EXPECT_TRUE(saving("lstm", "products", Pass::ForwardSave)->save_products);
+  EXPECT_FALSE(saving("lstm", "products", Pass::Forward)->save_products) << "it saves nothing";
+  const auto unknown = saving("lstm", "gates", Pass::Backward);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().hint.find("states, products"), std::string::npos);
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    const auto diagonal = saving("mingru", "products", pass);
+    ASSERT_FALSE(diagonal.ok());
+    EXPECT_NE(diagonal.error().message.find("multiplies by no matrix"), std::string::npos);
+  }
+}
+
 TEST(StagedFiles, AppearTogetherOrNotAtAll) {
   const test::Folder folder;
   test::write_file(folder.path("old"), "before");

@@ -259,6 +259,7 @@ TEST(TrialMessage, CellsArriveWhole) {
     for (const step::Clip& clip : {step::Clip{}, step::Clip{0.25, 1e-3}}) {
       TrialSetup setup = setup_of();
       setup.cell = step::clipped(rondo::testing::library_cell(embedded.name), clip).value();
+      setup.problem.save_products = clip.any();
       setup.problem.constants["k"] = -std::numeric_limits<double>::infinity();
       const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(setup_to_message(setup));
       const TrialSetup got = setup_from_message(nlohmann::json::from_cbor(bytes));
@@ -268,6 +269,7 @@ TEST(TrialMessage, CellsArriveWhole) {
       EXPECT_EQ(got.problem.constants, setup.problem.constants);
       EXPECT_EQ(got.problem.sizes.dim, setup.problem.sizes.dim);
       EXPECT_EQ(got.problem.arch, setup.problem.arch);
+      EXPECT_EQ(got.problem.save_products, setup.problem.save_products);
       for (const schedule::Strategy* strategy : schedule::strategies())
         EXPECT_EQ(strategy->legal(got.cell, got.problem).legal,
                   strategy->legal(setup.cell, setup.problem).legal);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "runtime/choose.h"
+#include "runtime/emit_stages.h"
 #include "tests/runtime/plan_cells.h"
 #include "tests/tuner/landscape.h"
 #include "tuner/calibrate.h"
@@ -251,21 +252,30 @@ TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
   EXPECT_FALSE(verifier->check_tensor(run, out, cut).ok());
 }
 
+// By the first strategy that computes the cell, at its best by the model.
 TEST(Measure, TensorsOfAPassAreThosePlansBind) {
-  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells()) {
-    const step::Cell cell = rondo::testing::library_cell(embedded.name);
-    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
-      const schedule::Problem problem = rondo::testing::problem_of(pass);
-      if (!schedule::find_strategy("stream")->legal(cell, problem).legal) continue;
-      const auto plan = rondo::testing::stream_plan(cell, problem);
-      const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
-      const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, pass);
-      for (const runtime::PlanTensor& tensor : arguments.tensors())
-        EXPECT_TRUE(tensor.ref.role == schedule::Role::Workspace ||
-                    std::find(given.begin(), given.end(), tensor.ref) != given.end())
-            << embedded.name << " " << schedule::pass_name(pass) << " " << tensor.name;
-    }
-  }
+  int saved = 0;
+  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+      for (const bool save_products : {false, true}) {
+        const step::Cell cell = rondo::testing::library_cell(embedded.name);
+        schedule::Problem problem = rondo::testing::problem_of(pass);
+        problem.save_products = save_products;
+        const auto choice = runtime::choose(cell, problem, target::find_profile("h200").value());
+        if (!choice) continue;
+        const auto plan = runtime::build_choice(cell, problem, *choice).value();
+        const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
+        const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
+        for (const runtime::PlanTensor& tensor : arguments.tensors()) {
+          EXPECT_TRUE(schedule::is_internal(tensor.ref.role) ||
+                      std::find(given.begin(), given.end(), tensor.ref) != given.end())
+              << embedded.name << " " << schedule::pass_key(problem) << " " << tensor.name;
+          if (tensor.ref.role != schedule::Role::Products) continue;
+          EXPECT_EQ(tensor.need, runtime::Need::Required) << tensor.name;
+          ++saved;
+        }
+      }
+  EXPECT_GE(saved, 2 * 4) << "both passes of every dense cell";
 }
 
 TEST(Calibrate, KeysOfBoards) {

@@ -93,5 +93,49 @@ INSTANTIATE_TEST_SUITE_P(Cells, Simulated,
                                   schedule::pass_name(std::get<2>(test.param));
                          });
 
+// Products that pass from forward to backward are compared where they are written, and matter where they are
+// read.
+TEST(SimulatedProducts, WrongOnesAreCaught) {
+  const step::Cell cell = rondo::testing::library_cell("lstm");
+  schedule::Problem problem = rondo::testing::problem_of(Pass::Backward, 40);
+  problem.sizes = {2, 5, 1, 40};
+  problem.save_products = true;
+  const schedule::TensorRef ref{schedule::Role::Products, *cell.find("R")};
+  const schedule::Strategy& strategy = *schedule::find_strategy("alternating");
+  const schedule::Parameters point = {
+      {"units", 8}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 3}, {"vector", 8}};
+  const auto all_pass = [&](std::ptrdiff_t shift) {
+    const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
+    const Verifier::CaseData& run = verifier.cases()[0];
+    schedule::TensorValues given;
+    const schedule::KernelPlan plan = strategy.build(cell, problem, point);
+    const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
+    for (const runtime::PlanTensor& tensor : arguments.tensors())
+      if (const auto* values =
+              runtime::given_values(tensor.ref, cell, problem.pass, run.data, run.exact.forward))
+        given[tensor.ref] = *values;
+    std::vector<double>& products = given.at(ref);
+    std::rotate(products.begin(), products.begin() + shift, products.end());
+    bool passed = true;
+    for (const auto& [written, values] : schedule::simulate_plan(cell, problem, plan, given).written) {
+      runtime::ReadBack read;
+      read.values = values;
+      passed = passed && verifier.check_tensor(run, written, read)->passed;
+    }
+    return passed;
+  };
+  EXPECT_TRUE(all_pass(0));
+  EXPECT_FALSE(all_pass(40)) << "the gate's neighbour";
+
+  problem.pass = Pass::ForwardSave;
+  const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
+  const Verifier::CaseData& run = verifier.cases()[0];
+  runtime::ReadBack read;
+  read.values = *runtime::computed_values(ref, cell, problem.pass, run.exact);
+  EXPECT_TRUE(verifier.check_tensor(run, ref, read)->passed);
+  std::rotate(read.values.begin(), read.values.begin() + 40, read.values.end());
+  EXPECT_FALSE(verifier.check_tensor(run, ref, read)->passed);
+}
+
 }  // namespace
 }  // namespace rondo::tuner

@@ -25,11 +25,18 @@ json clip_json(const step::Clip& clip) {
           {"gradient", clip.gradient ? json(*clip.gradient) : json()}};
 }
 
+// What goes from forward to backward; a forward pass alone saves nothing.
+json save_json(const schedule::Problem& problem) {
+  if (problem.pass == schedule::Pass::Forward) return nullptr;
+  return passes_products(problem) ? "products" : "states";
+}
+
 json problem_json(const schedule::Problem& problem) {
   return {{"shape", sizes_json(problem.sizes)},
           {"dtype", kernel::storage_name(problem.storage)},
           {"math", runtime::math_name(problem.math)},
           {"pass", schedule::pass_name(problem.pass)},
+          {"save", save_json(problem)},
           {"arch", problem.arch},
           {"constants", problem.constants}};
 }
@@ -169,8 +176,8 @@ std::string emit_json(const step::Cell& cell, const std::string& stage, const st
   return dump({{"cell", cell.name}, {"clip", clip_json(cell.clip)}, {"stage", stage}, {"text", text}});
 }
 
-std::string tune_json(const step::Cell& cell, const std::string& device,
-                      const std::vector<TunedPass>& passes) {
+std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
+                      const std::optional<SaveComparison>& saving) {
   json list = json::array();
   for (const TunedPass& pass : passes) {
     const tuner::SearchResult& search = pass.result.search;
@@ -193,7 +200,17 @@ std::string tune_json(const step::Cell& cell, const std::string& device,
     if (const tuner::Row* known = pass.result.known_before()) object["known_before"] = row_json(*known);
     list.push_back(std::move(object));
   }
-  return dump({{"cell", cell.name}, {"clip", clip_json(cell.clip)}, {"device", device}, {"passes", list}});
+  json compared;
+  if (saving)
+    compared = {{"states_ms", saving->states_s * 1e3},
+                {"products_ms", saving->products_s * 1e3},
+                {"measured", saving->measured},
+                {"faster", saving->faster()}};
+  return dump({{"cell", cell.name},
+               {"clip", clip_json(cell.clip)},
+               {"device", device},
+               {"passes", list},
+               {"saving", compared}});
 }
 
 std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
@@ -251,6 +268,7 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
                     {"shape", sizes_json(row.problem.sizes)},
                     {"dtype", kernel::storage_name(row.problem.storage)},
                     {"pass", schedule::pass_name(row.problem.pass)},
+                    {"save", save_json(row.problem)},
                     {"strategy", row.choice.strategy},
                     {"parameters", row.choice.parameters},
                     {"origin", runtime::origin_name(row.choice.origin)},

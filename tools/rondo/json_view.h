@@ -1,6 +1,7 @@
 // Results as JSON text, for --json. Every text ends with a line break.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,14 @@ struct TunedPass {
   schedule::Problem problem;
   tuner::TuneResult result;
 };
-std::string tune_json(const step::Cell& cell, const std::string& device,
-                      const std::vector<TunedPass>& passes);
+// Forward and backward pass together, with states saved only and with products too.
+struct SaveComparison {
+  double states_s = 0, products_s = 0;
+  bool measured = false;  // else by model
+  const char* faster() const { return products_s < states_s ? "products" : "states"; }
+};
+std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
+                      const std::optional<SaveComparison>& saving = std::nullopt);
 
 std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
                      const std::vector<std::string>& files);

@@ -35,6 +35,15 @@ void add_problem(CLI::App& app, Options& o, bool several_passes) {
       ->capture_default_str();
 }
 
+void add_save(CLI::App& app, Options& o, const char* more = "") {
+  app.add_option(
+         "--save", o.save,
+         std::string("what fws leaves for bw: states, or products too, which bw then need not multiply "
+                     "again (cells with matrices)") +
+             more)
+      ->capture_default_str();
+}
+
 void add_target(CLI::App& app, Options& o) {
   app.add_option("--arch", o.arch, "auto (the GPU here, else sm_90), sm_80 ..., or a board: h100")
       ->capture_default_str();
@@ -67,6 +76,7 @@ void add_output(CLI::App& app, Options& o, const std::string& what) {
 void check_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, false);
+  add_save(app, o);
   add_target(app, o);
   add_kernel(app, o);
   app.get_option("--arch")->description(
@@ -78,6 +88,7 @@ void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel or cuda")->capture_default_str();
   add_problem(app, o, false);
+  add_save(app, o);
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
@@ -88,6 +99,7 @@ void emit_options(CLI::App& app, Options& o) {
 void tune_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, true);
+  add_save(app, o, "; auto: fws and bw both ways, and which is faster");
   add_target(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
@@ -125,6 +137,7 @@ void run_options(CLI::App& app, Options& o) {
 void verify_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, true);
+  add_save(app, o);
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
@@ -136,6 +149,7 @@ void verify_options(CLI::App& app, Options& o) {
 void bench_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, true);
+  add_save(app, o);
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);

@@ -21,6 +21,7 @@ struct Options {
   std::string math;
   std::vector<std::string> constants;
   std::string clip_forward, clip_gradient;
+  std::string save = "states";  // states or products; tune: or auto
   std::string arch = "auto";
   bool no_gpu = false;
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/step/clip.h"
-#include "runtime/problem_text.h"
 #include "tools/rondo/json_view.h"
 
 namespace rondo::tools {
@@ -57,10 +56,13 @@ Result<Session> open_session(const Options& options, Use use) {
   return session;
 }
 
+runtime::ProblemText problem_text_of(const Options& options) {
+  return {options.shape, options.dtype, options.math, options.constants, options.save};
+}
+
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session) {
-  return runtime::parse_problem(cell, {options.shape, options.dtype, options.math, options.constants}, pass,
-                                session.machine.profile.arch());
+  return runtime::parse_problem(cell, problem_text_of(options), pass, session.machine.profile.arch());
 }
 
 Result<runtime::Wish> wish_of(const Options& options) {

@@ -5,6 +5,7 @@
 
 #include "runtime/emit_stages.h"
 #include "runtime/load_cell.h"
+#include "runtime/problem_text.h"
 #include "tools/rondo/options.h"
 #include "tools/rondo/report.h"
 #include "tuner/machine.h"
@@ -35,6 +36,7 @@ Result<std::optional<db::Database>> open_database(const Options& options, Use us
 // Database and machine.
 Result<Session> open_session(const Options& options, Use use);
 
+runtime::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session);
 Result<runtime::Wish> wish_of(const Options& options);

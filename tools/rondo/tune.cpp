@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "runtime/problem_text.h"
 #include "tools/rondo/commands.h"
@@ -31,7 +33,7 @@ std::string row_text(const tuner::Row& row) {
 std::string tuned_text(const TunedPass& pass) {
   const tuner::TuneResult& result = pass.result;
   std::string text =
-      fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_name(pass.problem.pass),
+      fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_key(pass.problem),
                   runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
                   "spread", "regs", "shared");
   for (std::size_t i = 0; i < std::min(kLeadersShown, result.search.rows.size()); ++i)
@@ -60,10 +62,56 @@ Result<Limits> limits_of(const Options& options) {
   return Limits{*budget, *trial};
 }
 
-Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                            const Limits& limits, Session& session) {
-  Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
-  if (!problem) return problem.error();
+// The problems of all passes in order; with --save auto those that save something both ways.
+Result<std::vector<schedule::Problem>> problems_of(const Options& options, const step::Cell& cell,
+                                                   const std::vector<schedule::Pass>& passes,
+                                                   const std::string& arch) {
+  using schedule::Pass;
+  const bool both = options.save == "auto";
+  const auto tuned = [&](Pass pass) { return std::count(passes.begin(), passes.end(), pass) > 0; };
+  if (both && !(tuned(Pass::ForwardSave) && tuned(Pass::Backward)))
+    return Error{ErrorKind::Input, "--save auto compares the sums of fws and bw", "tune both: --pass fws,bw"};
+  std::vector<schedule::Problem> problems;
+  for (const Pass pass : passes)
+    for (const char* save : {"states", "products"}) {
+      runtime::ProblemText text = problem_text_of(options);
+      if (both) text.save = save;
+      Result<schedule::Problem> problem = runtime::parse_problem(cell, text, pass, arch);
+      if (!problem) return problem.error();
+      problems.push_back(std::move(problem).value());
+      if (!both || pass == Pass::Forward) break;
+    }
+  return problems;
+}
+
+double seconds_of(const TunedPass& pass) {
+  const tuner::Row& best = *pass.result.best();
+  return pass.result.measured ? best.timing.median_s : best.candidate.estimate.seconds;
+}
+
+// None where not all four problems were tuned.
+std::optional<SaveComparison> compare_saving(const std::vector<TunedPass>& tuned) {
+  SaveComparison sums;
+  int found = 0, measured = 0;
+  for (const TunedPass& pass : tuned) {
+    if (pass.problem.pass == schedule::Pass::Forward) continue;
+    (passes_products(pass.problem) ? sums.products_s : sums.states_s) += seconds_of(pass);
+    ++found;
+    measured += pass.result.measured;
+  }
+  sums.measured = measured == found;
+  if (found != 4 || (measured != 0 && !sums.measured)) return std::nullopt;
+  return sums;
+}
+
+std::string saving_text(const SaveComparison& sums) {
+  return fmt::format("fws + bw{}: {:.4f} ms with states saved, {:.4f} ms with products; {} is faster\n",
+                     sums.measured ? "" : ", by model", sums.states_s * 1e3, sums.products_s * 1e3,
+                     fmt::format("--save {}", sums.faster()));
+}
+
+Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
+                               const schedule::Problem& problem, const Limits& limits, Session& session) {
   ProgressBar bar(limits.budget_s);
   tuner::TuneOptions tuning;
   tuning.budget_s = limits.budget_s;
@@ -76,9 +124,9 @@ Result<TunedPass> tune_pass(const Options& options, const step::Cell& cell, sche
   tuning.database = session.db();
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result =
-      tuner::tune(cell, *problem, session.machine.profile, session.machine.gpu(), tuning);
+      tuner::tune(cell, problem, session.machine.profile, session.machine.gpu(), tuning);
   if (!result) return result.error();
-  return TunedPass{std::move(problem).value(), std::move(result).value()};
+  return TunedPass{problem, std::move(result).value()};
 }
 
 }  // namespace
@@ -96,25 +144,27 @@ Status tune(const Options& options) {
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
   if (const auto machine = tuner::find_machine(options.arch, nullptr, false); !machine)
     return machine.error();
-  if (const auto problem = runtime::parse_problem(
-          loaded->cell, {options.shape, options.dtype, options.math, options.constants}, passes->front(),
-          "sm_90");
-      !problem)
-    return problem.error();
+  if (const auto checked = problems_of(options, loaded->cell, *passes, "sm_90"); !checked)
+    return checked.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
   if (session->machine.gpu() == nullptr && !options.no_gpu)
     note(fmt::format("tuning by model: {}", session->machine.why_no_gpu));
+  const auto problems = problems_of(options, loaded->cell, *passes, session->machine.profile.arch());
+  if (!problems) return problems.error();
   std::vector<TunedPass> tuned;
-  for (const schedule::Pass pass : *passes) {
-    Result<TunedPass> result = tune_pass(options, loaded->cell, pass, *limits, *session);
+  for (const schedule::Problem& problem : *problems) {
+    Result<TunedPass> result = tune_problem(options, loaded->cell, problem, *limits, *session);
     if (!result) return result.error();
     if (!result->result.note.empty()) note(result->result.note);
     tuned.push_back(std::move(result).value());
     if (!options.json) print(tuned_text(tuned.back()));
     if (stop_flag()) break;
   }
-  if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned));
+  std::optional<SaveComparison> saving;
+  if (options.save == "auto") saving = compare_saving(tuned);
+  if (saving && !options.json) print(saving_text(*saving));
+  if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned, saving));
   return stop_flag() ? Status(already_shown(ErrorKind::Cancelled)) : success();
 }
 

@@ -59,7 +59,7 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
 
 std::string verified_text(const VerifiedPass& pass) {
   std::string text =
-      fmt::format("{} {} {}: {} {}\n", schedule::pass_name(pass.problem.pass),
+      fmt::format("{} {} {}: {} {}\n", schedule::pass_key(pass.problem),
                   kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
                   pass.choice.strategy, schedule::print(pass.choice.parameters));
   for (const tuner::TensorCheck& check : pass.result.verification.checks)
