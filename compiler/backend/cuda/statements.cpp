@@ -214,8 +214,9 @@ struct StatementWriter::Visit {
     call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
   }
   void operator()(const LoadFlagged& s) const {
-    w.prelude_.require("load_flagged");
-    w.line(fmt::format("load_flagged<{}>({}, &{}, {});", s.vectors, w.expressions_.address(s.into),
+    const std::string helper = s.once ? "load_flagged_once" : "load_flagged";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}<{}>({}, &{}, {});", helper, s.vectors, w.expressions_.address(s.into),
                        w.expressions_.element(s.from), text(s.stride)));
   }
   void operator()(const GridFence&) const { call("grid_fence"); }

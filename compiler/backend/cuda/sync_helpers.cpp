@@ -198,6 +198,18 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   }
 }
 )"},
+      {"load_flagged_once",
+       {},
+       R"(// Words for load_flagged, whether they have come or not.
+template <int vectors>
+__device__ __forceinline__ void load_flagged_once(int* into, const int* from, int stride) {
+  #pragma unroll
+  for (int i = 0; i < vectors; ++i)
+    asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(into[4 * i]), "=r"(into[4 * i + 1]), "=r"(into[4 * i + 2]), "=r"(into[4 * i + 3])
+                 : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
+}
+)"},
       {"more_registers",
        {},
        R"(// Architectures of their own ("sm_90a") have the instruction; elsewhere registers stay as they are.
