@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,sweeps,ready,exhaustive] [--logs FOLDER]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,parts,sweeps,ready,exhaustive] [--logs FOLDER]
 
   rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
   dense       the same for cells with matrices, from dense_rows.json beside the table
+  parts       what a step of each dense row is made of: timed whole and without one part after the other, with the choice that the
+              database has
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
@@ -138,6 +140,24 @@ def measure_dense(record, _, options):
     record["dense"] = []
     record.setdefault("tuning", [])
     tune_and_time(record, table, options, record["dense"])
+
+
+def measure_parts(record, _, options):
+    """What a step of the dense rows is made of, by leaving parts out. The choice is the database's: without one of it a row says
+    nothing about what was measured."""
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    record["parts"] = {"commit": record["commit"], "rows": []}
+    for number, row in enumerate(table["rows"]):
+        timed = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": "fw,bw"}), "--db", options.database, "--leave-out")
+        for measured in timed["rows"]:
+            if measured["origin"] != "tuned":
+                raise SystemExit(f"record: {problem_text(row | {'pass': measured['pass']})} is not tuned in {options.database}; "
+                                 "the stage dense does that")
+            record["parts"]["rows"].append(measured)
+        write(record, options.record)
+        whole = {r["pass"]: round(r["whole_ns"]) for r in timed["rows"]}
+        print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})} in parts: {whole} ns a step", flush=True)
 
 
 def measure_sweeps(record, _, options):
@@ -328,7 +348,7 @@ def compared(row, searched, everything):
             "total": everything["total"], "exhaustive_seconds": everything["seconds"]}
 
 
-MEASURED = {"rows": measure_rows, "dense": measure_dense, "sweeps": measure_sweeps, "ready": measure_ready,
+MEASURED = {"rows": measure_rows, "dense": measure_dense, "parts": measure_parts, "sweeps": measure_sweeps, "ready": measure_ready,
             "exhaustive": measure_exhaustive, "memory": measure_memory}
 STAGES = MEASURED | {"checks": measure_checks}
 
@@ -348,7 +368,7 @@ def main():
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
     record = existing(options.record) if set(stages) <= WITHOUT_GPU else begin(options.rondo, options.record)
-    if {"rows", "dense", "sweeps", "ready"} & set(stages):
+    if {"rows", "dense", "parts", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:
         STAGES[stage](record, table, options)

@@ -259,26 +259,65 @@ FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors wit
     return text
 
 
-PARTS = ("products", "exchange", "waiting", "clearing", "ahead")
+# What report and record call parts, in the order of columns; the names of records before `rondo bench --leave-out` follow.
+PARTS = ("products", "exchange", "loads", "clears", "inputs", "stores", "functions", "ahead")
+EARLIER_NAMES = {"exchange": "loads", "waiting": "exchange", "clearing": "clears"}
+WHAT_PARTS_ARE = {
+    "products": "the products (mma)",
+    "exchange": "waiting for other blocks (words and flags are looked at once)",
+    "loads": "all loads of what other blocks sent",
+    "clears": "clearing what was sent (measured without waiting)",
+    "inputs": "asynchronous copies of inputs to shared memory",
+    "stores": "stores of results",
+    "functions": "special functions (tanh, exp, division)",
+    "ahead": "what is computed ahead of the step",
+}
+
+
+def form_text(row):
+    """How the blocks of a persistent kernel work together; of other strategies the name."""
+    parameters = row["parameters"]
+    if row["strategy"] != "persistent":
+        return row["strategy"]
+    blocks = parameters["blocks"]
+    text = f"grid, {blocks} blocks" if parameters["grid"] else "one block" if blocks == 1 else f"cluster of {blocks}"
+    return text + (", reduce-scatter" if parameters["reduce_scatter"] else "")
+
+
+def parts_row(row):
+    """Form, nanoseconds a step, how many fewer without each part, and without each launch; of a record of any age."""
+    if "ns_per_step" in row:
+        saved = {EARLIER_NAMES.get(part, part): ns for part, ns in row["ns_per_step"].items() if part != "all"}
+        return row["form"], row["ns_per_step"]["all"], saved, {}
+    saved = {part["part"]: part["difference_ns"] for part in row["parts"]}
+    launches = {part.removeprefix("launch "): ns for part, ns in saved.items() if part.startswith("launch ")}
+    return form_text(row), row["whole_ns"], saved, launches
 
 
 def parts_section(record):
     parts = record.get("parts")
     if not parts:
         return ""
+    rows = [(row, *parts_row(row)) for row in parts["rows"]]
+    columns = [part for part in PARTS if any(part in saved for _, _, _, saved, _ in rows)]
+    launched = any(launches for *_, launches in rows)
     text = f"""
 ## What a step is made of{of_commit(parts, record)}
 
-Nanoseconds a step of the persistent kernel, and how many fewer there are when a part is left out of its text: the products
-(mma), the exchange through global memory (all loads of what others sent), of it only the waiting (each word loaded once), the
-clearing of what was sent (measured without waiting), and what is computed ahead of the step. Parts overlap, so they need not add up.
-
-| cell | shape | pass | form | all | """ + " | ".join(PARTS) + """ |
-|---|---|---|---|--:|""" + "--:|" * len(PARTS) + "\n"
-    for row in parts["rows"]:
-        seen = row["ns_per_step"]
-        text += "| " + " | ".join([row["cell"], shape_text(row), row["pass"], row["form"], str(seen["all"]),
-                                   *(str(seen.get(part, "")) for part in PARTS)]) + " |\n"
+Nanoseconds a step, and how many fewer there are when a part is left out of the kernels:
+""" + "\n".join(f"*{part}*, {WHAT_PARTS_ARE[part]};" for part in columns) + """
+parts overlap, so they need not add up.
+"""
+    if launched:
+        text += "*Launches*: what the others of several launches take, by leaving each out.\n"
+    text += ("\n| cell | shape | pass | form | all | " + " | ".join(columns) + " |" + (" launches |" if launched else "") +
+             "\n|---|---|---|---|--:|" + "--:|" * len(columns) + ("---|" if launched else "") + "\n")
+    for row, form, whole, saved, launches in rows:
+        cells = [row["cell"], shape_text(row), row["pass"], form, f"{whole:.0f}",
+                 *(f"{saved[part]:.0f}" if part in saved else "" for part in columns)]
+        if launched:
+            cells.append(", ".join(f"{name} {ns:.0f}" for name, ns in launches.items()))
+        text += "| " + " | ".join(cells) + " |\n"
     return text
 
 

@@ -267,12 +267,14 @@ struct StoreFlagged {
   MemRef to;
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
-// again until none of the words is kAbsent (ld.relaxed.gpu). Traps after some seconds.
+// again until none of the words is kAbsent (ld.relaxed.gpu). Traps after some seconds. With `once` it takes
+// what is there, without waiting (leave_out.h).
 struct LoadFlagged {
   ArraySlice into;
   int vectors;
   MemRef from;
   ExprId stride;
+  bool once = false;
 };
 struct GridFence {};  // fence.acq_rel.gpu
 // Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four

@@ -116,8 +116,8 @@ struct StatementHead {
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const LoadFlagged& s) const {
-    return fmt::format("load_flagged {} = {} vectors from {} stride {}", slice(s.into), s.vectors,
-                       place(s.from), text(s.stride));
+    return fmt::format("load_flagged{} {} = {} vectors from {} stride {}", s.once ? "_once" : "",
+                       slice(s.into), s.vectors, place(s.from), text(s.stride));
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }
   std::string operator()(const SetRegisters& s) const {

@@ -63,7 +63,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
   for (int i = 0; i < a.load->vectors; ++i) {
     const Span from = vector(i);
     if (!context.memory.atomic(from, thread(lane))) return std::nullopt;
-    for (int k = 0; k < kVector; ++k)
+    for (int k = 0; k < kVector && !a.load->once; ++k)
       if (context.memory.data(from).integers[static_cast<std::size_t>(from.index + k)] == kAbsent)
         return Span{from.space, from.id, from.index + k, 1, from.block};
   }
@@ -72,8 +72,10 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
     const GlobalBuffer& data = context.memory.data(from);
     for (int k = 0; k < kVector; ++k) {
       const std::int64_t at = from.index + k;
-      if (const auto conflict = context.words.load(&data, at, thread(lane), carried))
-        context.memory.report(*conflict, thread(lane), "reads", from, at);
+      // Who does not wait learns nothing, and nobody relies on its having read.
+      std::optional<Conflict> conflict;
+      if (!a.load->once) conflict = context.words.load(&data, at, thread(lane), carried);
+      if (conflict) context.memory.report(*conflict, thread(lane), "reads", from, at);
       into[i * kVector + k].i[lane] = data.integers[static_cast<std::size_t>(at)];
     }
   }

@@ -12,6 +12,18 @@ using kernel::Value;
 using step::TensorId;
 using step::TensorKind;
 
+namespace {
+
+// How often a value of the step is read.
+std::ptrdiff_t uses(const StepGraph& step, step::NodeId id) {
+  std::ptrdiff_t count = std::count(step.roots.begin(), step.roots.end(), id);
+  for (const step::Node& node : step.graph.nodes)
+    count += std::count(node.operands.begin(), node.operands.end(), id);
+  return count;
+}
+
+}  // namespace
+
 PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
                                const PersistentParameters& parameters, const std::string& name,
                                const std::string& comment, TimeOrder order, StepGraph step)
@@ -41,27 +53,31 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
     for (int row = 0; row < tensor(id).rows; ++row) {
       if (!lowering_.uses(id, row)) continue;
       for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
-        const Value value = b.variable(fmt::format("{}_{}", tensor(id).name, row), b.real(0));
-        const Value place = kernel_.param_index(tensor(id), row, 2 * g.p.batch_tiles * unit);
-        const auto load = [&] { b.assign(value, b.load("param", kernel_tensor.memory[place])); };
+        const std::string name = fmt::format("{}_{}", tensor(id).name, row);
+        const kernel::Place from =
+            kernel_tensor.memory[kernel_.param_index(tensor(id), row, 2 * g.p.batch_tiles * unit)];
         const Value exists = kernel_.unit_exists(unit);
-        if (exists.valid())
-          b.if_(exists, load);
-        else
-          load();
+        Value value;
+        if (exists.valid()) {
+          value = b.variable(name, b.real(0));
+          b.if_(exists, [&] { b.assign(value, b.load("param", from)); });
+        } else {
+          value = b.load(name, from);
+        }
         param_values_[{id, row}].push_back(value);
       }
     }
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    for (int channel = 0; channel < channels(); ++channel) {
-      const step::Row& row = cell_.next[k];
-      const Value value = b.variable(prefix + state_name(k), b.real(0));
-      carry_.push_back(value);
-      kernel_.if_exists(channel, [&] {
+    for (int channel = 0; channel < channels(); ++channel)
+      carry_.push_back(b.variable(prefix + state_name(k), b.real(0)));
+  for (int channel = 0; channel < channels(); ++channel)
+    kernel_.if_exists(channel, [&] {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
-        b.assign(value, b.load("first", first.at(row.tensor).memory[place]));
-      });
-    }
+        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+      }
+    });
   products_->load_matrices();
   products_->expect_first();
   send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
@@ -174,8 +190,10 @@ void PersistentBody::take_products(int level, Progress& step) {
       for (int c = 0; c < channels(); ++c) {
         const step::NodeId node = groups_[group].products[p].node;
         const std::string& label = step_.graph.at(node).label;
-        step.values[static_cast<std::size_t>(c)][node] = kernel_.builder().let(
-            label.empty() ? "product" : label, products_->value(group, static_cast<int>(p), c));
+        Value value = products_->value(group, static_cast<int>(p), c);
+        if (!label.empty() || uses(step_, node) > 1)
+          value = kernel_.builder().let(label.empty() ? "product" : label, value);
+        step.values[static_cast<std::size_t>(c)][node] = value;
       }
   }
 }

@@ -12,7 +12,7 @@ Value packed_rows(PersistentKernel& kernel, const Problem& problem, const std::v
     low = b.select(exists, low, b.real(0));
     high = b.select(exists, high, b.real(0));
   }
-  return b.let("packed", b.pack(problem.storage, low, high));
+  return b.pack(problem.storage, low, high);
 }
 
 void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, Value line, Value packed, int blocks,

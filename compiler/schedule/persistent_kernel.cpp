@@ -72,8 +72,9 @@ void PersistentKernel::place_threads() {
   rank_ = g.p.blocks == 1  ? b.constant(0)
           : g.in_cluster() ? b.let("rank", b.cluster_rank())
                            : b.let("rank", b.block() % g.p.blocks);
-  team_ = b.let("team", g.in_grid() ? b.block() / g.p.blocks + signature_.first_tile() * problem_.sizes.heads
-                                    : b.block() / g.p.blocks);
+  team_ = b.block() / g.p.blocks;
+  if (g.in_grid()) team_ = team_ + signature_.first_tile() * problem_.sizes.heads;
+  if (g.p.blocks > 1) team_ = b.let("team", team_);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
@@ -82,6 +83,8 @@ void PersistentKernel::place_threads() {
   lane_ = b.let("lane", b.thread() % 32);
   group_ = b.let("group", lane_ / 4);
   quarter_ = b.let("quarter", lane_ % 4);
+  for (int i = 0; i < g.p.unit_blocks; ++i)
+    units_.push_back(b.let("unit", warp_ * (8 * g.p.unit_blocks) + 8 * i + group_));
   groups_ = b.let("groups", (time_ + (g.p.steps - 1)) / b.named("kSteps", g.p.steps, "time steps a stage"));
 }
 
@@ -89,9 +92,7 @@ Value PersistentKernel::matrix_warp() const {
   return (geometry_.reduces() ? part_ - 1 : part_) * geometry_.warps + warp_;
 }
 
-Value PersistentKernel::block_unit(int unit_block) {
-  return warp_ * (8 * geometry_.p.unit_blocks) + 8 * unit_block + group_;
-}
+Value PersistentKernel::block_unit(int unit_block) { return units_[at(unit_block)]; }
 
 Value PersistentKernel::unit_index(int unit_block) { return first_unit_ + block_unit(unit_block); }
 
@@ -214,7 +215,8 @@ void PersistentKernel::compute_role(const Roles& roles) {
 void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   auto& b = builder_;
   const Value done = b.let("done", stage * geometry_.p.steps + s);
-  const Value row = b.let("ring_line", stage % 2 * geometry_.p.steps + s);
+  Value row = stage % 2 * geometry_.p.steps + s;
+  if (written_.size() > 1 || geometry_.channels() > 2) row = b.let("ring_line", row);  // used more than once
   if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
   Step now = step_at(done);
   now.store = [&](int written, int r, const std::vector<Value>& values) {

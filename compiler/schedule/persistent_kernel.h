@@ -118,6 +118,7 @@ class PersistentKernel {
   kernel::Mbarrier full_, empty_, filled_, drained_;
   kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
       quarter_, groups_;
+  std::vector<kernel::Value> units_;  // this thread's of each unit block, counted in the block
 };
 
 }  // namespace rondo::schedule

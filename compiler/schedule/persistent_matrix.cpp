@@ -67,17 +67,18 @@ void OnChipMatrix::load_part(int first, int end, const Fragment& fragment) {
   const int inside = std::min(end, resident_);
   if (first < inside)
     b.for_("k", first, inside, kernel::kFullUnroll, [&](Value k) {
-      for (int tile = 0; tile < row_tiles_; ++tile) {
-        const std::vector<Value> pairs = fragment(tile, k);
+      for (int tile = 0; tile < row_tiles_; ++tile)
         for (int part = 0; part < 4; ++part)
-          b.write(fragments_, k * 4 + (tile * resident_ * 4 + part), pairs[at(part)]);
-      }
+          b.write(fragments_, k * 4 + (tile * resident_ * 4 + part), fragment(tile, k, part));
     });
   const int outside = std::max(first, resident_);
   if (outside < end)
     b.for_("k", outside - resident_, end - resident_, 1, [&](Value k) {
-      for (int tile = 0; tile < row_tiles_; ++tile)
-        b.store_packed(shared_[place(tile, k)], fragment(tile, k + resident_));
+      for (int tile = 0; tile < row_tiles_; ++tile) {
+        std::vector<Value> pairs;
+        for (int part = 0; part < 4; ++part) pairs.push_back(fragment(tile, k + resident_, part));
+        b.store_packed(shared_[place(tile, k)], pairs);
+      }
     });
 }
 

@@ -24,8 +24,8 @@ class OnChipMatrix {
 
   // Declares what of it lies in shared memory, under this number.
   void declare(std::size_t number);
-  // Fills it; `fragment` gives the four packed pairs of a row tile at one of the warp's k-tiles.
-  using Fragment = std::function<std::vector<kernel::Value>(int tile, kernel::Value k)>;
+  // Fills it; `fragment` gives the packed pairs, 0 to 3, of a row tile at one of the warp's k-tiles.
+  using Fragment = std::function<kernel::Value(int tile, kernel::Value k, int pair)>;
   void load(std::size_t number, const Fragment& fragment);
   // The same in parts: between start_loading() and finish_loading().
   void start_loading(std::size_t number);

@@ -57,20 +57,13 @@ void AllGatherProducts::declare() {
 
 // PTX ISA, mma.m16n8k16, matrix A: pairs 0 and 2 are row g, pairs 1 and 3 row g + 8; 2 and 3 are columns 8
 // on. The 16 rows are two of the group's [product][unit block] of 8 rows; an odd last one stands alone.
-std::vector<Value> AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k) {
+Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, int i) {
   const int blocks = geometry_.p.unit_blocks;
-  std::vector<Value> pairs;
-  for (int i = 0; i < 4; ++i) {
-    const int half = 2 * tile + i % 2;
-    if (half >= static_cast<int>(group.products.size()) * blocks) {
-      pairs.push_back(kernel_.builder().constant(0));
-      continue;
-    }
-    const Product& product = group.products[at(half / blocks)];
-    const Value in = k * 16 + (kernel_.quarter() * 2 + i / 2 * 8);
-    pairs.push_back(source_.pair(product, kernel_.unit_index(half % blocks), in));
-  }
-  return pairs;
+  const int half = 2 * tile + i % 2;
+  if (half >= static_cast<int>(group.products.size()) * blocks) return kernel_.builder().constant(0);
+  const Product& product = group.products[at(half / blocks)];
+  const Value in = k * 16 + (kernel_.quarter() * 2 + i / 2 * 8);
+  return source_.pair(product, kernel_.unit_index(half % blocks), in);
 }
 
 void AllGatherProducts::load_matrices() {
@@ -79,7 +72,8 @@ void AllGatherProducts::load_matrices() {
   b.comment("the matrices, for all of time");
   bool outside = false;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    own_[i].matrix.load(i, [&](int tile, Value k) { return fragment(groups_[i], tile, first_tile() + k); });
+    own_[i].matrix.load(
+        i, [&](int tile, Value k, int pair) { return fragment(groups_[i], tile, first_tile() + k, pair); });
     outside = outside || own_[i].matrix.outside_registers();
   }
   if (outside) scratch_.piece = b.array("matrix_piece", Type::I32, 4);

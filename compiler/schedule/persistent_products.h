@@ -35,7 +35,7 @@ class AllGatherProducts : public StepProducts {
     kernel::Memory partial;   // [splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of other warps
   };
 
-  std::vector<kernel::Value> fragment(const ProductGroup& group, int tile, kernel::Value k);
+  kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int pair);
   void meet(int level, kernel::Value count);
   void expect(int level, kernel::Value slot);  // no slot: both
   void send_to_grid(std::size_t group, kernel::Value slot, int channel, kernel::Value packed);

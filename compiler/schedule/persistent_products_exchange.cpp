@@ -38,7 +38,8 @@ void AllGatherProducts::publish(std::size_t group, Value count, const std::vecto
   const PersistentGeometry& g = geometry_;
   const Value slot = count % 2;
   for (int c = 0; c < g.channels(); c += 2) {
-    const Value packed = packed_rows(kernel_, problem_, values, c);
+    Value packed = packed_rows(kernel_, problem_, values, c);
+    if (g.in_cluster()) packed = b.let("packed", packed);  // sent more than once
     const Value line =
         (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
     if (g.in_grid())

@@ -47,7 +47,8 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
     Value exists = first_row_ + batch < batch_;
     if (!g.exact()) exists = exists && first_unit_ + column < b.named("kDim", problem_.sizes.dim);
     b.if_(exists, [&] {
-      const Value t = b.let("t", staged.shifted ? time_of(first) - 1 : time_of(first));
+      Value t = time_of(first);
+      if (staged.shifted || order_ == TimeOrder::Backward) t = b.let("t", staged.shifted ? t - 1 : t);
       const Value from = b.variable("from", base(tensor, first_row_ + batch) + b.wide(t) * tensor.stride_t +
                                                 b.wide(row * problem_.sizes.dim + column));
       const Value to =
@@ -96,11 +97,11 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
   const int places = tensor.rows * g.p.batch_tiles * chunks;
   const int line = tensor.rows * g.batch * g.units;
   b.comment("store " + tensor.name);
-  const kernel::Array pieces = b.array(tensor.name + "_pieces", kernel::Type::I32, 4);
-  const Value writer = b.let("writer", (b.thread() - b.named("kFirstWriter", g.first_writer())) / 32);
+  const kernel::Array pieces = b.array("pieces", kernel::Type::I32, 4);
+  const Value writer = (b.thread() - b.named("kFirstWriter", g.first_writer())) / 32;
   b.for_("place", writer, b.constant(places), b.constant(g.p.writers), 1, [&](Value place) {
     const Value chunk = b.let("chunk", place % chunks);
-    const Value source = b.let("source_unit", chunk * 32 + lane_ % 8 / 2 * 8 + lane_ / 8 * 2 + lane_ % 2);
+    const Value source = chunk * 32 + lane_ % 8 / 2 * 8 + lane_ / 8 * 2 + lane_ % 2;
     const Value held = b.let("held_unit", g.units % 32 == 0 ? source : min(source, b.constant(g.units - 1)));
     const Value unit = b.let("unit", chunk * 32 + quarter_ * 8);
     const Value tile = b.let("tile", place / chunks % g.p.batch_tiles);

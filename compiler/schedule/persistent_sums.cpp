@@ -81,14 +81,10 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
     const ProductSum::Term& of = sums_[sum].terms[term];
     const Product& product = groups_[of.group].products[at(of.product)];
     const int first = static_cast<int>(term) * per_term;
-    matrix.load_part(first, first + per_term, [&](int tile, Value k) {
-      std::vector<Value> pairs;
-      for (int i = 0; i < 4; ++i) {
-        const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
-        const Value in = first_column + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
-        pairs.push_back(source_.pair(product, out, in));
-      }
-      return pairs;
+    matrix.load_part(first, first + per_term, [&](int tile, Value k, int i) {
+      const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
+      const Value in = first_column + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
+      return source_.pair(product, out, in);
     });
   }
   matrix.finish_loading(sum);
@@ -118,7 +114,7 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (int c = 0; c < g.channels(); c += 2) {
-    const Value packed = packed_rows(kernel_, problem_, values, c);
+    const Value packed = b.let("packed", packed_rows(kernel_, problem_, values, c));
     for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
       const auto& terms = sums_[sum].terms;
       for (std::size_t term = 0; term < terms.size(); ++term) {

@@ -30,8 +30,8 @@ struct Layout {
 class PlanSimulator {
  public:
   PlanSimulator(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                const TensorValues& given, int pad)
-      : cell_(cell), problem_(problem), plan_(plan), given_(given), pad_(pad) {}
+                const TensorValues& given, int pad, const kernel::SimulationOptions& options)
+      : cell_(cell), problem_(problem), plan_(plan), given_(given), pad_(pad), options_(options) {}
 
   SimulatedRun run() {
     for (std::size_t first = 0; first < plan_.launches.size();) {
@@ -52,7 +52,7 @@ class PlanSimulator {
       std::vector<kernel::Argument> arguments;
       for (std::size_t i = 0; i < launch.arguments.size(); ++i)
         arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part, step));
-      const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_);
+      const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_, options_);
       for (const kernel::Fault& fault : result.faults) {
         result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
         result_.kinds.push_back(fault.kind);
@@ -142,6 +142,7 @@ class PlanSimulator {
   const KernelPlan& plan_;
   const TensorValues& given_;
   int pad_;
+  kernel::SimulationOptions options_;
   std::vector<kernel::GlobalBuffer> buffers_;
   std::map<TensorRef, int, TensorRefLess> index_;
   std::map<TensorRef, bool, TensorRefLess> written_;
@@ -158,8 +159,8 @@ std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const s
 }
 
 SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                           const TensorValues& given, int pad) {
-  return PlanSimulator(cell, problem, plan, given, pad).run();
+                           const TensorValues& given, int pad, const kernel::SimulationOptions& options) {
+  return PlanSimulator(cell, problem, plan, given, pad, options).run();
 }
 
 }  // namespace rondo::schedule

@@ -33,6 +33,7 @@ std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const s
 // `pad` > 0 puts that many unused elements after every time step and after every batch row, so that strides
 // are exercised.
 SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                           const TensorValues& given, int pad = 0);
+                           const TensorValues& given, int pad = 0,
+                           const kernel::SimulationOptions& options = {});
 
 }  // namespace rondo::schedule

@@ -37,6 +37,16 @@ elif words[0] == "check":
                              {"name": "persistent", "legal": True, "workspace_bytes": (2000000 if products else 5000000) if backward else 1000000,
                               "saved_bytes": 11000000 if products else 7000000 if chosen else 9}],
               "tensors": [{"kind": "input", "bytes": 20000000}, {"kind": "output", "bytes": 1}]}
+elif "--leave-out" in words:
+    def parts_of(whole, launches):
+        found = [("products", "", 300), ("exchange", "", 500), ("clears", "exchange", 450)]
+        found += [("launch " + name, "", whole - 100) for name in launches]
+        return [{"part": name, "beside": beside, "without_ns": without, "difference_ns": (500 if beside else whole) - without,
+                 "spread": 0.01} for name, beside, without in found]
+    answer = {"device": "NVIDIA Test", "rows": [
+        {"cell": words[1], "shape": {"B": 20, "T": 100, "H": 1, "D": 64}, "dtype": option("--dtype"), "pass": p, "origin": ORIGIN,
+         "strategy": "persistent", "parameters": {"blocks": 48, "grid": 1, "reduce_scatter": int(p == "bw")},
+         "whole_ns": 1000.4, "spread": 0.01, "parts": parts_of(1000.4, ["sweep"] if p == "bw" else [])} for p in passes]}
 else:
     cold = "--no-db" in words
     answer = {"copy_bytes_per_s": 4e12, "rows": [
@@ -71,8 +81,8 @@ class Benchmarks(unittest.TestCase):
         dense["sweeps"] = []
         (self.folder / "dense_rows.json").write_text(json.dumps(dense), encoding="utf-8")
 
-    def pretend(self, known=KNOWN):
-        program(self.folder, "rondo", RONDO.replace("KNOWN", known))
+    def pretend(self, known=KNOWN, origin="tuned"):
+        program(self.folder, "rondo", RONDO.replace("KNOWN", known).replace("ORIGIN", repr(origin)))
 
     def record(self, stages, commit="abc"):
         environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit}
@@ -107,6 +117,13 @@ class Benchmarks(unittest.TestCase):
             done = self.record("exhaustive")
             self.assertEqual(done.returncode, 1)
             self.assertIn("not timed beside the best", done.stderr)
+
+    def test_parts_of_tuned_rows_only(self):
+        row = self.recorded("parts")["parts"]["rows"][1]
+        self.assertEqual((row["pass"], row["whole_ns"], row["parameters"]["blocks"]), ("bw", 1000.4, 48))
+        self.assertEqual(row["parts"][2]["beside"], "exchange")
+        self.pretend(origin="by model")
+        self.assertIn("is not tuned", self.record("parts").stderr)
 
     def test_memory_needs_a_record_and_no_gpu(self):
         (self.folder / "nvidia-smi").unlink()
@@ -181,6 +198,22 @@ class Benchmarks(unittest.TestCase):
         self.assertIn("| gru | B=20 T=100 D=64 | products again | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | products saved | 11 | 31 | 1.0 | 2.0 | 53 |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | FlashRNN |  | 2.2 |  |  | 22 |", page)
+
+    def test_report_shows_parts_of_records_of_any_age(self):
+        record = self.recorded("rows,parts")
+        self.report()
+        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("| all | products | exchange | clears | launches |", page)
+        self.assertIn("| gru | B=20 T=100 D=64 | fw | grid, 48 blocks | 1000 | 700 | 500 | 50 |  |", page)
+        self.assertIn("| bw | grid, 48 blocks, reduce-scatter | 1000 | 700 | 500 | 50 | sweep 100 |", page)
+        earlier = {"cell": "lstm", "shape": {"B": 1, "T": 2, "H": 1, "D": 3}, "pass": "fw", "form": "grid, 2 blocks",
+                   "ns_per_step": {"all": 900, "products": 400, "exchange": 350, "waiting": 200, "clearing": 100}}
+        record["parts"]["rows"] = [earlier]
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.report()
+        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("| all | products | exchange | loads | clears |", page)
+        self.assertIn("| lstm | B=1 T=2 D=3 | fw | grid, 2 blocks | 900 | 400 | 200 | 350 | 100 |", page)
 
     def test_check_finds_stale_pages_and_writes_nothing(self):
         record = self.recorded("rows")

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runtime/cell_library.h"
 #include "runtime/nvrtc.h"
@@ -42,6 +44,17 @@ TEST(Check, SaysWhatFitsWhichBoard) {
   const Outcome one = rondo(with({"check", "lstm", "--arch", "a100"}, kSmall));
   EXPECT_NE(one.out.find("persistent, cluster of 2   cluster size\n"), std::string::npos) << one.out;
   EXPECT_EQ(rondo({"emit", "lstm", "--arch", "all"}).status, 2) << "only check knows all";
+}
+
+// People read this one: a whole LSTM in one block. Helpers, signature and kernel, in lines that an editor
+// shows.
+TEST(Emit, APersistentLstmIsReadable) {
+  const Outcome outcome = rondo({"emit", "lstm", "--stage", "cuda", "--strategy", "persistent", "--shape",
+                                 "B=16,T=1024,H=12,D=64", "--arch", "h200", "--no-db"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_LT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 300);
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 140U) << line;
 }
 
 TEST(Check, TakesAPartOfTheChoiceAndSaysItsMemory) {

@@ -1,4 +1,4 @@
-// `rondo bench`: time beside the copy bandwidth of the same run.
+// `rondo bench`: time beside the copy bandwidth of the same run, or what a step's time is made of.
 #include "tuner/bench.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,50 @@ std::string bench_text(const tuner::BenchRow& row) {
       row.choice.strategy, schedule::print(row.choice.parameters), runtime::origin_name(row.choice.origin));
 }
 
+std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
+  const double to_ns = 1e9 / static_cast<double>(pass.problem.sizes.time);
+  const tuner::PartTimes& times = pass.times;
+  std::string text = fmt::format(
+      "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.1f} {:>12}  whole\n", cell.name,
+      runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
+      schedule::pass_name(pass.problem.pass), times.choice.strategy, schedule::print(times.choice.parameters),
+      runtime::origin_name(times.choice.origin), "ns a step", "difference", times.whole.median_s * to_ns, "");
+  for (const tuner::PartTime& part : times.parts)
+    text += fmt::format("{:>12.1f} {:>12.1f}  without {}{}\n", part.timing.median_s * to_ns,
+                        part.difference_s * to_ns, part.what,
+                        part.beside.empty() ? "" : fmt::format(" (and without {})", part.beside));
+  return text;
+}
+
+Status bench_rows(const Options& options, const step::Cell& cell, const runtime::Wish& wish,
+                  const std::vector<schedule::Problem>& problems, Session& session) {
+  std::vector<tuner::BenchRow> rows;
+  for (const schedule::Problem& problem : problems) {
+    const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
+    Result<tuner::BenchRow> row =
+        tuner::bench(cell, problem, session.machine, wish, session.db(), options.samples, copy);
+    if (!row) return row.error();
+    rows.push_back(std::move(row).value());
+    if (!options.json) print(bench_text(rows.back()));
+  }
+  if (options.json) print(bench_json(session.machine.profile.name, rows));
+  return success();
+}
+
+Status bench_parts(const Options& options, const step::Cell& cell, const runtime::Wish& wish,
+                   const std::vector<schedule::Problem>& problems, Session& session) {
+  std::vector<PartedPass> passes;
+  for (const schedule::Problem& problem : problems) {
+    Result<tuner::PartTimes> times =
+        tuner::measure_parts(cell, problem, session.machine, wish, session.db(), options.samples);
+    if (!times) return times.error();
+    passes.push_back({problem, std::move(times).value()});
+    if (!options.json) print(parts_text(cell, passes.back()));
+  }
+  if (options.json) print(parts_json(cell, session.machine.profile.name, passes));
+  return success();
+}
+
 }  // namespace
 
 Status bench(const Options& options) {
@@ -31,19 +75,13 @@ Status bench(const Options& options) {
   if (!wish) return wish.error();
   Result<Session> session = open_session(options, Use::Optional);
   if (!session) return session.error();
-  std::vector<tuner::BenchRow> rows;
+  std::vector<schedule::Problem> problems;
   for (const schedule::Pass pass : *passes) {
-    const Result<schedule::Problem> problem = problem_of(options, loaded->cell, pass, *session);
+    Result<schedule::Problem> problem = problem_of(options, loaded->cell, pass, *session);
     if (!problem) return problem.error();
-    const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
-    Result<tuner::BenchRow> row =
-        tuner::bench(loaded->cell, *problem, session->machine, *wish, session->db(), options.samples, copy);
-    if (!row) return row.error();
-    rows.push_back(std::move(row).value());
-    if (!options.json) print(bench_text(rows.back()));
+    problems.push_back(std::move(problem).value());
   }
-  if (options.json) print(bench_json(session->machine.profile.name, rows));
-  return success();
+  return (options.leave_out ? bench_parts : bench_rows)(options, loaded->cell, *wish, problems, *session);
 }
 
 }  // namespace rondo::tools

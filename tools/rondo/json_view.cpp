@@ -284,6 +284,33 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
   return dump({{"device", device}, {"copy_bytes_per_s", copy}, {"rows", list}});
 }
 
+std::string parts_json(const step::Cell& cell, const std::string& device,
+                       const std::vector<PartedPass>& passes) {
+  json list = json::array();
+  for (const PartedPass& pass : passes) {
+    const double to_ns = 1e9 / static_cast<double>(pass.problem.sizes.time);
+    json parts = json::array();
+    for (const tuner::PartTime& part : pass.times.parts)
+      parts.push_back({{"part", part.what},
+                       {"beside", part.beside},
+                       {"without_ns", part.timing.median_s * to_ns},
+                       {"difference_ns", part.difference_s * to_ns},
+                       {"spread", part.timing.decile_spread}});
+    list.push_back({{"cell", cell.name},
+                    {"clip", clip_json(cell.clip)},
+                    {"shape", sizes_json(pass.problem.sizes)},
+                    {"dtype", kernel::storage_name(pass.problem.storage)},
+                    {"pass", schedule::pass_name(pass.problem.pass)},
+                    {"strategy", pass.times.choice.strategy},
+                    {"parameters", pass.times.choice.parameters},
+                    {"origin", runtime::origin_name(pass.times.choice.origin)},
+                    {"whole_ns", pass.times.whole.median_s * to_ns},
+                    {"spread", pass.times.whole.decile_spread},
+                    {"parts", parts}});
+  }
+  return dump({{"device", device}, {"rows", list}});
+}
+
 std::string doctor_json(const std::vector<runtime::Finding>& findings) {
   json list = json::array();
   for (const runtime::Finding& finding : findings)

@@ -11,6 +11,7 @@
 #include "runtime/plan_memory.h"
 #include "runtime/run_cell.h"
 #include "tuner/bench.h"
+#include "tuner/parts.h"
 #include "tuner/tune.h"
 #include "tuner/verify_simulated.h"
 
@@ -61,6 +62,14 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.
 std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows);
+
+// Nanoseconds a step, whole and without each part.
+struct PartedPass {
+  schedule::Problem problem;
+  tuner::PartTimes times;
+};
+std::string parts_json(const step::Cell& cell, const std::string& device,
+                       const std::vector<PartedPass>& passes);
 
 std::string doctor_json(const std::vector<runtime::Finding>& findings);
 std::string list_json(const std::vector<db::ProblemSummary>& problems);

@@ -156,6 +156,8 @@ void bench_options(CLI::App& app, Options& o) {
   app.add_option("--samples", o.samples, "timings to take the median of")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  app.add_flag("--leave-out", o.leave_out,
+               "what a step is made of: the kernels as they are, and without one part after the other");
   add_json(app, o);
 }
 

@@ -47,6 +47,7 @@ struct Options {
   bool simulate = false;  // verify
   unsigned seed = 0;
   int samples = 21;  // bench
+  bool leave_out = false;
 
   std::string action;  // db
   std::string argument;

@@ -53,6 +53,13 @@ std::string parameter(const Kernel& kernel, const Param& param, const std::strin
                      exclusive(kernel, param) ? "__restrict__ " : "", name);
 }
 
+// Scalars of one type that nothing is said about, such as a tensor's strides, share a line.
+bool belongs_to_the_one_before(const Kernel& kernel, std::size_t i) {
+  const auto is_plain = [](const Param& param) { return !param.buffer && param.comment.empty(); };
+  return i > 0 && is_plain(kernel.params[i - 1]) && is_plain(kernel.params[i]) &&
+         kernel.params[i - 1].type == kernel.params[i].type;
+}
+
 std::string signature(const Kernel& kernel, const Names& names, Prelude& prelude) {
   const std::string cluster =
       kernel.cluster == 1 ? "" : fmt::format("__cluster_dims__({}, 1, 1) ", kernel.cluster);
@@ -61,9 +68,13 @@ std::string signature(const Kernel& kernel, const Names& names, Prelude& prelude
   std::vector<Annotated> lines;
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const bool last = i + 1 == kernel.params.size();
-    lines.push_back({parameter(kernel, kernel.params[i], names.param(static_cast<ParamId>(i)), prelude) +
-                         (last ? ")" : ","),
-                     one_line(kernel.params[i].comment)});
+    const std::string declared =
+        parameter(kernel, kernel.params[i], names.param(static_cast<ParamId>(i)), prelude) +
+        (last ? ")" : ",");
+    if (belongs_to_the_one_before(kernel, i))
+      lines.back().code += " " + declared;
+    else
+      lines.push_back({declared, one_line(kernel.params[i].comment)});
   }
   if (lines.empty()) return text + ") {\n";
   return text + "\n" + aligned(lines, "    ") + "{\n";

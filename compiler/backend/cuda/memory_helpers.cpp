@@ -69,26 +69,30 @@ const std::vector<Helper>& memory_helpers() {
   return pair;
 }
 )"},
-      {"copy_async_4",
+      {"shared_address",
        {},
+       R"(__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+)"},
+      {"copy_async_4",
+       {"shared_address"},
        R"(__device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 )"},
       {"copy_async_8",
-       {},
+       {"shared_address"},
        R"(__device__ __forceinline__ void copy_async_8(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 )"},
       {"copy_async_16",
-       {},
+       {"shared_address"},
        R"(// .cg: past the L1 cache, which would only hold a second copy of what goes to shared memory.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 )"},
       {"commit_copies",

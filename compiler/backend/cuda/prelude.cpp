@@ -55,15 +55,27 @@ std::string component(const Carrier& carrier, int word) {
   return carrier.words == 1 ? "packed" : fmt::format("packed.{}", "xyzw"[word]);
 }
 
+// As many elements as registers: one, and the function's value.
+bool is_single(const VectorAccess& access) { return access.pairs && access.count == 1; }
+
+// A function with one statement in it: on one line if that has room.
+std::string one_statement(const std::string& head, const std::string& statement) {
+  const std::string line = fmt::format("{} {{ {} }}\n", head, statement);
+  return line.size() <= kColumns + 1 ? line : fmt::format("{} {{\n  {}\n}}\n", head, statement);
+}
+
 std::string define_load(const VectorAccess& access) {
   const Carrier whole = carrier(access);
   const std::string_view value = access.storage == Storage::I32 ? "int" : "float";
+  const std::string address = fmt::format("reinterpret_cast<const {}*>(from)", whole.type);
+  const std::string loaded = access.streaming ? "__ldcs(" + address + ")" : "*" + address;
+  if (is_single(access))
+    return one_statement(fmt::format("{} int {}(const void* from)", kInline, name(access)),
+                         fmt::format("return {};", loaded));
   std::string parameters;
   for (int i = 0; i < access.count; ++i) parameters += fmt::format(", {}& v{}", value, i);
-  const std::string address = fmt::format("reinterpret_cast<const {}*>(from)", whole.type);
   std::string text = fmt::format("{} void {}(const {}* from{}) {{\n  const {} packed = {};\n", kInline,
-                                 name(access), pointed_at(access), parameters, whole.type,
-                                 access.streaming ? "__ldcs(" + address + ")" : "*" + address);
+                                 name(access), pointed_at(access), parameters, whole.type, loaded);
   for (int word = 0; word < whole.words; ++word) {
     if (is_packed(access.storage))
       text += fmt::format("  {}({}, v{}, v{});\n", packing(access), component(whole, word), 2 * word,
@@ -87,15 +99,17 @@ std::string define_store(const VectorAccess& access) {
   }
   const std::string packed = whole.words == 1 ? words : fmt::format("make_{}({})", whole.type, words);
   const std::string address = fmt::format("reinterpret_cast<{}*>(to)", whole.type);
-  return fmt::format("{} void {}({}* to{}) {{\n  {}\n}}\n", kInline, name(access), pointed_at(access),
-                     parameters,
-                     access.streaming ? fmt::format("__stcs({}, {});", address, packed)
-                                      : fmt::format("*{} = {};", address, packed));
+  return one_statement(
+      fmt::format("{} void {}({}* to{})", kInline, name(access), pointed_at(access), parameters),
+      access.streaming ? fmt::format("__stcs({}, {});", address, packed)
+                       : fmt::format("*{} = {};", address, packed));
 }
 
 }  // namespace
 
 std::string name(const VectorAccess& access) {
+  if (is_single(access))
+    return fmt::format("{}_pair{}", access.store ? "store" : "load", access.streaming ? "_streaming" : "");
   return fmt::format("{}_{}x{}{}", access.store ? "store" : "load",
                      access.pairs ? "pairs_" : storage_name(access.storage), access.count,
                      access.streaming ? "_streaming" : "");
@@ -124,19 +138,20 @@ std::string Prelude::require(const VectorAccess& access) {
   return name(access);
 }
 
+// Functions of one line stand together, others, and those with a comment, by themselves.
 std::string Prelude::text() const {
   std::string text;
-  bool after_function = false;
-  const auto put = [&](std::string_view declaration, bool function) {
-    if (!text.empty() && (function || after_function)) text += '\n';
+  bool alone = true;
+  const auto put = [&](std::string_view declaration) {
+    const bool single = !declaration.starts_with("//") && declaration.find("\n  ") == std::string_view::npos;
+    if (!text.empty() && (alone || !single)) text += '\n';
     text += declaration;
-    after_function = function;
+    alone = !single;
   };
   for (const auto* table : tables())
     for (const Helper& helper : *table)
-      if (required_.contains(helper.name)) put(helper.text, !helper.text.starts_with("typedef"));
-  for (const VectorAccess& access : accesses_)
-    put(access.store ? define_store(access) : define_load(access), true);
+      if (required_.contains(helper.name)) put(helper.text);
+  for (const VectorAccess& access : accesses_) put(access.store ? define_store(access) : define_load(access));
   return text;
 }
 

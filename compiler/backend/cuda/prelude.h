@@ -12,6 +12,8 @@
 
 namespace rondo::backend::cuda {
 
+inline constexpr std::size_t kColumns = 120;  // what is put on one line to save lines is not wider
+
 // A helper of fixed text. Rows of the tables stand after the rows they need.
 struct Helper {
   std::string_view name;

@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "compiler/backend/cuda/reads.h"
+#include "compiler/kernel/visit.h"
+
 namespace rondo::backend::cuda {
 
 using namespace kernel;
@@ -18,6 +24,13 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
     text.remove_prefix(end + 1);
   }
 }
+
+StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
+    : kernel_(kernel),
+      names_(names),
+      prelude_(prelude),
+      expressions_(kernel, names, prelude, uses),
+      reads_(reads_of(kernel)) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -106,15 +119,21 @@ struct StatementWriter::Visit {
     w.line(fmt::format("{}[{}] = {};", w.names_.array(s.array), index, text(s.value)));
   }
 
+  // What a load of one register yields.
+  std::string single(const Load& s) const {
+    const Storage storage = w.storage_of(s.from);
+    const bool streaming = w.streaming(s.from, s.hint, true);
+    const std::string element = w.expressions_.element(s.from);
+    if (s.packed)
+      return fmt::format("{}(&{})", w.prelude_.require({Storage::I32, 1, false, streaming, true}), element);
+    w.prelude_.require(widening(storage));
+    return converted(widening(storage), streaming ? fmt::format("__ldcs(&{})", element) : element);
+  }
   void operator()(const Load& s) const {
     const Storage storage = w.storage_of(s.from);
     const bool streaming = w.streaming(s.from, s.hint, true);
     const std::string element = w.expressions_.element(s.from);
-    if (s.into.size() == 1 && !s.packed) {
-      w.prelude_.require(widening(storage));
-      const std::string loaded = streaming ? fmt::format("__ldcs(&{})", element) : element;
-      return declare("const ", s.into[0], converted(widening(storage), loaded));
-    }
+    if (s.into.size() == 1) return declare("const ", s.into[0], single(s));
     std::string registers;
     for (RegId reg : s.into) registers += ", " + w.names_.reg(reg);
     const bool integers = s.packed || storage == Storage::I32;
@@ -214,8 +233,9 @@ struct StatementWriter::Visit {
     call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
   }
   void operator()(const LoadFlagged& s) const {
-    w.prelude_.require("load_flagged");
-    w.line(fmt::format("load_flagged<{}>({}, &{}, {});", s.vectors, w.expressions_.address(s.into),
+    const std::string helper = s.once ? "load_flagged_once" : "load_flagged";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}<{}>({}, &{}, {});", helper, s.vectors, w.expressions_.address(s.into),
                        w.expressions_.element(s.from), text(s.stride)));
   }
   void operator()(const GridFence&) const { call("grid_fence"); }
@@ -238,20 +258,107 @@ struct StatementWriter::Visit {
     const std::string end = operand(w.expressions_.write(s.end), Precedence::Shift);
     const std::string advance =
         step != nullptr && step->value == 1 ? "++" + i : fmt::format("{} += {}", i, text(s.step));
-    w.line(fmt::format("for (int {} = {}; {} < {}; {}) {{", i, begin, i, end, advance));
+    const std::string head = fmt::format("for (int {} = {}; {} < {}; {})", i, begin, i, end, advance);
+    if (in_one_line(head, s.body)) return;
+    w.line(head + " {");
     block(s.body);
     w.line("}");
   }
 
   void operator()(const If& s) const {
-    w.line(fmt::format("if ({}) {{", text(s.condition)));
+    const std::string head = fmt::format("if ({})", text(s.condition));
+    if (s.else_body.empty() && in_one_line(head, s.then_body)) return;
+    w.line(head + " {");
     branches(s);
+  }
+
+  // A loop or condition over one simple statement, where the line has room for it; else nothing is written.
+  bool in_one_line(const std::string& head, const Body& body) const {
+    if (body.size() != 1 || !is_simple(body[0])) return false;
+    const std::string before = std::exchange(w.out_, "");
+    const int level = std::exchange(w.level_, 0);
+    std::visit(*this, body[0].node);
+    const std::string statement = std::exchange(w.out_, before);
+    w.level_ = level;
+    const bool fits = 2 * static_cast<std::size_t>(level) + head.size() + statement.size() <= kColumns &&
+                      std::count(statement.begin(), statement.end(), '\n') == 1;
+    if (fits) w.line(head + " " + statement.substr(0, statement.size() - 1));
+    return fits;
+  }
+  // Neither a declaration nor a comment, and nothing that holds other statements.
+  static bool is_simple(const Stmt& stmt) {
+    return !std::visit(Overloaded{[](const Let&) { return true; }, [](const Variable&) { return true; },
+                                  [](const DeclareArray&) { return true; }, [](const Load&) { return true; },
+                                  [](const Shuffle&) { return true; }, [](const For&) { return true; },
+                                  [](const If&) { return true; }, [](const Comment&) { return true; },
+                                  [](const auto&) { return false; }},
+                       stmt.node);
   }
 
   void block(const Body& body) const {
     ++w.level_;
-    for (const Stmt& stmt : body) std::visit(*this, stmt.node);
+    statements(body);
     --w.level_;
+  }
+  void statements(const Body& body) const {
+    for (std::size_t i = 0; i < body.size();) {
+      const std::size_t variables = same_variables(body, i);
+      const bool load = i + 1 < body.size() && loads_for(body[i], body[i + 1]);
+      if (variables < 2 && !load) std::visit(*this, body[i].node);
+      if (variables > 1) declare_together(body, i, variables);
+      i += std::max<std::size_t>(variables, load ? 2 : 1);
+    }
+  }
+
+  // How many variables of one type that begin as constants stand here in a row, as far as a line has room.
+  std::size_t same_variables(const Body& body, std::size_t first) const {
+    std::size_t count = 0, columns = 2 * static_cast<std::size_t>(w.level_) + 4;
+    for (std::size_t i = first; i < body.size(); ++i, ++count) {
+      const auto* variable = std::get_if<Variable>(&body[i].node);
+      if (variable == nullptr || !is_constant(variable->initial)) break;
+      if (i > first && type_of(variable->reg) != type_of(std::get<Variable>(body[first].node).reg)) break;
+      columns += w.names_.reg(variable->reg).size() + text(variable->initial).size() + 5;
+      if (columns > kColumns) break;
+    }
+    return count;
+  }
+  void declare_together(const Body& body, std::size_t first, std::size_t count) const {
+    std::string list;
+    for (std::size_t i = first; i < first + count; ++i) {
+      const auto& variable = std::get<Variable>(body[i].node);
+      w.require_type(type_of(variable.reg));
+      list +=
+          fmt::format("{} {} = {}", i > first ? "," : "", w.names_.reg(variable.reg), text(variable.initial));
+    }
+    w.line(fmt::format("{}{};", type_name(type_of(std::get<Variable>(body[first].node).reg)), list));
+  }
+  Type type_of(RegId reg) const { return w.kernel_.registers[static_cast<std::size_t>(reg)].type; }
+  bool is_constant(ExprId id) const {
+    const auto& node = w.kernel_.expr(id).node;
+    return std::holds_alternative<IntConst>(node) || std::holds_alternative<FloatConst>(node);
+  }
+
+  // A load whose one register the next statement puts somewhere, and nobody else reads: one line.
+  bool loads_for(const Stmt& first, const Stmt& second) const {
+    const auto* load = std::get_if<Load>(&first.node);
+    if (load == nullptr || load->into.size() != 1) return false;
+    const RegId reg = load->into[0];
+    if (w.reads_[static_cast<std::size_t>(reg)] != 1) return false;
+    const auto is_loaded = [&](ExprId value) {
+      const auto* read = std::get_if<RegRead>(&w.kernel_.expr(value).node);
+      return read != nullptr && read->reg == reg;
+    };
+    if (const auto* assign = std::get_if<Assign>(&second.node);
+        assign != nullptr && is_loaded(assign->value)) {
+      w.line(fmt::format("{} = {};", w.names_.reg(assign->reg), single(*load)));
+      return true;
+    }
+    if (const auto* write = std::get_if<ArrayWrite>(&second.node);
+        write != nullptr && is_loaded(write->value)) {
+      w.line(fmt::format("{}[{}] = {};", w.names_.array(write->array), text(write->index), single(*load)));
+      return true;
+    }
+    return false;
   }
   // What follows an opened `if`: an else that holds nothing but another If becomes `else if`.
   void branches(const If& s) const {
@@ -274,7 +381,7 @@ struct StatementWriter::Visit {
 std::string StatementWriter::write(const Body& body, int level) {
   out_.clear();
   level_ = level;
-  for (const Stmt& stmt : body) std::visit(Visit{*this}, stmt.node);
+  Visit{*this}.statements(body);
   return std::move(out_);
 }
 

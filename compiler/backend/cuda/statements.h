@@ -14,8 +14,7 @@ std::string comment_lines(std::string_view text, std::string_view indent);
 
 class StatementWriter {
  public:
-  StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
-      : kernel_(kernel), names_(names), prelude_(prelude), expressions_(kernel, names, prelude, uses) {}
+  StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses);
 
   // The statements, indented by two spaces a level.
   std::string write(const kernel::Body& body, int level);
@@ -33,6 +32,7 @@ class StatementWriter {
   const Names& names_;
   Prelude& prelude_;
   ExpressionWriter expressions_;
+  std::vector<int> reads_;  // of each register
   std::string out_;
   int level_ = 0;
 };

@@ -16,19 +16,20 @@ const std::vector<Helper>& sync_helpers() {
 struct Patience {
   unsigned tries = 0;
   unsigned long long start = 0;
-  __device__ __forceinline__ void try_again() {
-    if ((++tries & 255) != 0) return;
+  __device__ __forceinline__ bool try_again() {
+    if ((++tries & 255) != 0) return true;
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (start == 0) start = now;
     if (now - start > 4000000000ull) __trap();
+    return true;
   }
 };
 )"},
       {"named_barrier",
        {},
-       R"(template <int id, int threads>
-__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(threads) : "memory"); }
+       R"(template <int id, int count>
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
       {"cluster_barrier",
        {},
@@ -37,19 +38,18 @@ __device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;
 }
 )"},
       {"in_block",
-       {},
+       {"shared_address"},
        R"(// The shared memory address that `place` of this block has in block `rank` of the cluster.
 __device__ __forceinline__ unsigned in_block(const void* place, int rank) {
   unsigned there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(unsigned(__cvta_generic_to_shared(place))), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(place)), "r"(rank));
   return there;
 }
 )"},
       {"mbarrier_init",
-       {"mbarrier"},
+       {"mbarrier", "shared_address"},
        R"(__device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 )"},
       {"publish_mbarriers",
@@ -60,10 +60,9 @@ __device__ __forceinline__ void publish_mbarriers() {
 }
 )"},
       {"mbarrier_arrive",
-       {"mbarrier"},
+       {"mbarrier", "shared_address"},
        R"(__device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))) : "memory");
+  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(shared_address(barrier)) : "memory");
 }
 )"},
       {"mbarrier_arrive_in_block",
@@ -73,44 +72,40 @@ __device__ __forceinline__ void publish_mbarriers() {
 }
 )"},
       {"mbarrier_expect",
-       {"mbarrier"},
+       {"mbarrier", "shared_address"},
        R"(// Arrives, and makes the phase wait for `bytes` of asynchronous stores too.
 __device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(bytes) : "memory");
+               :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
 )"},
       {"mbarrier_wait",
-       {"mbarrier", "Patience"},
+       {"mbarrier", "shared_address", "Patience"},
        R"(// Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
 __device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity) {
   Patience patience;
-  for (;;) {
-    int done;
+  int done;
+  do
 #if __CUDA_ARCH__ >= 900
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #else
     asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #endif
-                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
-    if (done) return;
-    patience.try_again();
-  }
+                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  while (!done && patience.try_again());
 }
 )"},
       {"mbarrier_wait_cluster",
-       {"mbarrier", "Patience"},
+       {"mbarrier", "shared_address", "Patience"},
        R"(// Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
 // arrived.
 __device__ __forceinline__ void mbarrier_wait_cluster(mbarrier* barrier, int parity) {
   Patience patience;
-  for (;;) {
-    int done;
+  int done;
+  do
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
-    if (done) return;
-    patience.try_again();
-  }
+                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  while (!done && patience.try_again());
 }
 )"},
       {"store_async_1",
@@ -147,12 +142,10 @@ __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barr
        {"Patience"},
        R"(__device__ __forceinline__ void grid_wait(const int* counter, int target) {
   Patience patience;
-  for (;;) {
-    int count;
+  int count;
+  do
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
-    if (count >= target) return;
-    patience.try_again();
-  }
+  while (count < target && patience.try_again());
 }
 )"},
       {"store_flagged_1",
@@ -183,8 +176,9 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   Patience patience;
   #pragma unroll
   for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
-  for (;;) {
-    bool all = true;
+  bool all;
+  do {
+    all = true;
     #pragma unroll
     for (int i = 0; i < vectors; ++i)
       if (into[4 * i] == -1 || into[4 * i + 1] == -1 || into[4 * i + 2] == -1 || into[4 * i + 3] == -1)
@@ -193,9 +187,19 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
                      : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
     #pragma unroll
     for (int i = 0; i < 4 * vectors; ++i) all = all && into[i] != -1;
-    if (all) return;
-    patience.try_again();
-  }
+  } while (!all && patience.try_again());
+}
+)"},
+      {"load_flagged_once",
+       {},
+       R"(// Words for load_flagged, whether they have come or not.
+template <int vectors>
+__device__ __forceinline__ void load_flagged_once(int* into, const int* from, int stride) {
+  #pragma unroll
+  for (int i = 0; i < vectors; ++i)
+    asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(into[4 * i]), "=r"(into[4 * i + 1]), "=r"(into[4 * i + 2]), "=r"(into[4 * i + 3])
+                 : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
 }
 )"},
       {"more_registers",

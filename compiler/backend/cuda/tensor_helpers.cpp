@@ -36,53 +36,51 @@ const std::vector<Helper>& tensor_helpers() {
 }
 )"},
       {"load_matrix_x1",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x1(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"load_matrix_x2",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x2(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"load_matrix_x4",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x4(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3])
-               : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"load_matrix_x1_transposed",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x1_transposed(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"load_matrix_x2_transposed",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x2_transposed(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"load_matrix_x4_transposed",
-       {},
+       {"shared_address"},
        R"(// Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x4_transposed(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3])
-               : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3]) : "r"(shared_address(row)) : "memory");
 }
 )"},
       {"mma_bf16",

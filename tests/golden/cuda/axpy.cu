@@ -1,5 +1,4 @@
 typedef unsigned short bf16;  // the bits of a bfloat16
-
 __device__ __forceinline__ float bf16_to_float(bf16 x) { return __uint_as_float(unsigned(x) << 16); }
 
 __device__ __forceinline__ bf16 float_to_bf16(float x) {

@@ -28,9 +28,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) block_total(
   const float up = __shfl_up_sync(0xffffffffu, total, 1);
   const float zeroth = __shfl_sync(0xffffffffu, up, 0);
   total = total + zeroth;
-  if (thread_x % 32 == 0) {
-    parts[thread_x / 32] = total;
-  }
+  if (thread_x % 32 == 0) parts[thread_x / 32] = total;
   __syncwarp();
   __syncthreads();
   const int role = thread_x;

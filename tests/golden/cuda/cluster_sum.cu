@@ -1,5 +1,4 @@
 typedef unsigned short bf16;  // the bits of a bfloat16
-
 __device__ __forceinline__ float bf16_to_float(bf16 x) { return __uint_as_float(unsigned(x) << 16); }
 
 __device__ __forceinline__ void unpack_bf16(unsigned pair, float& low, float& high) {
@@ -7,6 +6,7 @@ __device__ __forceinline__ void unpack_bf16(unsigned pair, float& low, float& hi
   high = __uint_as_float(pair & 0xffff0000u);
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 typedef unsigned long long mbarrier;  // opaque, in shared memory
 
 // What is waited for comes within microseconds. After 4 seconds of it not coming the kernel is ended with an
@@ -14,12 +14,13 @@ typedef unsigned long long mbarrier;  // opaque, in shared memory
 struct Patience {
   unsigned tries = 0;
   unsigned long long start = 0;
-  __device__ __forceinline__ void try_again() {
-    if ((++tries & 255) != 0) return;
+  __device__ __forceinline__ bool try_again() {
+    if ((++tries & 255) != 0) return true;
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (start == 0) start = now;
     if (now - start > 4000000000ull) __trap();
+    return true;
   }
 };
 
@@ -30,13 +31,12 @@ __device__ __forceinline__ void cluster_barrier() {
 // The shared memory address that `place` of this block has in block `rank` of the cluster.
 __device__ __forceinline__ unsigned in_block(const void* place, int rank) {
   unsigned there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(unsigned(__cvta_generic_to_shared(place))), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(place)), "r"(rank));
   return there;
 }
 
 __device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 // Makes initialised mbarriers visible to the other blocks of the cluster, with the cluster barrier that follows.
@@ -51,20 +51,18 @@ __device__ __forceinline__ void mbarrier_arrive_in_block(mbarrier* barrier, int 
 // Arrives, and makes the phase wait for `bytes` of asynchronous stores too.
 __device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(bytes) : "memory");
+               :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
 
 // Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
 // arrived.
 __device__ __forceinline__ void mbarrier_wait_cluster(mbarrier* barrier, int parity) {
   Patience patience;
-  for (;;) {
-    int done;
+  int done;
+  do
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
-    if (done) return;
-    patience.try_again();
-  }
+                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  while (!done && patience.try_again());
 }
 
 // Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
@@ -127,9 +125,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) cl
 
   const int rank = cluster_rank;
   const int lane = thread_x;
-  if (lane == 0) {
-    mbarrier_expect(&sent[0], 128);
-  }
+  if (lane == 0) mbarrier_expect(&sent[0], 128);
   const int next = (rank + 1) % 4;
   const int word = words[block_x * 32 + lane];
   store_async_1(&ints[lane], next, &sent[0], word);
@@ -140,9 +136,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) cl
   for (int t = 0; t < turns; ++t) {
     const int parity = t % 2;
     mbarrier_wait_cluster(&free[0], parity ^ 1);
-    if (lane == 0) {
-      mbarrier_expect(&full[0], 1536);
-    }
+    if (lane == 0) mbarrier_expect(&full[0], 1536);
     const int from = (t * grid_x + block_x) * 64;
     #pragma unroll
     for (int to = 0; to < 4; ++to) {
@@ -169,9 +163,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) cl
       y[from + at] = sum;
     }
     #pragma unroll
-    for (int to_2 = 0; to_2 < 4; ++to_2) {
-      mbarrier_arrive_in_block(&free[0], to_2);
-    }
+    for (int to_2 = 0; to_2 < 4; ++to_2) mbarrier_arrive_in_block(&free[0], to_2);
   }
   // no block leaves while others may still write to it
   cluster_barrier();

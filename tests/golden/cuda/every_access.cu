@@ -1,6 +1,5 @@
 typedef unsigned short bf16;  // the bits of a bfloat16
 typedef unsigned short fp16;  // the bits of an IEEE half
-
 __device__ __forceinline__ float bf16_to_float(bf16 x) { return __uint_as_float(unsigned(x) << 16); }
 
 __device__ __forceinline__ bf16 float_to_bf16(float x) {
@@ -43,24 +42,25 @@ __device__ __forceinline__ unsigned pack_fp16(float low, float high) {
   return pair;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
 __device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
 __device__ __forceinline__ void copy_async_8(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
 // .cg: past the L1 cache, which would only hold a second copy of what goes to shared memory.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
 template <int pending>
 __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(pending) : "memory"); }
 

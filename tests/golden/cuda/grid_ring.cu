@@ -3,12 +3,13 @@
 struct Patience {
   unsigned tries = 0;
   unsigned long long start = 0;
-  __device__ __forceinline__ void try_again() {
-    if ((++tries & 255) != 0) return;
+  __device__ __forceinline__ bool try_again() {
+    if ((++tries & 255) != 0) return true;
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (start == 0) start = now;
     if (now - start > 4000000000ull) __trap();
+    return true;
   }
 };
 
@@ -18,12 +19,10 @@ __device__ __forceinline__ void grid_arrive(int* counter) {
 
 __device__ __forceinline__ void grid_wait(const int* counter, int target) {
   Patience patience;
-  for (;;) {
-    int count;
+  int count;
+  do
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
-    if (count >= target) return;
-    patience.try_again();
-  }
+  while (count < target && patience.try_again());
 }
 
 // A row that wanders around the blocks: y[t, i] = y[t - 1, i - 1] + 1.

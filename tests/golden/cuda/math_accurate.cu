@@ -11,7 +11,6 @@ __device__ __forceinline__ float rcp_approx(float x) {
 }
 
 __device__ __forceinline__ float square(float x) { return x * x; }
-
 __device__ __forceinline__ float sign(float x) { return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : 0.0f; }
 
 // e^x for x <= 0, 1.02 ulp; 0 below -88. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 + 127 rounds to n and leaves

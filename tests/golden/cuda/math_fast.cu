@@ -35,11 +35,8 @@ __device__ __forceinline__ float tanh_approx(float x) {
 }
 
 __device__ __forceinline__ float square(float x) { return x * x; }
-
 __device__ __forceinline__ float sign(float x) { return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : 0.0f; }
-
 __device__ __forceinline__ float fast_div(float x, float y) { return x * rcp_approx(y); }
-
 __device__ __forceinline__ float fast_exp(float x) { return ex2_approx(x * 1.44269504f); }
 
 // Near zero e^x - 1 would cancel: there the series, right to x^4 / 120.
@@ -60,7 +57,6 @@ __device__ __forceinline__ float fast_log1p(float x) {
 __device__ __forceinline__ float fast_sigmoid(float x) { return fmaf(0.5f, tanh_approx(0.5f * x), 0.5f); }
 
 __device__ __forceinline__ float fast_silu(float x) { return x * fast_sigmoid(x); }
-
 __device__ __forceinline__ float fast_gelu(float x) { return 0.5f * x * (1.0f + erff(0.707106781f * x)); }
 
 // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)

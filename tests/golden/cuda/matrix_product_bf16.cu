@@ -17,35 +17,36 @@ __device__ __forceinline__ unsigned pack_bf16(float low, float high) {
   return pair;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
 // Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x1(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]) : "r"(shared_address(row)) : "memory");
 }
 
 // Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x2(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]) : "r"(shared_address(row)) : "memory");
 }
 
 // Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x4(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3])
-               : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]), "=r"(into[2]), "=r"(into[3]) : "r"(shared_address(row)) : "memory");
 }
 
 // Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x1_transposed(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-               : "=r"(into[0]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]) : "r"(shared_address(row)) : "memory");
 }
 
 // Each lane gives the place of one row of eight elements.
 __device__ __forceinline__ void load_matrix_x2_transposed(int* into, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(into[0]), "=r"(into[1]) : "r"(unsigned(__cvta_generic_to_shared(row))) : "memory");
+               : "=r"(into[0]), "=r"(into[1]) : "r"(shared_address(row)) : "memory");
 }
 
 // acc (16 x 8) += a (16 x 16) * b (16 x 8), spread over the lanes of the warp.
@@ -111,9 +112,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) matrix_product_bf16(
   int right[6];
   float sum[12];
   #pragma unroll
-  for (int i = 0; i < 12; ++i) {
-    sum[i] = 0.0f;
-  }
+  for (int i = 0; i < 12; ++i) sum[i] = 0.0f;
   load_matrix_x4(&left[0], &a_tile[lane % 16 * 24 + lane / 16 * 8]);
   const int mine = (warp * 8 + lane % 8) * 24 + lane / 8 % 2 * 8;
   load_matrix_x2(&right[0], &columns[mine]);
@@ -121,9 +120,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) matrix_product_bf16(
   load_matrix_x1(&right[4], &columns[mine]);
   load_matrix_x1_transposed(&right[5], &rows[(lane % 8 + 8) * 24 + warp * 8]);
   #pragma unroll
-  for (int p = 0; p < 3; ++p) {
-    mma_bf16(&sum[p * 4], &left[0], &right[p * 2]);
-  }
+  for (int p = 0; p < 3; ++p) mma_bf16(&sum[p * 4], &left[0], &right[p * 2]);
   const int to = lane / 4 * 16 + warp * 8 + lane % 4 * 2;
   store_fp32x2(&c[to], sum[0], sum[1]);
   store_fp32x2(&c[to + 128], sum[2], sum[3]);

@@ -14,7 +14,6 @@ __device__ __forceinline__ unsigned pack_fp16(float low, float high) {
 }
 
 __device__ __forceinline__ float low_bf16(int pair) { return __uint_as_float(unsigned(pair) << 16); }
-
 __device__ __forceinline__ float high_bf16(int pair) { return __uint_as_float(unsigned(pair) & 0xffff0000u); }
 
 __device__ __forceinline__ float low_fp16(int pair) {
@@ -37,23 +36,14 @@ __device__ __forceinline__ void store_fp16x4(fp16* to, float v0, float v1, float
   *reinterpret_cast<uint2*>(to) = make_uint2(pack_fp16(v0, v1), pack_fp16(v2, v3));
 }
 
-__device__ __forceinline__ void load_pairs_x1(const void* from, int& v0) {
-  const int packed = *reinterpret_cast<const int*>(from);
-  v0 = packed;
+__device__ __forceinline__ int load_pair(const void* from) { return *reinterpret_cast<const int*>(from); }
+
+__device__ __forceinline__ int load_pair_streaming(const void* from) {
+  return __ldcs(reinterpret_cast<const int*>(from));
 }
 
-__device__ __forceinline__ void load_pairs_x1_streaming(const void* from, int& v0) {
-  const int packed = __ldcs(reinterpret_cast<const int*>(from));
-  v0 = packed;
-}
-
-__device__ __forceinline__ void store_pairs_x1(void* to, int v0) {
-  *reinterpret_cast<int*>(to) = v0;
-}
-
-__device__ __forceinline__ void store_pairs_x1_streaming(void* to, int v0) {
-  __stcs(reinterpret_cast<int*>(to), v0);
-}
+__device__ __forceinline__ void store_pair(void* to, int v0) { *reinterpret_cast<int*>(to) = v0; }
+__device__ __forceinline__ void store_pair_streaming(void* to, int v0) { __stcs(reinterpret_cast<int*>(to), v0); }
 
 __device__ __forceinline__ void load_pairs_x2(const void* from, int& v0, int& v1) {
   const int2 packed = *reinterpret_cast<const int2*>(from);
@@ -112,18 +102,14 @@ extern "C" __global__ void __launch_bounds__(32, 1) packed_pairs(
   const int thread_x = threadIdx.x;
 
   const int place = thread_x * 8;
-  int pair;
-  load_pairs_x1(&bf16_in[place], pair);
-  store_pairs_x1(&bf16_stage[place], pair);
-  int staged;
-  load_pairs_x1(&bf16_stage[place], staged);
-  store_pairs_x1(&bf16_out[place], staged);
-  int pair_2;
-  load_pairs_x1_streaming(&bf16_in[place], pair_2);
-  store_pairs_x1(&bf16_stage[place], pair_2);
-  int staged_2;
-  load_pairs_x1(&bf16_stage[place], staged_2);
-  store_pairs_x1_streaming(&bf16_out[place + 256], staged_2);
+  const int pair = load_pair(&bf16_in[place]);
+  store_pair(&bf16_stage[place], pair);
+  const int staged = load_pair(&bf16_stage[place]);
+  store_pair(&bf16_out[place], staged);
+  const int pair_2 = load_pair_streaming(&bf16_in[place]);
+  store_pair(&bf16_stage[place], pair_2);
+  const int staged_2 = load_pair(&bf16_stage[place]);
+  store_pair_streaming(&bf16_out[place + 256], staged_2);
   int pair_0, pair_1;
   load_pairs_x2(&bf16_in[place], pair_0, pair_1);
   store_pairs_x2(&bf16_stage[place], pair_0, pair_1);
@@ -148,23 +134,18 @@ extern "C" __global__ void __launch_bounds__(32, 1) packed_pairs(
   int staged_0_4, staged_1_4, staged_2_3, staged_3_2;
   load_pairs_x4(&bf16_stage[place], staged_0_4, staged_1_4, staged_2_3, staged_3_2);
   store_pairs_x4_streaming(&bf16_out[place + 512], staged_0_4, staged_1_4, staged_2_3, staged_3_2);
-  int mixed;
-  load_pairs_x1(&bf16_in[place], mixed);
+  const int mixed = load_pair(&bf16_in[place]);
   const int swapped = int(pack_bf16(high_bf16(mixed) * 0.33333334f, low_bf16(mixed)));
   store_pairs_x2(&bf16_out[place + 768], swapped, int(pack_bf16(high_bf16(swapped), high_bf16(mixed) + low_bf16(mixed))));
   store_bf16x4(&bf16_out[place + 772], high_bf16(mixed), low_bf16(mixed), 0.0f, 1.0f);
-  int pair_4;
-  load_pairs_x1(&fp16_in[place], pair_4);
-  store_pairs_x1(&fp16_stage[place], pair_4);
-  int staged_4;
-  load_pairs_x1(&fp16_stage[place], staged_4);
-  store_pairs_x1(&fp16_out[place], staged_4);
-  int pair_5;
-  load_pairs_x1_streaming(&fp16_in[place], pair_5);
-  store_pairs_x1(&fp16_stage[place], pair_5);
-  int staged_5;
-  load_pairs_x1(&fp16_stage[place], staged_5);
-  store_pairs_x1_streaming(&fp16_out[place + 256], staged_5);
+  const int pair_4 = load_pair(&fp16_in[place]);
+  store_pair(&fp16_stage[place], pair_4);
+  const int staged_4 = load_pair(&fp16_stage[place]);
+  store_pair(&fp16_out[place], staged_4);
+  const int pair_5 = load_pair_streaming(&fp16_in[place]);
+  store_pair(&fp16_stage[place], pair_5);
+  const int staged_5 = load_pair(&fp16_stage[place]);
+  store_pair_streaming(&fp16_out[place + 256], staged_5);
   int pair_0_5, pair_1_5;
   load_pairs_x2(&fp16_in[place], pair_0_5, pair_1_5);
   store_pairs_x2(&fp16_stage[place], pair_0_5, pair_1_5);
@@ -189,8 +170,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) packed_pairs(
   int staged_0_8, staged_1_8, staged_2_5, staged_3_4;
   load_pairs_x4(&fp16_stage[place], staged_0_8, staged_1_8, staged_2_5, staged_3_4);
   store_pairs_x4_streaming(&fp16_out[place + 512], staged_0_8, staged_1_8, staged_2_5, staged_3_4);
-  int mixed_2;
-  load_pairs_x1(&fp16_in[place], mixed_2);
+  const int mixed_2 = load_pair(&fp16_in[place]);
   const int swapped_2 = int(pack_fp16(high_fp16(mixed_2) * 0.33333334f, low_fp16(mixed_2)));
   store_pairs_x2(&fp16_out[place + 768], swapped_2, int(pack_fp16(high_fp16(swapped_2), high_fp16(mixed_2) + low_fp16(mixed_2))));
   store_fp16x4(&fp16_out[place + 772], high_fp16(mixed_2), low_fp16(mixed_2), 0.0f, 1.0f);

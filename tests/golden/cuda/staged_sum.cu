@@ -12,13 +12,14 @@ __device__ __forceinline__ unsigned pack_fp16(float low, float high) {
   return pair;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
 __device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-               :: "r"(unsigned(__cvta_generic_to_shared(shared))), "l"(__cvta_generic_to_global(global)) : "memory");
+               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
 template <int pending>
 __device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(pending) : "memory"); }
 
@@ -47,24 +48,18 @@ extern "C" __global__ void __launch_bounds__(32, 4) staged_sum(
   const int mine = thread_x * 2;
   float total[2];
   #pragma unroll
-  for (int c = 0; c < 2; ++c) {
-    total[c] = 0.0f;
-  }
+  for (int c = 0; c < 2; ++c) total[c] = 0.0f;
   // fill the ring
   #pragma unroll
   for (int ahead = 0; ahead < 3; ++ahead) {
-    if (ahead < time) {
-      copy_async_4(&ring[ahead % kStages * kChannels + mine], &x[i64(ahead) * kChannels + mine]);
-    }
+    if (ahead < time) copy_async_4(&ring[ahead % kStages * kChannels + mine], &x[i64(ahead) * kChannels + mine]);
     commit_copies();
   }
   #pragma unroll 4
   for (int t = 0; t < time; ++t) {
     wait_copies<2>();
     __syncthreads();
-    if (t + 3 < time) {
-      copy_async_4(&ring[(t + 3) % kStages * kChannels + mine], &x[i64(t + 3) * kChannels + mine]);
-    }
+    if (t + 3 < time) copy_async_4(&ring[(t + 3) % kStages * kChannels + mine], &x[i64(t + 3) * kChannels + mine]);
     commit_copies();
     float v_0, v_1;
     load_fp16x2(&ring[t % kStages * kChannels + mine], v_0, v_1);

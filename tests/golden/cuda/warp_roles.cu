@@ -1,3 +1,4 @@
+__device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 typedef unsigned long long mbarrier;  // opaque, in shared memory
 
 // What is waited for comes within microseconds. After 4 seconds of it not coming the kernel is ended with an
@@ -5,42 +6,39 @@ typedef unsigned long long mbarrier;  // opaque, in shared memory
 struct Patience {
   unsigned tries = 0;
   unsigned long long start = 0;
-  __device__ __forceinline__ void try_again() {
-    if ((++tries & 255) != 0) return;
+  __device__ __forceinline__ bool try_again() {
+    if ((++tries & 255) != 0) return true;
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (start == 0) start = now;
     if (now - start > 4000000000ull) __trap();
+    return true;
   }
 };
 
-template <int id, int threads>
-__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(threads) : "memory"); }
+template <int id, int count>
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 
 __device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 __device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }"
-               :: "r"(unsigned(__cvta_generic_to_shared(barrier))) : "memory");
+  asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(shared_address(barrier)) : "memory");
 }
 
 // Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
 __device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity) {
   Patience patience;
-  for (;;) {
-    int done;
+  int done;
+  do
 #if __CUDA_ARCH__ >= 900
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #else
     asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #endif
-                 : "=r"(done) : "r"(unsigned(__cvta_generic_to_shared(barrier))), "r"(parity) : "memory");
-    if (done) return;
-    patience.try_again();
-  }
+                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  while (!done && patience.try_again());
 }
 
 // y = 3 x: two warps hand rows to two others through shared memory.

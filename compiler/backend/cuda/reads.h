@@ -1,0 +1,13 @@
+// How often the registers of a kernel are read.
+#pragma once
+
+#include <vector>
+
+#include "compiler/kernel/ir.h"
+
+namespace rondo::backend::cuda {
+
+// By RegId: how often the kernel's text names the register as an operand.
+std::vector<int> reads_of(const kernel::Kernel& kernel);
+
+}  // namespace rondo::backend::cuda

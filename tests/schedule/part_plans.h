@@ -1,0 +1,96 @@
+// Plans of every form that has parts of its own, to leave them out.
+#pragma once
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/leave_out.h"
+#include "compiler/schedule/simulate_plan.h"
+#include "compiler/schedule/strategy.h"
+#include "tests/schedule/cell_files.h"
+
+namespace rondo::schedule {
+
+struct PartPlan {
+  std::string name;
+  step::Cell cell;
+  Problem problem;
+  KernelPlan plan;
+  std::set<kernel::Part> parts;  // that it has
+};
+
+inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parameters& changed,
+                                std::set<kernel::Part> parts) {
+  PartPlan result{name, cell_named("lstm"), {}, {}, std::move(parts)};
+  result.problem.sizes = {3, 37, 1, 64};
+  result.problem.pass = pass;
+  Parameters parameters = {{"blocks", 1},      {"grid", 0},     {"reduce_scatter", 0}, {"share", 1},
+                           {"lend", 0},        {"together", 1}, {"splits", 1},         {"unit_blocks", 1},
+                           {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},         {"steps", 4},
+                           {"stages", 3},      {"vector", 8},   {"loaders", 1},        {"writers", 1}};
+  for (const auto& [parameter, value] : changed) parameters[parameter] = value;
+  result.plan = find_strategy("persistent")->build(result.cell, result.problem, parameters);
+  return result;
+}
+
+inline PartPlan stream_cluster_plan() {
+  using enum kernel::Part;
+  PartPlan result{"stream_cluster", cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
+  result.problem.sizes = {1, 100, 1, 64};
+  result.plan = find_strategy("stream")->build(result.cell, result.problem,
+                                               {{"channels", 32},
+                                                {"per_thread", 1},
+                                                {"steps", 8},
+                                                {"stages", 2},
+                                                {"unroll", 4},
+                                                {"vector", 4},
+                                                {"loaders", 0},
+                                                {"shorten", 0},
+                                                {"segments", 2},
+                                                {"cluster", 2},
+                                                {"stream_stores", 0}});
+  return result;
+}
+
+inline std::vector<PartPlan> part_plans() {
+  using enum kernel::Part;
+  const std::set<kernel::Part> block = {Products, Inputs, Stores, Functions};
+  const std::set<kernel::Part> cluster = {Products, Exchange, Inputs, Stores, Functions};
+  const std::set<kernel::Part> grid = {Products, Exchange, Clears, Inputs, Stores, Functions};
+  return {persistent_plan("one_block", Pass::Forward, {{"splits", 2}}, block),
+          persistent_plan("cluster_of_4", Pass::Forward, {{"blocks", 4}, {"splits", 2}}, cluster),
+          persistent_plan("grid_of_2", Pass::Forward, {{"blocks", 2}, {"grid", 1}, {"splits", 2}}, grid),
+          persistent_plan("reduce_scatter_in_cluster", Pass::Backward, {{"blocks", 4}, {"reduce_scatter", 1}},
+                          cluster),
+          persistent_plan("reduce_scatter_in_grid", Pass::Backward,
+                          {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}}, grid),
+          persistent_plan("reduce_scatter_in_grid_of_clusters", Pass::Backward,
+                          {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}, {"share", 2}}, grid),
+          stream_cluster_plan()};
+}
+
+inline KernelPlan plan_without(KernelPlan plan, kernel::Part part) {
+  for (Launch& launch : plan.launches) launch.kernel = kernel::leave_out(launch.kernel, part);
+  return plan;
+}
+
+// Small numbers for everything that a plan reads and does not write itself.
+inline TensorValues values_read(const PartPlan& of) {
+  TensorValues given;
+  std::mt19937 rng(7);
+  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  for (const Launch& launch : of.plan.launches)
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      const auto* pointer = std::get_if<Pointer>(&launch.arguments[i]);
+      if (pointer == nullptr || launch.kernel.params[i].written || is_internal(pointer->tensor.role))
+        continue;
+      std::vector<double>& values = given[pointer->tensor];
+      values.resize(static_cast<std::size_t>(element_count(of.cell, pointer->tensor, of.problem.sizes)));
+      for (double& value : values) value = uniform(rng);
+    }
+  return given;
+}
+
+}  // namespace rondo::schedule
