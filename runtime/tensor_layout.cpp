@@ -59,6 +59,7 @@ Need need_of(Role role) {
     case Role::History:
     case Role::Workspace:
     case Role::Exchange:
+    case Role::Status:
     case Role::Scratch:
     case Role::Packed:
     case Role::Vectors:
