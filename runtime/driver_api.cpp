@@ -70,6 +70,8 @@ void load_memory_and_modules(Loader& loader, DriverApi& api) {
   loader.need(api.mem_get_info, "cuMemGetInfo_v2");
   loader.need(api.mem_alloc, "cuMemAlloc_v2");
   loader.need(api.mem_free, "cuMemFree_v2");
+  loader.need(api.mem_host_alloc, "cuMemHostAlloc");
+  loader.need(api.mem_free_host, "cuMemFreeHost");
   loader.need(api.memcpy_htod, "cuMemcpyHtoDAsync_v2");
   loader.need(api.memcpy_dtoh, "cuMemcpyDtoHAsync_v2");
   loader.need(api.memcpy_dtod, "cuMemcpyDtoDAsync_v2");

@@ -46,6 +46,8 @@ struct DriverApi {
   decltype(&cuMemGetInfo) mem_get_info = nullptr;
   decltype(&cuMemAlloc) mem_alloc = nullptr;
   decltype(&cuMemFree) mem_free = nullptr;
+  decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
+  decltype(&cuMemFreeHost) mem_free_host = nullptr;
   decltype(&cuMemcpyHtoDAsync) memcpy_htod = nullptr;
   decltype(&cuMemcpyDtoHAsync) memcpy_dtoh = nullptr;
   decltype(&cuMemcpyDtoDAsync) memcpy_dtod = nullptr;

@@ -1,5 +1,7 @@
 #include "runtime/plan.h"
 
+#include <fmt/format.h>
+
 namespace rondo::runtime {
 
 namespace {
@@ -53,13 +55,32 @@ Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context&
     Result<LoadedKernel> kernel = LoadedKernel::load(plan.module_, launch.kernel, *device);
     if (!kernel) return kernel.error();
     plan.kernels_.push_back(std::move(kernel).value());
+    if (launch.kernel.status >= 0) plan.waits_ += (plan.waits_.empty() ? "" : ", ") + launch.kernel.name;
+  }
+  if (!plan.waits_.empty()) {
+    Result<StatusWord> status = StatusWord::make();
+    if (!status) return status.error();
+    plan.status_ = std::move(status).value();
+    plan.arguments_.set_status(plan.status_->address());
   }
   if (plan.arguments_.has_steps()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
   return plan;
 }
 
+Status DevicePlan::check() const {
+  if (!status_ || status_->take() == 0) return success();
+  return Error{
+      ErrorKind::Device,
+      fmt::format("threads of {} waited more than 4 s for each other and gave up; the results of that "
+                  "launch are wrong",
+                  waits_),
+      "a debugger or a machine that was suspended does that; if it comes again, choose another plan "
+      "(--strategy, --param) and report this one"};
+}
+
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
+  if (Status status = check(); !status) return status;
   const auto work = [&](StreamHandle on) {
     DriverSink sink(*this, on);
     return arguments_.launch(sink, bindings, batch, time);

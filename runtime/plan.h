@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "runtime/loaded_kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/plan_arguments.h"
+#include "runtime/status_word.h"
 #include "tuning_db/database.h"
 
 namespace rondo::runtime {
@@ -94,7 +96,14 @@ class DevicePlan {
   // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
   // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
   // driver, Unsupported when blocks that wait for each other do not fit on the GPU at once.
+  // Also Device, and nothing is launched: an earlier launch has given up, see check().
   Status launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
+
+  // Threads of a kernel wait for each other; if that takes seconds they give up, and the kernel ends with
+  // wrong results instead of never. Error Device, once, if that has happened since it was asked last. A
+  // launch is covered when the caller has waited for its end; the context and the plan stay usable. Never
+  // waits itself.
+  Status check() const;
 
  private:
   class DriverSink;
@@ -105,6 +114,8 @@ class DevicePlan {
   PlanArguments arguments_;
   std::vector<LoadedKernel> kernels_;
   std::unique_ptr<GraphCache> graphs_;  // of a plan with launches for each step
+  std::optional<StatusWord> status_;    // of a plan whose kernels wait
+  std::string waits_;                   // their names
 };
 
 }  // namespace rondo::runtime

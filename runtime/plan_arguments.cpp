@@ -227,6 +227,10 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
     place = {call.workspace + static_cast<DeviceAddress>(offset), {0, 0}};
     return success();
   };
+  if (tensor.ref.role == Role::Status) {
+    place.pointer = status_;
+    return success();
+  }
   if (tensor.ref.role == Role::Workspace)
     return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
   if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, exchange_bytes_);

@@ -47,6 +47,9 @@ class PlanArguments {
   std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
   const std::vector<PlanTensor>& tensors() const { return tensors_; }
 
+  // Where kernels say that they have waited in vain (kernel::Kernel::status); not set: nowhere.
+  void set_status(DeviceAddress word) { status_ = word; }
+
   // Whether some launches run once a time step.
   bool has_steps() const;
   // How often a kernel is started for T steps, parts of launches counted once.
@@ -109,6 +112,7 @@ class PlanArguments {
   std::string plan_name_;  // "stream channels=64 ...", for messages
   std::vector<PlanTensor> tensors_;
   std::vector<LaunchTable> launches_;
+  DeviceAddress status_ = 0;
   std::int64_t own_bytes_fixed_ = 0;
   std::int64_t own_bytes_per_batch_ = 0;
   std::int64_t exchange_bytes_ = 0;  // a batch tile

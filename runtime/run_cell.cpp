@@ -117,6 +117,7 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
       !status)
     return status.error();
   if (Status status = stream->synchronize(); !status) return status.error();
+  if (Status status = plan->check(); !status) return status.error();
   Result<CellRun> run = download(cell, *tensors, *stream);
   if (run)
     run->where = fmt::format("{}, {} {} ({})", profile.name, choice->strategy,

@@ -56,6 +56,7 @@ Need need_of(Role role) {
     case Role::Products:
     case Role::Workspace:
     case Role::Exchange:
+    case Role::Status:
     case Role::Scratch:
     case Role::Packed:
     case Role::Vectors:

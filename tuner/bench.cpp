@@ -56,6 +56,7 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
   timing.sets = data->sets();
   const Result<std::vector<double>> seconds = timer->time(data->work(*plan), timing);
   if (!seconds) return seconds.error();
+  if (Status status = plan->check(); !status) return status.error();
   return BenchRow{cell.name,
                   cell.clip,
                   problem,

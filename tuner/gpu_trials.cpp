@@ -73,6 +73,7 @@ Result<std::vector<double>> GpuTrials::run(const TrialPlan& plan, int samples, d
   timing.sets = data_.sets();
   const auto seconds = timer_.time(data_.work((*entry)->plan), timing, (*entry)->expected_s);
   if (!seconds) return broken(seconds.error());
+  if (Status status = (*entry)->plan.check(); !status) return broken(status.error());
   (*entry)->expected_s = median(*seconds);
   return *seconds;
 }
@@ -90,6 +91,7 @@ Result<std::vector<double>> GpuTrials::round(const std::vector<TrialPlan>& plans
     const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
     const Result<double> seconds = timer_.sample(data_.work(entry->plan), repetitions, data_.sets());
     if (!seconds) return broken(seconds.error());
+    if (Status status = entry->plan.check(); !status) return broken(status.error());
     samples.push_back(*seconds);
   }
   return samples;

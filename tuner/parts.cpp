@@ -100,6 +100,7 @@ Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<runtime
       const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
       const Result<double> seconds = timer.sample(data.work(plans[i]), repetitions, data.sets());
       if (!seconds) return seconds.error();
+      if (Status status = plans[i].check(); !status) return status.error();
       expected[i] = *seconds;
       if (round >= 0) samples[i].push_back(*seconds);
     }

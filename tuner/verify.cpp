@@ -188,6 +188,7 @@ Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamH
   const step::Sizes& sizes = run.shape.sizes;
   if (Status status = plan.launch(stream, tensors->bindings, sizes.batch, sizes.time); !status) return status;
   if (Status status = runtime::synchronize(stream); !status) return status;
+  if (Status status = plan.check(); !status) return status;
   for (const DeviceTensor& tensor : tensors->all) {
     if (!is_computed(tensor.ref())) continue;
     const Result<runtime::ReadBack> result = tensor.download(stream);
@@ -231,6 +232,7 @@ Status Verifier::check_repeatable(const DevicePlan& plan, StreamHandle stream, i
                        "results must be bit-identical: look for a race in the kernel"};
         }
       }
+      if (Status status = plan.check(); !status) return status;
     }
   }
   return success();

@@ -159,6 +159,7 @@ class Builder {
   void set_min_blocks(int blocks) { kernel_.min_blocks = blocks; }
   void set_cluster(int blocks) { kernel_.cluster = blocks; }
   void set_cooperative() { kernel_.cooperative = true; }
+  void set_status(const Memory& word) { kernel_.status = word.id(); }
   Kernel finish();  // simplified; throws std::logic_error with verify()'s findings if it is not well formed
 
   ExprId add(Expr expr);

@@ -232,7 +232,7 @@ struct MbarrierExpect {
   ExprId bytes;
 };
 // Waits until the phase of parity `parity` (I32, 0 or 1) of the own block's mbarrier has completed (acquire).
-// Traps after some seconds: a GPU never hangs.
+// What comes too late: Kernel::status.
 struct MbarrierWait {
   MbarrierRef barrier;
   ExprId parity;
@@ -252,7 +252,7 @@ struct StoreAsync {
 struct GridArrive {
   MemRef counter;
 };
-// Waits until the counter is at least `target` (I32; ld.acquire.gpu). Traps after some seconds.
+// Waits until the counter is at least `target` (I32; ld.acquire.gpu). What comes too late: Kernel::status.
 struct GridWait {
   MemRef counter;
   ExprId target;
@@ -267,8 +267,8 @@ struct StoreFlagged {
   MemRef to;
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
-// again until none of the words is kAbsent (ld.relaxed.gpu). Traps after some seconds. With `once` it takes
-// what is there, without waiting (leave_out.h).
+// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status. With `once`
+// it takes what is there, without waiting (leave_out.h).
 struct LoadFlagged {
   ArraySlice into;
   int vectors;
@@ -358,6 +358,11 @@ struct Kernel {
   int cluster = 1;
   // All blocks of the launch must be resident at once: they wait for each other by GridWait.
   bool cooperative = false;
+  // A written I32 buffer of one word, or -1. A wait for a phase, counter or flagged words that has not ended
+  // after some seconds sets the word to 1. From then on every wait that lasts ends without what it waits for:
+  // the kernel comes to its end with wrong results, and who launched it reads why. Without a status such a
+  // wait traps.
+  ParamId status = -1;
   Math math = Math::Fast;
   std::vector<Param> params;
   std::vector<SharedArray> shared;  // laid out in this order in dynamic shared memory, each 16-byte aligned

@@ -149,6 +149,7 @@ class KernelPrinter {
       annotated(fmt::format("{} {}: {}", p.buffer && p.written ? "output" : "input", p.name, type),
                 p.comment);
     }
+    if (kernel_.status >= 0) line("status " + kernel_.params[static_cast<std::size_t>(kernel_.status)].name);
     for (const SharedArray& s : kernel_.shared)
       annotated(fmt::format("shared {}: {}[{}]", s.name, storage_name(s.storage), s.elements), s.comment);
     for (const MbarrierArray& m : kernel_.mbarriers)

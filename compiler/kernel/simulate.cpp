@@ -41,9 +41,13 @@ class Machine {
   }
 
   SimulationResult run() {
-    for (; shape_.first_block < launch_.blocks && !log_.stopped(); shape_.first_block += shape_.blocks)
-      Group(program_, shape_, launch_, warps_, memory_, log_, steps_, options_.step_limit).run();
-    return {log_.take(), steps_};
+    bool gave_up = false;
+    for (; shape_.first_block < launch_.blocks && !log_.stopped(); shape_.first_block += shape_.blocks) {
+      Group group(program_, shape_, launch_, warps_, memory_, log_, steps_, options_.step_limit);
+      group.run(options_.give_up);
+      gave_up |= group.gave_up();
+    }
+    return {log_.take(), steps_, gave_up};
   }
 
  private:

@@ -69,10 +69,14 @@ struct Fault {
 struct SimulationOptions {
   std::int64_t step_limit = std::int64_t{1} << 40;  // statements executed by warps
   int max_faults = 8;                               // stop after so many
+  // What a GPU does with a deadlock in a kernel with a status: the waits end, the status is set, and the
+  // kernel comes to its end. No faults are looked for from then on.
+  bool give_up = false;
 };
 struct SimulationResult {
   std::vector<Fault> faults;  // empty: clean
   std::int64_t steps = 0;
+  bool gave_up = false;  // waits ended in vain
 };
 
 // Runs a grid of `blocks` blocks of kernel.threads. Buffers are changed in place. The kernel must pass

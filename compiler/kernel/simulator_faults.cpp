@@ -13,7 +13,7 @@ std::string describe(const Thread& thread) {
 }
 
 void FaultLog::report(Fault::Kind kind, const Stmt* stmt, const std::string& what) {
-  if (stopped_ || !known_.insert({kind, stmt}).second) return;
+  if (stopped_ || muted_ || !known_.insert({kind, stmt}).second) return;
   const std::string where = stmt != nullptr ? "`" + print(kernel_, *stmt) + "`" : "kernel " + kernel_.name;
   faults_.push_back({kind, where + ": " + what});
   if (static_cast<int>(faults_.size()) >= limit_) stopped_ = true;

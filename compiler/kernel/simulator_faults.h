@@ -30,12 +30,15 @@ class FaultLog {
   // After this the rest of the run has no meaning (deadlock, step limit).
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
+  // What comes after waits that ended in vain is no fault of its own.
+  void mute(bool muted) { muted_ = muted; }
   std::vector<Fault> take() { return std::move(faults_); }
 
  private:
   const Kernel& kernel_;
   int limit_;
   bool stopped_ = false;
+  bool muted_ = false;
   std::set<std::pair<Fault::Kind, const Stmt*>> known_;
   std::vector<Fault> faults_;
 };

@@ -54,18 +54,30 @@ Group::Group(const Program& program, const GroupShape& shape, const Launch& laun
   for (int a = 0; a < shape.agents(); ++a) warp(a).start(launch, shape.first_block + a / shape.warps, a);
 }
 
-void Group::run() {
-  std::int64_t before;
-  bool released;
-  do {
-    before = context_.steps;
+void Group::run(bool give_up) {
+  bool goes_on = true;
+  while (goes_on) {
+    const std::int64_t before = context_.steps;
     for (Warp& w : warps_) w.run(context_);
     if (log_.stopped()) return;
-    released = release_barriers();
-  } while (released || context_.steps != before);
-  if (std::any_of(warps_.begin(), warps_.end(), [](const Warp& w) { return waits_at(w).has_value(); }))
-    return deadlock();
-  mbarriers_.check_exits();
+    goes_on = release_barriers() || context_.steps != before;
+    if (goes_on || !stuck() || context_.gave_up || !give_up || program_.kernel->status < 0) continue;
+    this->give_up();
+    goes_on = true;
+  }
+  log_.mute(false);
+  if (stuck()) return deadlock();
+  if (!context_.gave_up) mbarriers_.check_exits();
+}
+
+bool Group::stuck() const {
+  return std::any_of(warps_.begin(), warps_.end(), [](const Warp& w) { return waits_at(w).has_value(); });
+}
+
+void Group::give_up() {
+  context_.gave_up = true;
+  memory_.data({Space::Global, program_.kernel->status, 0, 1, shape_.first_block}).integers[0] = 1;
+  log_.mute(true);
 }
 
 bool Group::release_barriers() {

@@ -18,8 +18,10 @@ class Group {
   // `warps` are those of shape.blocks blocks; they and `memory` are used again by the next group.
   Group(const Program& program, const GroupShape& shape, const Launch& launch, std::vector<Warp>& warps,
         Memory& memory, FaultLog& log, std::int64_t& steps, std::int64_t step_limit);
-  // Until all warps have finished, are stuck, or the log stops the run.
-  void run();
+  // Until all warps have finished, are stuck, or the log stops the run. With `give_up` (SimulationOptions)
+  // waits end when all are stuck.
+  void run(bool give_up);
+  bool gave_up() const { return context_.gave_up; }
 
  private:
   bool release_barriers();
@@ -27,6 +29,8 @@ class Group {
   bool release_cluster(int first, int count);
   bool release_named();
   void release(const std::vector<int>& agents);
+  bool stuck() const;
+  void give_up();
   void deadlock();
   std::string reason(const Warp& warp) const;
   std::string barrier_reason(const Warp& warp, Pc pc) const;

@@ -40,6 +40,7 @@ struct GroupContext {
   FaultLog& log;
   std::int64_t& steps;  // instructions run by all warps of the launch so far
   std::int64_t step_limit;
+  bool gave_up = false;  // waits for what never comes are over (Kernel::status)
 };
 
 // Why a warp does not run. `pc` is the instruction it waits at. The group decides when a barrier is over;

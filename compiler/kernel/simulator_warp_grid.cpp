@@ -33,7 +33,7 @@ void Warp::act(const AwaitFlag& a, GroupContext& context) {
     passed_ &= ~lanes;
     blocked = AtFlag{pc_ - 1, counter, target.i[leader]};
   });
-  if (blocked) return wait_here(*blocked, context);
+  if (blocked && !context.gave_up) return wait_here(*blocked, context);
   passed_ = 0;
 }
 
@@ -98,7 +98,7 @@ void Warp::act(const AwaitWords& a, GroupContext& context) {
   });
   if (passed != 0) context.clocks.acquire(party(passed), carried.knowledge);
   passed_ |= passed;
-  if (blocked) return wait_here(*blocked, context);
+  if (blocked && !context.gave_up) return wait_here(*blocked, context);
   for (int r = 0; r < count; ++r) into[r].undefined &= ~active_;
   passed_ = 0;
 }

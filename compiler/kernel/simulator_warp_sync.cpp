@@ -73,7 +73,7 @@ void Warp::act(const AwaitPhase& a, GroupContext& context) {
     passed_ &= ~lanes;
     blocked = {pc_ - 1, m, parity.i[leader]};
   });
-  if (blocked.mbarrier != nullptr) return wait_here(blocked, context);
+  if (blocked.mbarrier != nullptr && !context.gave_up) return wait_here(blocked, context);
   passed_ = 0;
 }
 

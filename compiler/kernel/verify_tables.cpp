@@ -44,6 +44,12 @@ void verify_sizes(const Kernel& kernel, Findings& findings) {
   for (const Param& param : kernel.params)
     if (!param.buffer && param.type == Type::Pred)
       findings.add(fmt::format("param {}: a scalar argument is i32, i64 or f32", param.name));
+  const auto params = static_cast<ParamId>(kernel.params.size());
+  if (kernel.status >= params) findings.add(fmt::format("status: there is no param {}", kernel.status));
+  if (kernel.status < 0 || kernel.status >= params) return;
+  const Param& status = kernel.params[static_cast<std::size_t>(kernel.status)];
+  if (!status.buffer || !status.written || status.storage != Storage::I32)
+    findings.add(fmt::format("status {}: it must be a written buffer of int32", status.name));
 }
 
 void verify_named(const Kernel& kernel, Findings& findings) {

@@ -19,7 +19,8 @@ bool has_time_axis(Role role) {
 bool is_kept(Role role) { return role == Role::Packed || role == Role::Vectors || role == Role::Carries; }
 
 bool is_internal(Role role) {
-  return role == Role::Workspace || role == Role::Exchange || role == Role::Scratch || is_kept(role);
+  return role == Role::Workspace || role == Role::Exchange || role == Role::Status || role == Role::Scratch ||
+         is_kept(role);
 }
 
 step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell) {

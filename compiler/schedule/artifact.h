@@ -33,6 +33,7 @@ enum class Role {
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
   Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch
              // tile
+  Status,    // one word, int32, that a kernel sets when it has waited in vain (kernel::Kernel::status)
   Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
   // What launches leave for each other without a time axis, KernelPlan::packed and so on:
   Packed,   // matrices in the order in which they are multiplied, storage type
@@ -41,7 +42,7 @@ enum class Role {
 };
 bool has_time_axis(Role role);
 bool is_kept(Role role);      // Packed, Vectors or Carries
-bool is_internal(Role role);  // Workspace, Exchange, Scratch or kept: no caller binds it by itself
+bool is_internal(Role role);  // Workspace, Exchange, Status, Scratch or kept: no caller binds it by itself
 
 struct TensorRef {
   Role role = Role::Input;

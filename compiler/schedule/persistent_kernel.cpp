@@ -296,6 +296,7 @@ void PersistentKernel::load_fragments(const StagedTensor& staged, Value line) {
 
 Launch PersistentKernel::finish() {
   Launch launch;
+  signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;

@@ -7,7 +7,7 @@ namespace rondo::schedule {
 using kernel::Type;
 
 kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
-  if (ref.role == Role::Exchange) return kernel::Storage::I32;
+  if (ref.role == Role::Exchange || ref.role == Role::Status) return kernel::Storage::I32;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
@@ -17,6 +17,7 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
 std::string name_of(TensorRef ref, const step::Cell& cell) {
   if (ref.role == Role::Workspace) return "workspace";
   if (ref.role == Role::Exchange) return "exchange";
+  if (ref.role == Role::Status) return "status";
   if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
   if (ref.role == Role::Packed) return "packed";
   if (ref.role == Role::Vectors) return "vectors";
@@ -37,6 +38,7 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
     case Role::InitialStateGradient: return "grad_" + name + "_first";
     case Role::Workspace:
     case Role::Exchange:
+    case Role::Status:
     case Role::Scratch:
     case Role::Packed:
     case Role::Vectors:
@@ -63,7 +65,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   KernelTensor result;
   result.ref = ref;
   result.name = name_of(ref, cell_);
-  std::string shape = "scratch";
+  std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
     shape = fmt::format("[B, T, H, {}, D]", result.rows);
@@ -99,6 +101,11 @@ kernel::Value Signature::first_tile() {
 kernel::Value Signature::step_count() {
   arguments_.push_back(StepCount{});
   return builder_.argument("step", Type::I32, "time steps done before this one");
+}
+
+void Signature::watch_waits() {
+  if (builder_.kernel().mbarriers.empty() && !builder_.kernel().cooperative) return;
+  builder_.set_status(writes({Role::Status, -1}).memory);
 }
 
 kernel::Value Signature::time() {

@@ -34,6 +34,8 @@ class Signature {
   kernel::Value time();
   kernel::Value first_tile();
   kernel::Value step_count();
+  // Gives a kernel whose threads wait for mbarriers or flags a status. Once, when all of it is built.
+  void watch_waits();
 
   std::vector<LaunchArgument> arguments() const { return arguments_; }
 

@@ -52,8 +52,9 @@ class PlanSimulator {
       std::vector<kernel::Argument> arguments;
       for (std::size_t i = 0; i < launch.arguments.size(); ++i)
         arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part, step));
-      const auto result = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_, options_);
-      for (const kernel::Fault& fault : result.faults) {
+      const auto ran = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_, options_);
+      result_.gave_up |= ran.gave_up;
+      for (const kernel::Fault& fault : ran.faults) {
         result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
         result_.kinds.push_back(fault.kind);
       }
@@ -64,7 +65,8 @@ class PlanSimulator {
     const step::Sizes& sizes = problem_.sizes;
     Layout l;
     if (!has_time_axis(ref.role)) {
-      l.step = is_kept(ref.role) ? kept_extent(plan_, ref.role).elements(sizes.batch)
+      l.step = ref.role == Role::Status ? 1
+               : is_kept(ref.role)      ? kept_extent(plan_, ref.role).elements(sizes.batch)
                : ref.role == Role::Exchange
                    ? plan_.exchange_words *
                          ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
@@ -96,6 +98,10 @@ class PlanSimulator {
   }
 
   void fill(const TensorRef& ref, const Layout& l, kernel::GlobalBuffer& buffer) const {
+    if (ref.role == Role::Status) {
+      buffer.integers[0] = 0;
+      buffer.written[0] = true;
+    }
     const auto found = given_.find(ref);
     const bool optional = ref.role == Role::InitialState || ref.role == Role::LastStateGradient;
     if (found == given_.end() && !optional) return;  // written by the plan; reading it first is a fault

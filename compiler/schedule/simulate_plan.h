@@ -24,6 +24,7 @@ struct SimulatedRun {
   std::vector<std::string> faults;         // empty: clean
   std::vector<kernel::Fault::Kind> kinds;  // of the faults that the simulator found, in their order
   std::vector<std::string> unwritten;      // tensors with elements that no thread wrote
+  bool gave_up = false;                    // a kernel set its status: waits ended in vain
 };
 
 // Elements of a tensor in its role at these sizes.

@@ -297,6 +297,7 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
 
 Launch StreamKernel::finish() {
   Launch launch;
+  signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
   launch.blocks_per_batch =

@@ -68,6 +68,37 @@ TEST(SimulateGrid, BlocksWaitForEachOtherByCounters) {
   }
 }
 
+// In a kernel with a status waits end when nobody can go on, and the kernel comes to its end; barriers do
+// not.
+TEST(SimulateGrid, WaitsInVainEndWithAStatus) {
+  const auto vain = [](bool with_status, bool barrier_too) {
+    Builder b("vain", 64);
+    b.set_cooperative();
+    auto status = b.output("status", Storage::I32), counter = b.output("counter", Storage::I32),
+         done = b.output("done", Storage::I32);
+    if (with_status) b.set_status(status);
+    b.grid_wait(counter[b.constant(0)], b.constant(1));
+    if (barrier_too) b.if_(b.thread() < 32, [&] { b.named_barrier(1, 64); });
+    b.store(done[b.thread()], b.constant(5));
+    std::vector<GlobalBuffer> buffers = {input_buffer(Storage::I32, {0}), input_buffer(Storage::I32, {0}),
+                                         output_buffer(Storage::I32, 64)};
+    SimulationOptions options;
+    options.give_up = true;
+    const SimulationResult result = run(raw(b), 1, buffers, options);
+    return std::tuple(result, buffers[0].integers[0], static_cast<bool>(buffers[2].written[63]));
+  };
+  const auto [ended, status, written] = vain(true, false);
+  expect_clean(ended);
+  EXPECT_TRUE(ended.gave_up);
+  EXPECT_EQ(status, 1);
+  EXPECT_TRUE(written);
+  const auto [without, unset, unwritten] = vain(false, false);
+  expect_fault(without, Kind::Deadlock, {"waits until counter[0] is 1"});
+  EXPECT_EQ(unset, 0);
+  EXPECT_FALSE(without.gave_up || unwritten);
+  expect_fault(std::get<0>(vain(true, true)), Kind::Deadlock, {"waits at barrier 1 for 64 threads"});
+}
+
 TEST(SimulateGrid, EveryPieceOfTheProtocolIsNeeded) {
   const auto outcome = [](Defect defect) {
     std::vector<GlobalBuffer> buffers = flag_buffers(kBlocks);

@@ -58,6 +58,10 @@ TEST(VerifyUnits, Tables) {
   for (const int cluster : {0, 3, 32, -1})
     expect_finding(changed([&](Kernel& k) { k.cluster = cluster; }), "1, 2, 4, 8 and 16 are legal");
   expect_finding(changed([](Kernel& k) { k.mbarriers[0].count = 0; }), "bar: 0 of them");
+  expect_sound(changed([&](Kernel& k) { k.status = u.flags.id(); }));
+  for (const Memory& memory : {u.constants, u.real_out})
+    expect_finding(changed([&](Kernel& k) { k.status = memory.id(); }), "a written buffer of int32");
+  expect_finding(changed([](Kernel& k) { k.status = 99; }), "there is no param 99");
   expect_finding(changed([](Kernel& k) { k.mbarriers[0].arrivals = 0; }), "bar: 0 arrivals");
   expect_finding(changed([](Kernel& k) { k.mbarriers[0].arrivals = 1 << 20; }), "1 to 1048575 are legal");
 }

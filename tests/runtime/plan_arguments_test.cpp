@@ -120,6 +120,39 @@ TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
   }
 }
 
+// Where kernels say that they have waited in vain: nothing that a caller binds.
+TEST(PlanArguments, PassesTheStatus) {
+  const step::Cell cell = testing::library_cell("lstm");
+  const schedule::Problem problem = testing::problem_of(Pass::Forward);
+  const schedule::KernelPlan plan = schedule::find_strategy("persistent")
+                                        ->build(cell, problem,
+                                                {{"blocks", 1},
+                                                 {"grid", 0},
+                                                 {"together", 1},
+                                                 {"splits", 1},
+                                                 {"unit_blocks", 1},
+                                                 {"batch_tiles", 1},
+                                                 {"resident", 1},
+                                                 {"chains", 1},
+                                                 {"steps", 4},
+                                                 {"stages", 3},
+                                                 {"vector", 8},
+                                                 {"loaders", 1},
+                                                 {"writers", 1}});
+  PlanArguments arguments = PlanArguments::make(cell, problem, plan).value();
+  arguments.set_status(0x5000);
+  Bindings bindings;
+  for (const PlanTensor& tensor : arguments.tensors())
+    if (!schedule::is_internal(tensor.ref.role)) bindings.set(tensor.ref, DeviceAddress{1} << 30);
+  Recorder recorder;
+  const Status status = arguments.launch(recorder, bindings, 4, 16);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  ASSERT_EQ(recorder.calls.size(), 1u);
+  const kernel::Kernel& kernel = plan.launches[0].kernel;
+  ASSERT_GE(kernel.status, 0);
+  EXPECT_EQ(recorder.calls[0].values.at(static_cast<std::size_t>(kernel.status)), 0x5000);
+}
+
 TEST(PlanArguments, PassesGivenStrides) {
   const Fixture f(Pass::Forward);
   Bindings bindings = f.all();

@@ -56,7 +56,8 @@ kernel::SimulationResult run(const Launch& launch, const Kernel& damaged) {
     if (std::holds_alternative<Pointer>(launch.arguments[i])) {
       argument.buffer = static_cast<int>(buffers.size());
       buffers.push_back(
-          damaged.params[i].written
+          static_cast<kernel::ParamId>(i) == damaged.status ? kernel::input_buffer(kernel::Storage::I32, {0})
+          : damaged.params[i].written
               ? kernel::output_buffer(kernel::Storage::F32, kTime * kDim)
               : kernel::input_buffer(kernel::Storage::F32, std::vector<double>(kTime * kDim, 0.5)));
     }

@@ -174,6 +174,8 @@ struct StatementWriter::Visit {
     w.prelude_.require("wait_copies");
     w.line(fmt::format("wait_copies<{}>();", s.pending));
   }
+  // Where a wait that ends in vain says so.
+  std::string status() const { return w.kernel_.status < 0 ? "nullptr" : w.names_.param(w.kernel_.status); }
   // A call of a helper.
   template <class... Arguments>
   void call(const std::string& helper, const Arguments&... arguments) const {
@@ -210,7 +212,7 @@ struct StatementWriter::Visit {
   }
   void operator()(const MbarrierWait& s) const {
     call(w.kernel_.cluster > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", w.expressions_.address(s.barrier),
-         text(s.parity));
+         text(s.parity), status());
   }
   void operator()(const StoreAsync& s) const {
     std::string words;
@@ -224,7 +226,7 @@ struct StatementWriter::Visit {
   }
   void operator()(const GridArrive& s) const { call("grid_arrive", "&" + w.expressions_.element(s.counter)); }
   void operator()(const GridWait& s) const {
-    call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target));
+    call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target), status());
   }
 
   void operator()(const StoreFlagged& s) const {
@@ -235,8 +237,8 @@ struct StatementWriter::Visit {
   void operator()(const LoadFlagged& s) const {
     const std::string helper = s.once ? "load_flagged_once" : "load_flagged";
     w.prelude_.require(helper);
-    w.line(fmt::format("{}<{}>({}, &{}, {});", helper, s.vectors, w.expressions_.address(s.into),
-                       w.expressions_.element(s.from), text(s.stride)));
+    w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
+                       w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));
   }
   void operator()(const GridFence&) const { call("grid_fence"); }
   void operator()(const SetRegisters& s) const {

@@ -1,0 +1,78 @@
+// A plan whose block 0 never sends, on a real GPU: the launch ends by itself, the plan says what happened,
+// and the next launch computes as if nothing had been.
+#include <chrono>
+
+#include "tests/gpu/gpu.h"
+#include "tests/schedule/silent_block.h"
+#include "tuner/measure.h"
+#include "tuner/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using rondo::testing::library_cell;
+using schedule::Pass;
+
+class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (gpu_ != nullptr && gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
+  }
+  schedule::Parameters parameters() const {
+    return {{"blocks", 4},      {"grid", GetParam()}, {"reduce_scatter", 0}, {"share", 1},
+            {"lend", 0},        {"together", 1},      {"splits", 1},         {"unit_blocks", 1},
+            {"batch_tiles", 1}, {"resident", 1},      {"chains", 1},         {"steps", 4},
+            {"stages", 3},      {"vector", 8},        {"loaders", 1},        {"writers", 1}};
+  }
+  Result<runtime::DevicePlan> loaded(const step::Cell& cell, const schedule::Problem& p, bool silent) const {
+    schedule::KernelPlan plan = schedule::find_strategy("persistent")->build(cell, p, parameters());
+    EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
+    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+    if (!compiled) return compiled.error();
+    return runtime::DevicePlan::load(*compiled, gpu_->context);
+  }
+};
+
+TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
+  const step::Cell cell = library_cell("lstm");
+  const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 64}, kernel::Storage::BF16);
+  const auto silent = loaded(cell, p, true);
+  ASSERT_TRUE(silent.ok()) << silent.error().message;
+  auto data = RunData::make(cell, p, 0, gpu_->stream.handle(), 3);
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data->reserve(*silent).ok());
+  const TimedWork work = data->work(*silent);
+  for (const bool by_next_launch : {false, true}) {
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_TRUE(work(gpu_->stream.handle(), 0).ok());
+    ASSERT_TRUE(gpu_->stream.synchronize().ok()) << "the context is lost";
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    EXPECT_GT(taken.count(), 3);
+    EXPECT_LT(taken.count(), 12);
+    const Status status = by_next_launch ? work(gpu_->stream.handle(), 0) : silent->check();
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().kind, ErrorKind::Device);
+    EXPECT_NE(status.error().message.find("lstm_persistent_fw waited more than 4 s for each other"),
+              std::string::npos)
+        << status.error().message;
+    EXPECT_TRUE(silent->check().ok()) << "said twice";
+  }
+  // In the workspace that the launch above has left.
+  const auto whole = loaded(cell, p, false);
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  ASSERT_TRUE(data->work(*whole)(gpu_->stream.handle(), 0).ok());
+  ASSERT_TRUE(gpu_->stream.synchronize().ok());
+  EXPECT_TRUE(whole->check().ok());
+  const auto verifier = Verifier::make(cell, p, default_cases(cell, p), 5);
+  ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+  const auto verified = verifier->check(*whole, gpu_->stream.handle());
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_TRUE(verified->passed) << verified->summary();
+}
+
+INSTANTIATE_TEST_SUITE_P(Lstm, GiveUp, ::testing::Values(0, 1),
+                         [](const auto& test) { return test.param == 0 ? "cluster" : "grid"; });
+
+}  // namespace
+}  // namespace rondo::tuner
