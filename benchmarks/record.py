@@ -10,12 +10,13 @@ usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages r
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
+  again       times the rows there are once more, each with the configuration that the record has for it: no search
   memory      what a training step of each dense row takes beside its tensors, with products multiplied again and with
               products saved, and FlashRNN's by count. Needs no GPU: alone, it adds to the record there is
   checks      what the GPU tests and the sanitizer said, from the logs that tools/gpu-check left in --logs
 
 The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
-run stay if the record there is of the same device, driver, compiler and commit. Exits non-zero if anything cannot be
+run, and rows outside --only, stay if the record there is of the same device and compiler; what is of another commit says so. Exits non-zero if anything cannot be
 measured; what was measured before is in the record.
 """
 import argparse
@@ -29,7 +30,9 @@ import tempfile
 
 BY_COUNT = 8  # FlashRNN's batches are multiples of it
 WITHOUT_GPU = {"memory"}
-HEAD = ("device", "driver", "compiler", "commit")
+HEAD = ("device", "compiler")
+# Parameters that a record may be too old to have, and the values that change nothing (schedule::Strategy::completed).
+NEUTRAL = {"stream": {"cluster": 1, "stream_stores": 0, "pieces": 0, "behind": 0}}
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 
@@ -69,7 +72,19 @@ def begin(program, record_file):
             before = json.load(file)
     except FileNotFoundError:
         return record
-    return before | record if all(before.get(key) == record[key] for key in HEAD) else record
+    if any(before.get(key) != record[key] for key in HEAD):
+        return record
+    if before["commit"] != record["commit"]:
+        stamp(before)
+    return before | record
+
+
+def stamp(record):
+    """Says with each part of a record what commit it is of; parts that say so already stay."""
+    for section in record.values():
+        parts = [section] if isinstance(section, dict) else section if isinstance(section, list) else []
+        for part in parts:
+            part.setdefault("commit", record["commit"])
 
 
 def existing(record_file):
@@ -129,42 +144,94 @@ def tuning_summary(row, tuned):
 
 
 def measure_rows(record, table, options):
-    record["tuning"], record["rows"] = [], []
-    tune_and_time(record, table, options, record["rows"])
+    tune_and_time(record, table, options, "rows")
+
+
+def dense_table(options):
+    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 def measure_dense(record, _, options):
     """Rows of cells with matrices, kept apart: their tuning comes on top of the other rows'."""
-    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
-        table = json.load(file)
-    record["dense"] = []
-    record.setdefault("tuning", [])
-    tune_and_time(record, table, options, record["dense"])
+    tune_and_time(record, dense_table(options), options, "dense")
+
+
+def wanted(table, options):
+    return [row for row in table["rows"] if re.search(options.only, problem_text(row | {"pass": ""}))]
+
+
+def same_problem(r, row):
+    shape = {axis: row.get(axis, 1) for axis in ("B", "T", "H", "D")}
+    return (r["cell"], r["shape"], r["dtype"]) == (row["cell"], shape, row["dtype"])
+
+
+def chosen(record, section, row, which):
+    """Options that name the recorded choice for a row; none where it was not measured."""
+    for r in record.get(section, []):
+        if same_problem(r, row) and r["pass"] == which:
+            parameters = NEUTRAL.get(r["strategy"], {}) | r["parameters"]
+            return ["--strategy", r["strategy"], *(word for name, value in parameters.items() for word in ("--param", f"{name}={value}"))]
+    return []
+
+
+def put_rows(record, section, table, row, timed):
+    """The row's new measurements take the place of what the record has for it; the order stays the table's."""
+    new = []
+    add_rows(new, row, timed)
+    kept = record.get(section, [])
+    ordered = []
+    for each in table["rows"]:
+        ordered += new if each is row else [r for r in kept if same_problem(r, each)]
+    record[section] = ordered
+    record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in new)
+
+
+def keep_others(record, section, replaced):
+    """Starts a section of rows with those that are not measured now; each says of what commit it is."""
+    before = record.get(section, {"rows": []})
+    old = before.get("commit", record["commit"])
+    kept = [r if old == record["commit"] else {"commit": old} | r for r in before["rows"] if not replaced(r)]
+    record[section] = {"commit": record["commit"], "rows": kept}
+
+
+def measure_again(record, table, options):
+    for section, rows in (("rows", table), ("dense", dense_table(options))):
+        todo = [row for row in wanted(rows, options) if any(same_problem(r, row) for r in record.get(section, []))]
+        for row in todo:
+            timed = {"rows": []}
+            for which in ("fw", "fws", "bw"):
+                once = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": which}), "--no-db",
+                             *chosen(record, section, row, which))
+                timed["rows"] += once["rows"]
+                timed["copy_bytes_per_s"] = once["copy_bytes_per_s"]
+            put_rows(record, section, rows, row, timed)
+            write(record, options.record)
+            print(f"{problem_text(row | {'pass': ''})} again: { {r['pass']: round(r['median_ms'], 4) for r in timed['rows']} }", flush=True)
 
 
 def measure_parts(record, _, options):
-    """What a step of the dense rows is made of, by leaving parts out. The choice is the database's: without one of it a row says
-    nothing about what was measured."""
-    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
-        table = json.load(file)
-    record["parts"] = {"commit": record["commit"], "rows": []}
-    for number, row in enumerate(table["rows"]):
-        timed = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": "fw,bw"}), "--db", options.database, "--leave-out")
-        for measured in timed["rows"]:
-            if measured["origin"] != "tuned":
-                raise SystemExit(f"record: {problem_text(row | {'pass': measured['pass']})} is not tuned in {options.database}; "
-                                 "the stage dense does that")
-            record["parts"]["rows"].append(measured)
+    """What a step of the dense rows is made of, by leaving parts out of the configurations that the record has for them."""
+    rows = wanted(dense_table(options), options)
+    keep_others(record, "parts", lambda r: any(same_problem(r, row) for row in rows))
+    for number, row in enumerate(rows):
+        whole = {}
+        for which in ("fw", "bw"):
+            choice = chosen(record, "dense", row, which)
+            if not choice:
+                raise SystemExit(f"record: {problem_text(row | {'pass': which})} is not in the record; the stage dense measures it")
+            timed = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": which}), "--no-db", *choice, "--leave-out")
+            record["parts"]["rows"] += timed["rows"]
+            whole[which] = round(timed["rows"][0]["whole_ns"])
         write(record, options.record)
-        whole = {r["pass"]: round(r["whole_ns"]) for r in timed["rows"]}
-        print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})} in parts: {whole} ns a step", flush=True)
+        print(f"{number + 1}/{len(rows)} {problem_text(row | {'pass': ''})} in parts: {whole} ns a step", flush=True)
 
 
 def measure_sweeps(record, _, options):
     """How time depends on T, D and B: one pass each, along one axis at a time."""
-    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
-        rows = json.load(file)["sweeps"]
-    record["sweeps"] = {"commit": record["commit"], "rows": []}
+    rows = wanted({"rows": dense_table(options)["sweeps"]}, options)
+    keep_others(record, "sweeps", lambda r: any(
+        same_problem(r, row) and (r["pass"], r["along"]) == (row["pass"], row["along"]) for row in rows))
     for row in rows:
         common = [*problem_arguments(row), "--db", options.database]
         rondo(options.rondo, "tune", *common, "--budget", options.budget)
@@ -174,37 +241,28 @@ def measure_sweeps(record, _, options):
         print(f"{row['along']}: {problem_text(row)} H={row['H']}: {timed['median_ms']:.4f} ms", flush=True)
 
 
-def tune_and_time(record, table, options, rows):
-    for number, row in enumerate(table["rows"]):
+def tune_and_time(record, table, options, section):
+    rows = wanted(table, options)
+    record.setdefault("tuning", [])
+    for number, row in enumerate(rows):
         common = [*problem_arguments(row | {"pass": "fw,fws,bw"}), "--db", options.database]
         tuned = rondo(options.rondo, "tune", *common, "--budget", options.budget)
         timed = rondo(options.rondo, "bench", *common)
+        same = {"cell": row["cell"], "B": row["B"], "T": row["T"], "D": row["D"], "dtype": row["dtype"]}
+        record["tuning"] = [t for t in record["tuning"] if any(t[key] != value for key, value in same.items())]
         record["tuning"].append(tuning_summary(row, tuned))
-        add_rows(rows, row, timed)
-        record["copy_bytes_per_s"] = max(r["copy_bytes_per_s"] for r in rows)
+        put_rows(record, section, table, row, timed)
         write(record, options.record)
         best = {r["pass"]: round(r["median_ms"], 4) for r in timed["rows"]}
-        print(f"{number + 1}/{len(table['rows'])} {problem_text(row | {'pass': ''})}: {best}", flush=True)
+        print(f"{number + 1}/{len(rows)} {problem_text(row | {'pass': ''})}: {best}", flush=True)
 
 
 # --- memory ---
 
-def chosen(record, row, which, save):
-    """Options that name the recorded choice for a row; none where it was not measured: the model's is taken then."""
-    if save == "products":  # no record has choices for that
-        return []
-    shape = {axis: row[axis] for axis in ("B", "T", "H", "D")}
-    for r in record.get("dense", []):
-        if (r["cell"], r["shape"], r["dtype"], r["pass"]) == (row["cell"], shape, row["dtype"], which):
-            fixed = [word for name, value in r["parameters"].items() for word in ("--param", f"{name}={value}")]
-            return ["--strategy", r["strategy"], *fixed]
-    return []
-
-
 def plan_memory(record, options, row, which, save):
     """Bytes of the workspace and of what is saved, and of the inputs, for one pass by the plan's own figures."""
     checked = rondo(options.rondo, "check", *problem_arguments(row | {"pass": which}), "--save", save, "--arch",
-                    record["device"], *chosen(record, row, which, save))
+                    record["device"], *(chosen(record, "dense", row, which) if save == "states" else []))
     plan = next((s for s in checked["strategies"] if s["legal"]), None)
     if plan is None:
         raise SystemExit(f"record: {problem_text(row | {'pass': which})}: no strategy computes it")
@@ -236,8 +294,7 @@ def flashrnn_memory(counts, row, inputs):
 
 
 def measure_memory(record, _, options):
-    with open(os.path.join(os.path.dirname(options.rows), "dense_rows.json"), encoding="utf-8") as file:
-        table = json.load(file)
+    table = dense_table(options)
     rows = []
     for row in table["rows"]:
         states = training_memory(record, options, row, "states")
@@ -350,7 +407,7 @@ def compared(row, searched, everything):
 
 MEASURED = {"rows": measure_rows, "dense": measure_dense, "parts": measure_parts, "sweeps": measure_sweeps, "ready": measure_ready,
             "exhaustive": measure_exhaustive, "memory": measure_memory}
-STAGES = MEASURED | {"checks": measure_checks}
+STAGES = MEASURED | {"again": measure_again, "checks": measure_checks}
 
 
 def main():
@@ -359,6 +416,7 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--budget", default="20s", help="of tuning, for each pass")
     parser.add_argument("--stages", default=",".join(MEASURED), help="of " + ", ".join(STAGES))
+    parser.add_argument("--only", default="", help="rows whose text, as it is printed, matches this regular expression")
     parser.add_argument("--logs", default=".", help="folder of the logs for the stage checks")
     options = parser.parse_args()
     stages = options.stages.split(",")

@@ -108,8 +108,7 @@ def table(rows):
     lines = ["| cell | shape | dtype | pass | median ms | spread | MB | of copy | target ms | of target | peer ms | speed-up | peer |",
              "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     for row in rows:
-        # Rows of an earlier commit than the record's are marked.
-        cells = [row["cell"] + (f" ({row['commit']})" if "commit" in row else ""), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
+        cells = [cell_text(row), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
                  f"{row['spread'] * 100:.1f}%", f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
                  milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
                  row["peer"] if row.get("peer_ms") else ""]
@@ -144,6 +143,11 @@ def summary(rows):
 
 def against(value, target):
     return "met" if value <= target else "**missed**"
+
+
+def cell_text(row):
+    """Rows of an earlier commit than the record's are marked."""
+    return row["cell"] + (f" ({row['commit']})" if "commit" in row else "")
 
 
 def of_commit(section, record):
@@ -313,7 +317,7 @@ parts overlap, so they need not add up.
     text += ("\n| cell | shape | pass | form | all | " + " | ".join(columns) + " |" + (" launches |" if launched else "") +
              "\n|---|---|---|---|--:|" + "--:|" * len(columns) + ("---|" if launched else "") + "\n")
     for row, form, whole, saved, launches in rows:
-        cells = [row["cell"], shape_text(row), row["pass"], form, f"{whole:.0f}",
+        cells = [cell_text(row), shape_text(row), row["pass"], form, f"{whole:.0f}",
                  *(f"{saved[part]:.0f}" if part in saved else "" for part in columns)]
         if launched:
             cells.append(", ".join(f"{name} {ns:.0f}" for name, ns in launches.items()))
@@ -328,7 +332,7 @@ def sweeps_section(record):
     text = (f"\n## Along T, D and B{of_commit(sweeps, record)}\n\n"
             "| along | cell | shape | pass | median ms | ns a step |\n|---|---|---|---|--:|--:|\n")
     for row in sweeps["rows"]:
-        text += (f"| {row['along']} | {row['cell']} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
+        text += (f"| {row['along']} | {cell_text(row)} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
                  f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")
     return text
 

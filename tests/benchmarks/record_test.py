@@ -20,6 +20,8 @@ def option(name):
 def run(milliseconds):
     return {"median_ms": milliseconds, "spread": 0.01, "confirmed": True, "parameters": {"channels": 64}}
 passes = (option("--pass") or "").split(",")
+shape = {"B": 1, "T": 1, "H": 1, "D": 1} | {a: int(n) for a, n in (p.split("=") for p in (option("--shape") or "B=1").split(","))}
+fixed = {n: int(v) for n, v in (words[i + 1].split("=") for i, w in enumerate(words) if w == "--param")}
 if words[0] == "doctor":
     answer = {"findings": [{"subject": "rondo", "found": "version 1"},
                            {"subject": "NVRTC", "found": "13.0 (/some/where/libnvrtc.so.13), for sm_80"}]}
@@ -44,14 +46,14 @@ elif "--leave-out" in words:
         return [{"part": name, "beside": beside, "without_ns": without, "difference_ns": (500 if beside else whole) - without,
                  "spread": 0.01} for name, beside, without in found]
     answer = {"device": "NVIDIA Test", "rows": [
-        {"cell": words[1], "shape": {"B": 20, "T": 100, "H": 1, "D": 64}, "dtype": option("--dtype"), "pass": p, "origin": ORIGIN,
+        {"cell": words[1], "shape": shape, "dtype": option("--dtype"), "pass": p, "origin": "given",
          "strategy": "persistent", "parameters": {"blocks": 48, "grid": 1, "reduce_scatter": int(p == "bw")},
          "whole_ns": 1000.4, "spread": 0.01, "parts": parts_of(1000.4, ["sweep"] if p == "bw" else [])} for p in passes]}
 else:
     cold = "--no-db" in words
     answer = {"copy_bytes_per_s": 4e12, "rows": [
-        {"cell": words[1], "shape": {"B": 1, "T": 2, "H": 1, "D": 3}, "dtype": option("--dtype"), "pass": p, "strategy": "stream",
-         "parameters": {}, "origin": "tuned", "median_ms": 2.0, "spread": 0.01, "bytes": 1000000,
+        {"cell": words[1], "shape": shape, "dtype": option("--dtype"), "pass": p, "strategy": "stream",
+         "parameters": fixed or {"channels": 64}, "origin": "given" if fixed else "tuned", "median_ms": 1.5 if fixed else 2.0, "spread": 0.01, "bytes": 1000000,
          "share_of_copy_bandwidth": 0.5, "ready_ms": 1600.0 if cold else 7.5, "from_cache": not cold} for p in passes]}
 print(json.dumps(answer))
 '''
@@ -81,13 +83,13 @@ class Benchmarks(unittest.TestCase):
         dense["sweeps"] = []
         (self.folder / "dense_rows.json").write_text(json.dumps(dense), encoding="utf-8")
 
-    def pretend(self, known=KNOWN, origin="tuned"):
-        program(self.folder, "rondo", RONDO.replace("KNOWN", known).replace("ORIGIN", repr(origin)))
+    def pretend(self, known=KNOWN):
+        program(self.folder, "rondo", RONDO.replace("KNOWN", known))
 
-    def record(self, stages, commit="abc"):
+    def record(self, stages, *more, commit="abc"):
         environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit}
         return subprocess.run([sys.executable, ROOT / "benchmarks/record.py", self.folder / "rondo", self.folder / "rows.json",
-                               self.record_file, self.folder / "db", "--stages", stages, "--logs", self.folder],
+                               self.record_file, self.folder / "db", "--stages", stages, "--logs", self.folder, *more],
                               capture_output=True, text=True, env=environment)
 
     def recorded(self, *arguments, **options):
@@ -106,10 +108,29 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual(record["ready"]["rows"][0]["cold_ms"], [1600.0] * 3)
         self.assertAlmostEqual(record["exhaustive"]["rows"][0]["ratio"], 1.04)
 
-    def test_a_later_stage_keeps_the_others_of_the_same_commit_only(self):
+    def test_a_later_stage_keeps_the_others_and_says_of_what_commit_they_are(self):
         self.recorded("rows")
-        self.assertIn("rows", self.recorded("exhaustive"))
-        self.assertNotIn("rows", self.recorded("exhaustive", commit="other"))
+        self.assertNotIn("commit", self.recorded("exhaustive")["rows"][0])
+        record = self.recorded("dense", commit="other")
+        self.assertEqual((record["commit"], record["rows"][0]["commit"], record["exhaustive"]["commit"]), ("other", "abc", "abc"))
+        self.assertNotIn("commit", record["dense"][0])
+        record["compiler"] = "another"
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.assertNotIn("rows", self.recorded("exhaustive"))
+
+    def test_again_times_the_recorded_configurations(self):
+        self.recorded("rows,dense")
+        record = self.recorded("again", commit="other")
+        for row in (record["rows"][0], record["dense"][0]):
+            self.assertEqual((row["median_ms"], row["parameters"]["channels"], row["parameters"]["cluster"]), (1.5, 64, 1))
+            self.assertNotIn("commit", row)
+        self.assertEqual(len(record["rows"]), 4)
+
+    def test_only_some_rows_again(self):
+        before = self.recorded("rows,dense")
+        record = self.recorded("again", "--only", "^gru", commit="other")
+        self.assertEqual(record["rows"][0]["median_ms"], before["rows"][0]["median_ms"])
+        self.assertEqual((record["rows"][0]["commit"], record["dense"][0]["median_ms"]), ("abc", 1.5))
 
     def test_a_choice_that_was_not_timed_beside_the_best_is_refused(self):
         for known in ("None", 'run(None)', 'run(1.04) | {"confirmed": False}'):
@@ -118,12 +139,12 @@ class Benchmarks(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("not timed beside the best", done.stderr)
 
-    def test_parts_of_tuned_rows_only(self):
-        row = self.recorded("parts")["parts"]["rows"][1]
+    def test_parts_of_recorded_rows_only(self):
+        self.assertIn("is not in the record", self.record("parts").stderr)
+        row = self.recorded("dense,parts")["parts"]["rows"][1]
         self.assertEqual((row["pass"], row["whole_ns"], row["parameters"]["blocks"]), ("bw", 1000.4, 48))
         self.assertEqual(row["parts"][2]["beside"], "exchange")
-        self.pretend(origin="by model")
-        self.assertIn("is not tuned", self.record("parts").stderr)
+        self.assertEqual(len(self.recorded("parts")["parts"]["rows"]), 2)
 
     def test_memory_needs_a_record_and_no_gpu(self):
         (self.folder / "nvidia-smi").unlink()
@@ -200,7 +221,7 @@ class Benchmarks(unittest.TestCase):
         self.assertIn("| gru | B=20 T=100 D=64 | FlashRNN |  | 2.2 |  |  | 22 |", page)
 
     def test_report_shows_parts_of_records_of_any_age(self):
-        record = self.recorded("rows,parts")
+        record = self.recorded("rows,dense,parts")
         self.report()
         page = (self.folder / "results.md").read_text(encoding="utf-8")
         self.assertIn("| all | products | exchange | clears | launches |", page)
