@@ -16,9 +16,10 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 48;          // addresses, loop state, temporaries of the step
-constexpr int kRegistersOfSums = 30;          // the same of warps that only multiply (reduce-scatter)
-constexpr int kMostSharing = 8;               // blocks that share columns
+constexpr int kRegistersBeside = 48;   // addresses, loop state, temporaries of the step
+constexpr int kRegistersBetween = 10;  // of a channel, backward: what lives across products by the same warps
+constexpr int kRegistersOfSums = 30;   // the same of warps that only multiply (reduce-scatter)
+constexpr int kMostSharing = 8;        // blocks that share columns
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -180,7 +181,7 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Expr registers = s.define(
       "registers",
       when(reduce == 1, max(of_step - channels * shape.product_count, of_products + kRegistersOfSums),
-           of_step + of_products),
+           of_step + of_products + ((problem.pass == Pass::Backward ? kRegistersBetween : 0) * channels)),
       "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   // The four parts of an SM hold as many warps each.

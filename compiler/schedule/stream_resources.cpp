@@ -13,7 +13,8 @@ using step::TensorKind;
 
 namespace {
 
-constexpr int kSegmentRegisters = 40;  // maps, carries, addresses (measured)
+// Addresses and the walk; maps, carries and temporaries of a channel (measured).
+constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
@@ -52,7 +53,7 @@ std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
 
 int segment_registers(bool cluster, bool behind, int per_thread, int unroll, int parts, int states) {
   const int stage = parts * unroll;
-  return kSegmentRegisters + per_thread * ((behind ? 2 : 1) * stage +
+  return kSegmentRegisters + per_thread * (kChannelRegisters + (behind ? 2 : 1) * stage +
                                            (cluster ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
 }
 

@@ -121,14 +121,31 @@ TEST(CudaText, MbarriersAreInitialisedBeforeTheBody) {
       "  if (threadIdx.x == 0) {\n    mbarrier_init(&one[0], 32);\n"
       "    for (int i = 0; i < 3; ++i) mbarrier_init(&mbarrier_wait_[i], 5);\n";
   EXPECT_TRUE(contains(text(1), setup + "  }\n  __syncthreads();\n\n  mbarrier_arrive(&one[0]);\n"
-                                        "  mbarrier_wait(&mbarrier_wait_[2], 1);\n}\n"))
+                                        "  mbarrier_wait(&mbarrier_wait_[2], 1, nullptr);\n}\n"))
       << text(1);
   EXPECT_TRUE(contains(text(1), "mbarrier* const one = reinterpret_cast<mbarrier*>(shared_memory + 16); "));
   EXPECT_TRUE(contains(text(1), "// a comment\n"));
   EXPECT_TRUE(contains(text(2), setup + "    publish_mbarriers();\n  }\n  cluster_barrier();\n\n"
                                         "  mbarrier_arrive(&one[0]);\n"
-                                        "  mbarrier_wait_cluster(&mbarrier_wait_[2], 1);\n"))
+                                        "  mbarrier_wait_cluster(&mbarrier_wait_[2], 1, nullptr);\n"))
       << text(2);
+}
+
+// Too many arrivals at a phase that never completes are an error of the hardware, not a status.
+TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
+  Builder b("k", 32);
+  b.set_cluster(2);
+  b.set_status(b.output("status", Storage::I32));
+  const Mbarrier ready = b.mbarrier("ready", 1, 1);
+  b.wait(ready, b.constant(0), b.constant(0));
+  b.expect(ready, b.constant(0), b.constant(64));
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(contains(text, "  bool in_vain = false;\n")) << text;
+  EXPECT_TRUE(contains(text,
+                       "  in_vain |= mbarrier_wait_cluster(&ready[0], 0, status);\n"
+                       "  if (!in_vain) mbarrier_expect(&ready[0], 64);\n"))
+      << text;
 }
 
 // __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.

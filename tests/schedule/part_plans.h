@@ -50,7 +50,9 @@ inline PartPlan stream_cluster_plan() {
                                                 {"shorten", 0},
                                                 {"segments", 2},
                                                 {"cluster", 2},
-                                                {"stream_stores", 0}});
+                                                {"stream_stores", 0},
+                                                {"pieces", 0},
+                                                {"behind", 1}});
   return result;
 }
 

@@ -53,11 +53,10 @@ std::string parameter(const Kernel& kernel, const Param& param, const std::strin
                      exclusive(kernel, param) ? "__restrict__ " : "", name);
 }
 
-// Scalars of one type that nothing is said about, such as a tensor's strides, share a line.
+// Scalars that nothing is said about, such as a tensor's strides, share a line.
 bool belongs_to_the_one_before(const Kernel& kernel, std::size_t i) {
   const auto is_plain = [](const Param& param) { return !param.buffer && param.comment.empty(); };
-  return i > 0 && is_plain(kernel.params[i - 1]) && is_plain(kernel.params[i]) &&
-         kernel.params[i - 1].type == kernel.params[i].type;
+  return i > 0 && is_plain(kernel.params[i - 1]) && is_plain(kernel.params[i]);
 }
 
 std::string signature(const Kernel& kernel, const Names& names, Prelude& prelude) {
@@ -117,7 +116,8 @@ std::string shared_pointer(std::string_view type, const std::string& name, std::
 std::string mbarrier_setup(const Kernel& kernel, const Names& names, Prelude& prelude) {
   if (kernel.mbarriers.empty()) return "";
   prelude.require("mbarrier_init");
-  std::string text = "\n  if (threadIdx.x == 0) {\n";
+  std::string text = counts_vain_waits(kernel) ? "\n  bool in_vain = false;\n" : "";
+  text += "\n  if (threadIdx.x == 0) {\n";
   for (std::size_t i = 0; i < kernel.mbarriers.size(); ++i) {
     const MbarrierArray& array = kernel.mbarriers[i];
     const std::string& name = names.mbarrier(static_cast<MbarrierId>(i));

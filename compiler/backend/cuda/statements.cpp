@@ -12,6 +12,10 @@ namespace rondo::backend::cuda {
 
 using namespace kernel;
 
+bool counts_vain_waits(const kernel::Kernel& kernel) {
+  return kernel.cluster > 1 && kernel.status >= 0 && !kernel.mbarriers.empty();
+}
+
 std::string comment_lines(std::string_view text, std::string_view indent) {
   std::string lines;
   while (true) {
@@ -208,11 +212,18 @@ struct StatementWriter::Visit {
     call("mbarrier_arrive_in_block", barrier, text(s.rank));
   }
   void operator()(const MbarrierExpect& s) const {
-    call("mbarrier_expect", w.expressions_.address(s.barrier), text(s.bytes));
+    // A phase that never completed must not be told of more arrivals: too many are an error of the hardware.
+    const std::string barrier = w.expressions_.address(s.barrier);
+    if (!counts_vain_waits(w.kernel_)) return call("mbarrier_expect", barrier, text(s.bytes));
+    w.prelude_.require("mbarrier_expect");
+    w.line(fmt::format("if (!in_vain) mbarrier_expect({}, {});", barrier, text(s.bytes)));
   }
   void operator()(const MbarrierWait& s) const {
-    call(w.kernel_.cluster > 1 ? "mbarrier_wait_cluster" : "mbarrier_wait", w.expressions_.address(s.barrier),
-         text(s.parity), status());
+    const std::string barrier = w.expressions_.address(s.barrier);
+    if (w.kernel_.cluster == 1) return call("mbarrier_wait", barrier, text(s.parity), status());
+    const char* vain = counts_vain_waits(w.kernel_) ? "in_vain |= " : "";
+    w.prelude_.require("mbarrier_wait_cluster");
+    w.line(fmt::format("{}mbarrier_wait_cluster({}, {}, {});", vain, barrier, text(s.parity), status()));
   }
   void operator()(const StoreAsync& s) const {
     std::string words;

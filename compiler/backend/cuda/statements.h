@@ -12,6 +12,9 @@ namespace rondo::backend::cuda {
 // next line.
 std::string comment_lines(std::string_view text, std::string_view indent);
 
+// Whether threads remember, in `in_vain`, that a wait for other blocks has ended in vain.
+bool counts_vain_waits(const kernel::Kernel& kernel);
+
 class StatementWriter {
  public:
   StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses);

@@ -97,14 +97,16 @@ __device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int
       {"mbarrier_wait_cluster",
        {"mbarrier", "shared_address", "Patience"},
        R"(// Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
-// arrived.
-__device__ __forceinline__ void mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
+// arrived. True if it was in vain.
+__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
   Patience patience;
   int done;
+  bool in_vain = false;
   do
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
                  : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
-  while (!done && !patience.ends(status));
+  while (!done && !(in_vain = patience.ends(status)));
+  return in_vain;
 }
 )"},
       {"store_async_1",
