@@ -426,7 +426,7 @@ def main():
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
     record = existing(options.record) if set(stages) <= WITHOUT_GPU else begin(options.rondo, options.record)
-    if {"rows", "dense", "parts", "sweeps", "ready"} & set(stages):
+    if {"rows", "dense", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:
         STAGES[stage](record, table, options)
