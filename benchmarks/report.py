@@ -219,9 +219,12 @@ def checks_section(record):
     if "rerun" in checks:
         again = checks["rerun"]
         said.append(f"At commit {again['commit']} {again['tests_passed']} of {again['tests']}: {again['of']}.")
+    if "note" in checks:
+        said.append(checks["note"])
     tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
     if tools:
-        said.append(f"compute-sanitizer: {tools}.")
+        at = f" at commit {checks['sanitizer_commit']}" if "sanitizer_commit" in checks else ""
+        said.append(f"compute-sanitizer{at}: {tools}.")
     if "sanitizer_note" in checks:
         said.append(checks["sanitizer_note"][0].upper() + checks["sanitizer_note"][1:] + ".")
     return f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{' '.join(said)}\n"

@@ -81,8 +81,9 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   if (has_time_axis(ref.role)) {
     result.stride_b = builder_.argument(result.name + "_stride_b", Type::I64);
     arguments_.push_back(StrideB{ref});
-    // 32 bits, so that a step's place takes one multiply-add (runtime/plan_arguments.cpp refuses more).
-    result.stride_t = builder_.wide(builder_.argument(result.name + "_stride_t", Type::I32));
+    const std::string stride_t = result.name + "_stride_t";
+    result.stride_t = narrow_strides_ ? builder_.wide(builder_.argument(stride_t, Type::I32))
+                                      : builder_.argument(stride_t, Type::I64);
     arguments_.push_back(StrideT{ref});
   }
   return result;

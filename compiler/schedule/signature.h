@@ -27,6 +27,10 @@ class Signature {
   // Rows of the plan's Scratch tensors, if the kernel uses any.
   void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
 
+  // Strides in T come with 32 bits (runtime/plan_arguments.cpp refuses more), so that a step's place takes one
+  // multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
+  void narrow_strides() { narrow_strides_ = true; }
+
   // Declares a tensor the kernel only reads, or one it writes.
   KernelTensor reads(TensorRef ref) { return declare(ref, false); }
   KernelTensor writes(TensorRef ref) { return declare(ref, true); }
@@ -47,6 +51,7 @@ class Signature {
   const Problem& problem_;
   std::vector<LaunchArgument> arguments_;
   std::vector<int> scratch_rows_;
+  bool narrow_strides_ = false;
 };
 
 // Storage of a tensor's elements (artifact.h), e.g. fp32 for vector parameters and state boundaries.

@@ -46,6 +46,7 @@ StreamKernel::StreamKernel(std::string name, std::string comment, const step::Ce
       direction_(direction),
       builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
       signature_(builder_, cell, problem) {
+  signature_.narrow_strides();
   if (parameters.cluster > 1) builder_.set_cluster(parameters.cluster);
 }
 

@@ -231,6 +231,8 @@ class Benchmarks(unittest.TestCase):
                    "ns_per_step": {"all": 900, "products": 400, "exchange": 350, "waiting": 200, "clearing": 100}}
         record["parts"]["rows"] = [earlier]
         self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.assertIn(earlier, self.recorded("parts")["parts"]["rows"])
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
         self.report()
         page = (self.folder / "results.md").read_text(encoding="utf-8")
         self.assertIn("| all | products | exchange | loads | clears |", page)

@@ -78,35 +78,46 @@ __device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
                :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
 )"},
-      {"mbarrier_wait",
-       {"mbarrier", "shared_address", "Patience"},
-       R"(// Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
-__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  Patience patience;
+      {"mbarrier_try",
+       {"mbarrier", "shared_address"},
+       R"(// Whether the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
+__device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
   int done;
-  do
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #endif
-                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
-  while (!done && !patience.ends(status));
+               : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  return done;
+}
+)"},
+      {"mbarrier_wait",
+       {"mbarrier_try", "Patience"},
+       R"(__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+  if (!mbarrier_try(barrier, parity)) for (Patience p; !p.ends(status) && !mbarrier_try(barrier, parity);) {}
+}
+)"},
+      {"mbarrier_try_cluster",
+       {"mbarrier", "shared_address"},
+       R"(// Whether the phase of this parity has completed; sees what other blocks of the cluster did before they arrived.
+__device__ __forceinline__ bool mbarrier_try_cluster(mbarrier* barrier, int parity) {
+  int done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+               : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  return done;
 }
 )"},
       {"mbarrier_wait_cluster",
-       {"mbarrier", "shared_address", "Patience"},
-       R"(// Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
-// arrived. True if it was in vain.
+       {"mbarrier_try_cluster", "Patience"},
+       R"(// True if it was in vain.
 __device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
+  if (mbarrier_try_cluster(barrier, parity)) return false;
   Patience patience;
-  int done;
-  bool in_vain = false;
   do
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
-  while (!done && !(in_vain = patience.ends(status)));
-  return in_vain;
+    if (patience.ends(status)) return true;
+  while (!mbarrier_try_cluster(barrier, parity));
+  return false;
 }
 )"},
       {"store_async_1",
@@ -142,11 +153,11 @@ __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barr
       {"grid_wait",
        {"Patience"},
        R"(__device__ __forceinline__ void grid_wait(const int* counter, int target, int* status) {
-  Patience patience;
-  int count;
-  do
+  for (Patience patience;;) {
+    int count;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
-  while (count < target && !patience.ends(status));
+    if (count >= target || patience.ends(status)) return;
+  }
 }
 )"},
       {"store_flagged_1",
@@ -177,9 +188,8 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   Patience patience;
   #pragma unroll
   for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
-  bool all;
-  do {
-    all = true;
+  for (;;) {
+    bool all = true;
     #pragma unroll
     for (int i = 0; i < vectors; ++i)
       if (into[4 * i] == -1 || into[4 * i + 1] == -1 || into[4 * i + 2] == -1 || into[4 * i + 3] == -1)
@@ -188,7 +198,8 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
                      : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
     #pragma unroll
     for (int i = 0; i < 4 * vectors; ++i) all = all && into[i] != -1;
-  } while (!all && !patience.ends(status));
+    if (all || patience.ends(status)) return;
+  }
 }
 )"},
       {"load_flagged_once",

@@ -53,15 +53,22 @@ __device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
                :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
 
-// Waits until the phase of this parity has completed, and sees what other blocks of the cluster did before they
-// arrived.
-__device__ __forceinline__ void mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
-  Patience patience;
+// Whether the phase of this parity has completed; sees what other blocks of the cluster did before they arrived.
+__device__ __forceinline__ bool mbarrier_try_cluster(mbarrier* barrier, int parity) {
   int done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+               : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  return done;
+}
+
+// True if it was in vain.
+__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
+  if (mbarrier_try_cluster(barrier, parity)) return false;
+  Patience patience;
   do
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
-  while (!done && !patience.ends(status));
+    if (patience.ends(status)) return true;
+  while (!mbarrier_try_cluster(barrier, parity));
+  return false;
 }
 
 // Stores to block `rank` of the cluster, where the mbarrier counts the bytes.

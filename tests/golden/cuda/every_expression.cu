@@ -11,9 +11,7 @@ __device__ __forceinline__ float fast_div(float x, float y) { return x * rcp_app
 extern "C" __global__ void __launch_bounds__(64, 1) every_expression(
     int* __restrict__ int_,    // named like a keyword
     float* __restrict__ min_,  // named like a built-in
-    int n,
-    i64 wide,
-    float x)
+    int n, i64 wide, float x)
 {
   constexpr int kSize = 40;  // a size
   const int thread_x = threadIdx.x;

@@ -17,11 +17,11 @@ __device__ __forceinline__ void grid_arrive(int* counter) {
 }
 
 __device__ __forceinline__ void grid_wait(const int* counter, int target, int* status) {
-  Patience patience;
-  int count;
-  do
+  for (Patience patience;;) {
+    int count;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
-  while (count < target && !patience.ends(status));
+    if (count >= target || patience.ends(status)) return;
+  }
 }
 
 // A row that wanders around the blocks: y[t, i] = y[t - 1, i - 1] + 1.

@@ -29,9 +29,8 @@ __device__ __forceinline__ float rsqrt_approx(float x) {
 }
 
 __device__ __forceinline__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
+  asm("tanh.approx.f32 %0, %0;" : "+f"(x));
+  return x;
 }
 
 __device__ __forceinline__ float square(float x) { return x * x; }

@@ -26,18 +26,20 @@ __device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
   asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(shared_address(barrier)) : "memory");
 }
 
-// Waits until the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
-__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  Patience patience;
+// Whether the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
+__device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
   int done;
-  do
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #else
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
 #endif
-                 : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
-  while (!done && !patience.ends(status));
+               : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+  return done;
+}
+
+__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+  if (!mbarrier_try(barrier, parity)) for (Patience p; !p.ends(status) && !mbarrier_try(barrier, parity);) {}
 }
 
 // y = 3 x: two warps hand rows to two others through shared memory.
