@@ -27,8 +27,8 @@ class Signature {
   // Rows of the plan's Scratch tensors, if the kernel uses any.
   void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
 
-  // Strides in T come with 32 bits (runtime/plan_arguments.cpp refuses more), so that a step's place takes one
-  // multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
+  // Strides in T come with 32 bits (runtime/plan_arguments.cpp refuses more), so that a step's place takes
+  // one multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
   void narrow_strides() { narrow_strides_ = true; }
 
   // Declares a tensor the kernel only reads, or one it writes.
