@@ -256,6 +256,20 @@ TEST(PlanArguments, StridesAreChecked) {
   EXPECT_TRUE(status.ok()) << status.error().message;
 }
 
+TEST(PlanArguments, AStrideInTimeHas32Bits) {
+  const Fixture f(Pass::Forward);
+  const std::int64_t most = std::int64_t{1} << 31;
+  Bindings bindings = f.all();
+  bindings.set(f.input(), 1 << 20, Strides{16, most});
+  const Error error = f.error(bindings);
+  EXPECT_TRUE(contains(error.message, "tensor 'x' has a stride of 2147483648 elements in T"))
+      << error.message;
+  EXPECT_TRUE(contains(error.hint, "dense layout")) << error.hint;
+  bindings.set(f.input(), 1 << 20, Strides{16, most - 8});
+  Recorder recorder;
+  EXPECT_TRUE(f.arguments.launch(recorder, bindings, 4, 16).ok());
+}
+
 TEST(PlanArguments, OnlyWhatIsReadMayBeBroadcast) {
   const Fixture f(Pass::Forward);
   const std::int64_t in = unit_elements(f.input(), f.cell, f.problem.sizes);

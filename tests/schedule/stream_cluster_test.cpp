@@ -7,6 +7,7 @@
 
 #include "compiler/kernel/simulate.h"
 #include "compiler/kernel/visit.h"
+#include "compiler/schedule/stream.h"
 #include "compiler/schedule/stream_cluster.h"
 #include "tests/schedule/cell_files.h"
 
@@ -183,6 +184,17 @@ TEST(StreamCluster, WithoutTheBarrierInTheMiddleMapsAreARace) {
         });
       },
       Fault::Kind::Race, "segment_maps[");
+}
+
+// A sweep adds the output's gradient to the carry before anything else: what follows are multiples of the
+// sum.
+TEST(StreamSegments, BackwardSweepsKeepTheSumsTermAndAFactorAResult) {
+  Problem problem;
+  problem.pass = Pass::Backward;
+  // a and its gradient's factor h, and the output's gradient; b's is the sum itself, by the constant 1.
+  EXPECT_EQ(segment_parts(cell_named("affine"), problem), 4);
+  // f, two factors of x's gradients, that of low's, and the output's gradient.
+  EXPECT_EQ(segment_parts(cell_named("hgrn"), problem), 5);
 }
 
 TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
