@@ -16,10 +16,10 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 48;   // addresses, loop state, temporaries of the step
-constexpr int kRegistersBetween = 10;  // of a channel, backward: what lives across products by the same warps
-constexpr int kRegistersOfSums = 30;   // the same of warps that only multiply (reduce-scatter)
-constexpr int kMostSharing = 8;        // blocks that share columns
+constexpr int kRegistersBeside = 48;  // addresses, loop state, temporaries of the step
+constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives across products by the same warps
+constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
+constexpr int kMostSharing = 8;       // blocks that share columns
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
