@@ -111,8 +111,8 @@ void StreamKernel::each_staging(Value first_step, Value slot,
   }
 }
 
-// Each copy asks whether its step exists. The arithmetic in between paces the copies: kernels that are bound
-// by memory are mostly faster so (measured; their blocks, neighbours in memory, keep in step).
+// Each copy asks whether its step exists; the arithmetic in between paces the copies
+// (StreamParameters::pieces).
 void StreamKernel::copy_paced(Value first_step, Value slot) {
   auto& b = builder_;
   each_staging(first_step, slot, [&](const StagingPlace& place, Value from, Value to) {

@@ -39,20 +39,8 @@ inline PartPlan stream_cluster_plan() {
   using enum kernel::Part;
   PartPlan result{"stream_cluster", cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
   result.problem.sizes = {1, 100, 1, 64};
-  result.plan = find_strategy("stream")->build(result.cell, result.problem,
-                                               {{"channels", 32},
-                                                {"per_thread", 1},
-                                                {"steps", 8},
-                                                {"stages", 2},
-                                                {"unroll", 4},
-                                                {"vector", 4},
-                                                {"loaders", 0},
-                                                {"shorten", 0},
-                                                {"segments", 2},
-                                                {"cluster", 2},
-                                                {"stream_stores", 0},
-                                                {"pieces", 0},
-                                                {"behind", 1}});
+  result.plan =
+      find_strategy("stream")->build(result.cell, result.problem, stream_in_cluster_of_two(32, false));
   return result;
 }
 

@@ -28,20 +28,8 @@ Launch affine_launch() {
   problem.sizes = {1, kTime, 1, kDim};
   problem.storage = kernel::Storage::F32;
   problem.math = kernel::Math::Accurate;
-  const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem,
-                                                         {{"channels", 8},
-                                                          {"per_thread", 1},
-                                                          {"steps", 8},
-                                                          {"stages", 2},
-                                                          {"unroll", 4},
-                                                          {"vector", 4},
-                                                          {"loaders", 0},
-                                                          {"shorten", 0},
-                                                          {"segments", 2},
-                                                          {"cluster", 2},
-                                                          {"stream_stores", 0},
-                                                          {"pieces", 1},
-                                                          {"behind", 1}});
+  const KernelPlan plan =
+      find_strategy("stream")->build(cell_named("affine"), problem, stream_in_cluster_of_two(8, true));
   return plan.launches.front();
 }
 
