@@ -48,8 +48,7 @@ Result<PlanArguments> PlanArguments::make(const step::Cell& cell, const schedule
   result.alignment_ = std::max(plan.alignment, kernel::storage_bytes(problem.storage));
   result.own_bytes_fixed_ = plan.workspace_elements_fixed * 4;
   result.own_bytes_per_batch_ = plan.workspace_elements_per_batch * 4;
-  result.exchange_bytes_ = plan.exchange_words * 4;
-  result.exchange_batch_tile_ = plan.exchange_batch_tile;
+  result.exchange_ = plan.exchange;
   result.packed_ = in_bytes(plan.packed, kernel::storage_bytes(problem.storage));
   result.vectors_ = in_bytes(plan.vectors, kernel::storage_bytes(problem.storage));
   result.carries_ = in_bytes(plan.carries, 4);
@@ -169,7 +168,7 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t t
   Regions result;
   result.exchange = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
   result.packed = result.exchange +
-                  align_up(exchange_bytes_ * ((batch + exchange_batch_tile_ - 1) / exchange_batch_tile_));
+                  align_up(exchange_.elements(batch, time) * 4);
   result.vectors = result.packed + align_up(packed_.elements(batch));
   result.carries = result.vectors + align_up(vectors_.elements(batch));
   result.scratch = result.carries + align_up(carries_.elements(batch));
@@ -233,7 +232,7 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   }
   if (tensor.ref.role == Role::Workspace)
     return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
-  if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, exchange_bytes_);
+  if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, 4 * exchange_.elements(call.batch, call.time));
   if (schedule::is_kept(tensor.ref.role)) {
     const bool packed = tensor.ref.role == Role::Packed, vectors = tensor.ref.role == Role::Vectors;
     const schedule::Extent& extent = packed ? packed_ : vectors ? vectors_ : carries_;

@@ -115,8 +115,7 @@ class PlanArguments {
   DeviceAddress status_ = 0;
   std::int64_t own_bytes_fixed_ = 0;
   std::int64_t own_bytes_per_batch_ = 0;
-  std::int64_t exchange_bytes_ = 0;  // a batch tile
-  std::int64_t exchange_batch_tile_ = 1;
+  schedule::TiledExtent exchange_;               // words
   schedule::Extent packed_, vectors_, carries_;  // bytes
   std::vector<std::int64_t> scratch_units_;      // bytes a batch row and step of each Scratch tensor
   int alignment_ = 4;

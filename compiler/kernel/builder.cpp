@@ -186,6 +186,16 @@ Value Builder::unpack(Storage storage, Value pair, bool high) {
   return {this, add({Type::F32, UnpackExpr{storage, pair.id(), high}})};
 }
 
+Value Builder::bits(Value real) {
+  if (real.type() != Type::F32) misuse("bits of other than F32");
+  return {this, add({Type::I32, BitsExpr{real.id()}})};
+}
+
+Value Builder::from_bits(Value word) {
+  if (word.type() != Type::I32) misuse("a real from the bits of other than I32");
+  return {this, add({Type::F32, BitsExpr{word.id()}})};
+}
+
 Value Builder::read(Array array, Value index) {
   return {this,
           add({kernel_.arrays[static_cast<std::size_t>(array.id)].type, ArrayRead{array.id, index.id()}})};
@@ -327,9 +337,9 @@ void Builder::store_flagged(Place to, const std::vector<Value>& words) {
   put({std::move(store)});
 }
 
-void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride) {
+void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride, Look look) {
   want_i32(first), want_i32(stride);
-  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
+  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id(), look}});
 }
 
 void Builder::grid_fence() { put({GridFence{}}); }

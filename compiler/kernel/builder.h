@@ -109,6 +109,8 @@ class Builder {
   Value select(Value condition, Value a, Value b);
   Value pack(Storage storage, Value low, Value high);
   Value unpack(Storage storage, Value pair, bool high);
+  Value bits(Value real);       // F32 to I32
+  Value from_bits(Value word);  // and back
   Value cluster_rank() { return builtin(Builtin::ClusterRank); }
   Value read(Array array, Value index);
 
@@ -144,7 +146,7 @@ class Builder {
   void grid_arrive(Place counter);
   void grid_wait(Place counter, Value target);
   void store_flagged(Place to, const std::vector<Value>& words);
-  void load_flagged(Array into, Value first, int vectors, Place from, Value stride);
+  void load_flagged(Array into, Value first, int vectors, Place from, Value stride, Look look = Look::Wait);
   void grid_fence();
   void set_registers(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);

@@ -103,10 +103,14 @@ struct UnpackExpr {
   ExprId pair;
   bool high;
 };
+// The same 32 bits as the other type, F32 -> I32 or I32 -> F32.
+struct BitsExpr {
+  ExprId a;
+};
 struct Expr {
   Type type;
   std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr,
-               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr>
+               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr, BitsExpr>
       node;
 };
 
@@ -267,14 +271,16 @@ struct StoreFlagged {
   MemRef to;
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
-// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status. With `once`
-// it takes what is there, without waiting (leave_out.h).
+// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status.
+// Once: takes what is there, without waiting. Rest: waits for what a Once of the same place into the same
+// elements has not brought.
+enum class Look { Wait, Once, Rest };
 struct LoadFlagged {
   ArraySlice into;
   int vectors;
   MemRef from;
   ExprId stride;
-  bool once = false;
+  Look look = Look::Wait;
 };
 struct GridFence {};  // fence.acq_rel.gpu
 // Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four

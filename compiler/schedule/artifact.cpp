@@ -30,6 +30,11 @@ step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell) {
   return {TensorKind::Output, product_output(declared), step::Tail::Vector, {rows}, rows, declared.span};
 }
 
+std::int64_t TiledExtent::elements(std::int64_t batch, std::int64_t time) const {
+  const std::int64_t spans = time_tile > 0 ? (time + time_tile - 1) / time_tile : 1;
+  return each * ((batch + batch_tile - 1) / batch_tile) * spans;
+}
+
 const Extent& kept_extent(const KernelPlan& plan, Role role) {
   return role == Role::Packed ? plan.packed : role == Role::Vectors ? plan.vectors : plan.carries;
 }

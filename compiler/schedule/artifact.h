@@ -31,8 +31,7 @@ enum class Role {
   ParamGradient,
   InitialStateGradient,  // backward results
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
-  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange_words a batch
-             // tile
+  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange
   Status,    // one word, int32, that a kernel sets when it has waited in vain (kernel::Kernel::status)
   Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
   // What launches leave for each other without a time axis, KernelPlan::packed and so on:
@@ -94,6 +93,14 @@ std::size_t section_end(const Launches& launches, std::size_t first) {
   return end;
 }
 
+// Elements = each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) : 1).
+struct TiledExtent {
+  std::int64_t each = 0;
+  std::int64_t batch_tile = 1;
+  std::int64_t time_tile = 0;
+  std::int64_t elements(std::int64_t batch, std::int64_t time) const;
+};
+
 // Elements = fixed + per_batch * B.
 struct Extent {
   std::int64_t fixed = 0;
@@ -109,9 +116,7 @@ struct KernelPlan {
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
   std::vector<int> scratch_rows;  // rows of each Scratch tensor
-  // Exchange: int32 words = exchange_words * ceil(B / exchange_batch_tile).
-  std::int64_t exchange_words = 0;
-  std::int64_t exchange_batch_tile = 1;
+  TiledExtent exchange;  // int32 words
   Extent packed, vectors, carries;
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.

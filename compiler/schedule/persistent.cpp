@@ -1,8 +1,7 @@
 #include "compiler/schedule/persistent.h"
 
-#include <fmt/format.h>
-
 #include "compiler/schedule/dense.h"
+#include "compiler/schedule/exchange_clear.h"
 #include "compiler/schedule/persistent_plan.h"
 #include "compiler/schedule/step_products.h"
 #include "compiler/step/simplify.h"
@@ -15,30 +14,6 @@ Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const
     return {false, "fp32 storage: its products run on the tensor cores, which take bf16 and fp16"};
   return {};
 }
-
-namespace {
-
-constexpr int kClearThreads = 256;
-
-// Marks every word of the exchange as not there yet (kernel::kAbsent), 4 words a thread.
-Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
-  kernel::Builder b(fmt::format("{}_clear_exchange", cell.name), kClearThreads, problem.math,
-                    "no word of the exchange is there yet");
-  Signature signature(b, cell, problem);
-  const KernelTensor exchange = signature.writes({Role::Exchange, -1});
-  const std::int64_t vectors = plan.exchange_words / 4;
-  const std::int64_t blocks = (vectors + kClearThreads - 1) / kClearThreads;
-  const kernel::Value vector = b.let("vector", b.block() % blocks * kClearThreads + b.thread());
-  b.if_(vector < vectors, [&] {
-    const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange_words + b.wide(vector * 4);
-    b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kAbsent)));
-  });
-  Launch launch{b.finish(), signature.arguments(), 0, blocks};
-  launch.batch_tile = plan.exchange_batch_tile;
-  return launch;
-}
-
-}  // namespace
 
 // What records of before the reduce-scatter lack.
 Parameters Persistent::completed(Parameters recorded) const {
@@ -59,9 +34,9 @@ KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, con
   if (geometry.in_grid()) {
     const StepGraph sweep = sweep_graph(simple, problem);
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
-    plan.exchange_words = problem.sizes.heads *
-                          exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups));
-    plan.exchange_batch_tile = geometry.batch;
+    plan.exchange.each = problem.sizes.heads *
+                         exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups));
+    plan.exchange.batch_tile = geometry.batch;
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }
   if (problem.pass == Pass::Backward)

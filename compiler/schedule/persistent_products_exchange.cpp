@@ -1,5 +1,6 @@
 // How the vectors of a step reach all blocks of the team: through shared memory of the block, of the cluster,
 // or through global memory.
+#include "compiler/schedule/even_turns.h"
 #include "compiler/schedule/persistent_products.h"
 
 namespace rondo::schedule {
@@ -61,12 +62,9 @@ void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
                   {packed});
 }
 
-// Loads a thread issues at once to bring NT * padded vectors: a divisor, so that each thread brings as many.
+// Loads a thread issues at once to bring its share of all vectors.
 int AllGatherProducts::collect_turns() const {
-  const int vectors = geometry_.p.batch_tiles * geometry_.padded;
-  int turns = 1;
-  while (vectors % turns != 0 || vectors / turns > geometry_.multiplying()) ++turns;
-  return turns;
+  return even_turns(geometry_.p.batch_tiles * geometry_.padded, geometry_.multiplying());
 }
 
 // The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes a unit and

@@ -68,8 +68,7 @@ class PlanSimulator {
       l.step = ref.role == Role::Status ? 1
                : is_kept(ref.role)      ? kept_extent(plan_, ref.role).elements(sizes.batch)
                : ref.role == Role::Exchange
-                   ? plan_.exchange_words *
-                         ((sizes.batch + plan_.exchange_batch_tile - 1) / plan_.exchange_batch_tile)
+                   ? plan_.exchange.elements(sizes.batch, sizes.time)
                : ref.role == Role::Workspace
                    ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
                    : element_count(cell_, ref, sizes);

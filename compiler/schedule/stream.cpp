@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "compiler/schedule/exchange_clear.h"
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/linear_step.h"
 #include "compiler/schedule/stream_kernel.h"
+#include "compiler/schedule/stream_maps.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
@@ -12,6 +14,18 @@ namespace rondo::schedule {
 
 using step::Tail;
 using step::TensorKind;
+
+namespace {
+
+// A table of maps for each round of each team.
+TiledExtent exchange_extent(const step::Cell& cell, const Problem& problem,
+                            const StreamParameters& p) {
+  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
+  const MapTable table{{}, p.cluster, static_cast<int>(cell.next.size()), p.channels, {}};
+  return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.cluster} * p.steps};
+}
+
+}  // namespace
 
 Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
   const step::Structure structure = step::analyze(cell);
@@ -43,6 +57,7 @@ int segment_parts(const step::Cell& cell, const Problem& problem) {
 
 Parameters Stream::completed(Parameters recorded) const {
   recorded.try_emplace("cluster", 1);
+  recorded.try_emplace("grid", 0);
   recorded.try_emplace("stream_stores", 0);
   recorded.try_emplace("pieces", 0);
   recorded.try_emplace("behind", 0);
@@ -56,6 +71,10 @@ KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const P
   plan.parameters = parameters;
   const StreamParameters p = StreamParameters::from(parameters);
   plan.alignment = p.vector * kernel::storage_bytes(problem.storage);
+  if (p.grid) {
+    plan.exchange = exchange_extent(simple, problem, p);
+    plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
   if (problem.pass != Pass::Backward) {
     plan.launches.push_back(stream_forward(simple, problem, parameters));
     return plan;

@@ -20,7 +20,7 @@ void ClusterMaps::expect(Value slot) {
   builder_.expect(ready_, slot, builder_.constant(4 * table_.elements()));
 }
 
-void ClusterMaps::expect_first() {
+void ClusterMaps::begin() {
   auto& b = builder_;
   b.comment("what the first rounds will bring");
   b.if_(b.thread() == 0, [&] {

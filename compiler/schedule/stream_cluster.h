@@ -9,26 +9,23 @@
 
 #include <vector>
 
+#include "compiler/schedule/stream_block_maps.h"
 #include "compiler/schedule/stream_kernel.h"
-#include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
 
-class ClusterMaps {
+class ClusterMaps final : public BlockMaps {
  public:
   static constexpr int kSlots = 4;
 
   ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states);
 
-  // Before the first round. (Mbarriers of a cluster are ready when a kernel's body begins.)
-  void expect_first();
-  // All computing threads call these, those without a channel too: bytes are counted. Every thread of a
-  // channel has the same map of the block's part, row after row.
-  void send(kernel::Value round, int channel, const std::vector<kernel::Value>& map);
-  // Waits for the maps of all blocks, in the order of the walk.
-  MapTable wait(kernel::Value round);
+  // Expects the first rounds. (Mbarriers of a cluster are ready when a kernel's body begins.)
+  void begin() override;
+  void send(kernel::Value round, int channel, const std::vector<kernel::Value>& map) override;
+  MapTable wait(kernel::Value round) override;
   // No block leaves while others may still send to it.
-  void finish() { builder_.cluster_barrier(); }
+  void finish() override { builder_.cluster_barrier(); }
 
  private:
   void expect(kernel::Value slot);

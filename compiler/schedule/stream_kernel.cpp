@@ -33,6 +33,7 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
           get("shorten") != 0,
           get("segments"),
           get("cluster"),
+          get("grid") != 0,
           get("stream_stores") != 0,
           get("pieces") != 0,
           get("behind") != 0};
@@ -47,7 +48,10 @@ StreamKernel::StreamKernel(std::string name, std::string comment, const step::Ce
       builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
       signature_(builder_, cell, problem) {
   signature_.narrow_strides();
-  if (parameters.cluster > 1) builder_.set_cluster(parameters.cluster);
+  if (parameters.grid)
+    builder_.set_cooperative();
+  else if (parameters.cluster > 1)
+    builder_.set_cluster(parameters.cluster);
 }
 
 bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
@@ -81,12 +85,16 @@ void StreamKernel::place_threads() {
   // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
   b.comment("this block's batch row, head and channels; this thread's first channel");
   const std::int64_t cluster = parameters_.cluster;
-  rank_ = cluster == 1 ? b.constant(0) : b.let("rank", b.cluster_rank());
+  rank_ = cluster == 1         ? b.constant(0)
+          : !parameters_.grid ? b.let("rank", b.cluster_rank())
+                               : b.let("rank", b.block() % cluster);
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(cluster - 1) - rank_;
-  const Value team = cluster == 1 ? b.block() : b.let("team", b.block() / cluster);
-  const Value tile = b.let("tile", team % tiles);
-  head_ = b.let("head", team / tiles % sizes.heads);
-  batch_index_ = b.let("row", team / (tiles * sizes.heads));
+  team_ = cluster == 1 ? b.block() : b.block() / cluster;
+  if (parameters_.grid) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
+  if (cluster > 1) team_ = b.let("team", team_);
+  const Value tile = b.let("tile", team_ % tiles);
+  head_ = b.let("head", team_ / tiles % sizes.heads);
+  batch_index_ = b.let("row", team_ / (tiles * sizes.heads));
   tile_channel_ = b.let("first_channel", tile * channels);
   const bool parts = parameters_.segments > 1;
   lane_ =
@@ -303,6 +311,7 @@ Launch StreamKernel::finish() {
   launch.blocks_fixed = 0;
   launch.blocks_per_batch =
       ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.cluster;
+  if (parameters_.grid) launch.tiles_together = problem_.sizes.batch;
   launch.kernel = builder_.finish();
   return launch;
 }

@@ -3,8 +3,8 @@
 //
 // A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
 // all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
-// ring of shared-memory slots. With `cluster` > 1 the blocks of a cluster own the same channels, and take
-// turns in time: each works on one stage of every `cluster`, all at once.
+// ring of shared-memory slots. With `cluster` > 1 as many blocks, a cluster or any of the grid, own the same
+// channels, and take turns in time: each works on one stage of every `cluster`, all at once.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,7 @@ struct StreamParameters {
   int segments = 1;
   // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
   int cluster = 1;
+  bool grid = false;  // they meet through global memory; otherwise they are a cluster
   bool stream_stores = false;  // what is written at each step leaves the L2 first
   // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
   // copies come all at once with arithmetic between them, and stores as their steps are done. With: copies
@@ -80,7 +81,10 @@ class StreamKernel {
     return segment_;
   }  // this thread's part of a stage, of StreamParameters::segments
   kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
-  kernel::Value rank() const { return rank_; }  // this block's turn among those of its cluster, in the walk
+  // Of blocks that split time: this one's turn, in the walk; which blocks they are; how many turns they take.
+  kernel::Value rank() const { return rank_; }
+  kernel::Value team() const { return team_; }
+  kernel::Value rounds() const { return blocks_; }
   // Index in the workspace, [B, cluster, H, rows, D]: each block of a cluster has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
   // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment;
@@ -116,6 +120,8 @@ class StreamKernel {
     // With `behind`: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
+    // With `behind`, if maps of the stage before must be fetched (BlockMaps); else none.
+    std::function<void(kernel::Value stage)> look, fetch;
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -203,7 +209,8 @@ class StreamKernel {
   kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_,
       first_step_;             // of the stage under way
   kernel::Value blocks_;       // stages of this block
-  kernel::Value rank_, part_;  // of the cluster: place in the order of the walk, and in that of time
+  // Of blocks that split time: place in the order of the walk, in that of time, and number of the team.
+  kernel::Value rank_, part_, team_;
 };
 
 }  // namespace rondo::schedule

@@ -36,9 +36,9 @@ std::vector<Value> applied(kernel::Builder& b, const std::vector<Value>& map, co
 
 }  // namespace
 
-kernel::Place MapTable::pair(Value part, int pair, Value channel) const {
+Value MapTable::element(Value part, int pair, Value channel) const {
   const Value row = first.valid() ? first + part : part;
-  return memory[((row * (entries(states) / 2) + pair) * channels + channel) * 2];
+  return ((row * (entries(states) / 2) + pair) * channels + channel) * 2;
 }
 
 void follow_maps(kernel::Builder& b, const MapTable& table, Value channel, Value own,

@@ -22,8 +22,11 @@ struct MapTable {
     return std::int64_t{4} * entries(states);
   }  // of a part and channel
   std::int64_t elements() const { return std::int64_t{parts} * entries(states) * channels; }
-  // The place of entries 2 * pair and 2 * pair + 1.
-  kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const;
+  // Where entries 2 * pair and 2 * pair + 1 are: their element, and their place in memory.
+  kernel::Value element(kernel::Value part, int pair, kernel::Value channel) const;
+  kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const {
+    return memory[element(part, pair, channel)];
+  }
 };
 
 // What maps are applied to: carried rows, or a column of a composed map (which takes no constants, but for

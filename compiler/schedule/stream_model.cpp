@@ -14,10 +14,9 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr std::int64_t kSharedReserved =
-    1024;  // bytes of each block's share that the driver keeps (CUDA guide, 16.8)
 constexpr double kUnproven =
     1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
+constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
 constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
 
 // Blocks of one SM at once.
@@ -46,7 +45,8 @@ struct Model {
   StepCost step;
   std::int64_t element = 2;
   std::int64_t segment_exchange = 0;  // bytes by segment and channel
-  std::int64_t cluster_exchange = 0;  // bytes by block and channel
+  std::int64_t cluster_exchange = 0;  // bytes by block and channel, in a cluster
+  std::int64_t grid_exchange = 0;     // the same, through global memory
   int states = 1;                     // carried rows
   int parts = 0;                      // as segment_parts() counts them
 
@@ -76,7 +76,10 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   std::int64_t bytes = ring_bytes(p);
   if (p.segments > 1) bytes += p.segments * p.channels * segment_exchange;
-  if (p.cluster > 1) bytes += p.cluster * p.channels * cluster_exchange + kMbarrierBytes;
+  if (p.grid)
+    bytes += p.cluster * p.channels * grid_exchange;
+  else if (p.cluster > 1)
+    bytes += p.cluster * p.channels * cluster_exchange + kMbarrierBytes;
   return bytes;
 }
 
@@ -91,7 +94,7 @@ Model::Placing Model::place(const StreamParameters& p) const {
   at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, parts, states));
-  const double room = p.cluster == 1 ? static_cast<double>(per_sm) * limits.sm_count
+  const double room = p.cluster == 1 || p.grid ? static_cast<double>(per_sm) * limits.sm_count
                                      : std::max(1, clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
   at.waves = std::ceil(at.blocks / room);
   at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
@@ -145,7 +148,9 @@ double Model::chain(const StreamParameters& p) const {
   double cycles =
       8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
   if (p.cluster > 1) cycles += 16.0 * p.cluster;
-  if (p.cluster > 1 && !p.behind)
+  if (p.grid && !p.behind)
+    cycles += kGridExchange * speeds.clock_hz;
+  else if (p.cluster > 1 && !p.behind)
     cycles += cluster_exchange_cycles(p.cluster,
                                       static_cast<double>(p.cluster * p.channels * MapTable::bytes(states)));
   return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
@@ -161,6 +166,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double stage_bytes =
       block_bytes(p) * p.cluster / static_cast<double>(sizes.time) * p.steps;  // read and written
   e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
+  if (p.grid) e.launch += speeds.launch_s;  // that clears the exchange
   // The largest part hides the others only in part: a tenth of them shows.
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
@@ -182,7 +188,8 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                pass_cost(simple, problem),
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem),
-               cluster_exchange_bytes(simple),
+               block_exchange_bytes(simple, false),
+               block_exchange_bytes(simple, true),
                static_cast<int>(simple.next.size()),
                segment_parts(simple, problem)};
 }

@@ -47,14 +47,14 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
          (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
-  return ClusterMaps::kSlots * MapTable::bytes(static_cast<int>(cell.next.size()));
+std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid) {
+  return (grid ? 1 : ClusterMaps::kSlots) * MapTable::bytes(static_cast<int>(cell.next.size()));
 }
 
-int segment_registers(bool cluster, bool behind, int per_thread, int unroll, int parts, int states) {
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, int parts, int states) {
   const int stage = parts * unroll;
   return kSegmentRegisters + per_thread * (kChannelRegisters + (behind ? 2 : 1) * stage +
-                                           (cluster ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
+                                           (among_blocks ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
 }
 
 int blocks_by_registers(const StreamParameters& p, int parts, int states) {

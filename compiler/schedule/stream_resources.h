@@ -17,16 +17,18 @@ struct StreamTraffic {
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
-// channel; and of both slots of the maps of a cluster, by block and channel.
+// channel; and of the maps of the blocks that split time, by block and channel.
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem);
-std::int64_t cluster_exchange_bytes(const step::Cell& cell);
+std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid);
+// Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
+inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
-// Registers of a thread of a walk in segments. In a cluster the maps of the block and of the segments before
+// Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the segments before
 // come on top; with `behind` the kept values and the latter map are those of two stages.
-int segment_registers(bool cluster, bool behind, int per_thread, int unroll, int parts, int states);
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, int parts, int states);
 
-// Blocks of one SM that registers allow a walk in segments in a cluster, for `parts` as segment_parts()
+// Blocks of one SM that registers allow a walk in segments among blocks, for `parts` as segment_parts()
 // counts them and as many carried rows as `states`. The model counts on them, and the kernel is compiled for
 // them.
 int blocks_by_registers(const StreamParameters& parameters, int parts, int states);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/schedule/stream_cluster.h"
+#include "compiler/schedule/stream_grid.h"
 #include "compiler/schedule/stream_resources.h"
 
 namespace rondo::schedule {
@@ -22,12 +24,15 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
                                    fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
                                                MapTable::entries(states) / 2, p.channels));
   if (p.cluster == 1) return;
-  cluster_maps_.emplace(body_.stream_, p, states);
+  if (p.grid)
+    block_maps_ = std::make_unique<GridMaps>(body_.stream_, p, states);
+  else
+    block_maps_ = std::make_unique<ClusterMaps>(body_.stream_, p, states);
   b_.set_min_blocks(blocks_by_registers(p, static_cast<int>(body_.step_.roots.size()), states));
 }
 
 void SegmentedStep::walk() {
-  if (in_cluster()) cluster_maps_->expect_first();
+  if (among_blocks()) block_maps_->begin();
   StreamKernel::SegmentBody body;
   body.declare = [&] { declare(); };
   body.early = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
@@ -39,8 +44,12 @@ void SegmentedStep::walk() {
   body.declare_kept = [&] { declare_kept(); };
   body.send = [&](Value stage) { send(stage); };
   body.keep = [&] { keep(); };
+  if (among_blocks() && block_maps_->fetches()) {
+    body.look = [&](Value stage) { block_maps_->look(stage); };
+    body.fetch = [&](Value stage) { block_maps_->fetch(stage); };
+  }
   body_.stream_.walk_segments(body);
-  if (in_cluster()) cluster_maps_->finish();
+  if (among_blocks()) block_maps_->finish();
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -67,7 +76,7 @@ void SegmentedStep::declare() {
     for (std::size_t j = 0; j <= states(); ++j)
       for (int c = 0; c < channels_; ++c)
         composed_.push_back(b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0)));
-  if (!in_cluster()) return;
+  if (!among_blocks()) return;
   ahead_.clear();
   for (int c = 0; c < channels_; ++c) ahead_.push_back(identity("ahead"));
 }
@@ -167,7 +176,7 @@ void SegmentedStep::publish() {
 
 // Composes the block's map, and that of the segments before this one.
 void SegmentedStep::send(Value stage) {
-  b_.comment("this block's map, to all blocks of the cluster");
+  b_.comment("this block's map, to all blocks that split time with it");
   for (int c = 0; c < channels_; ++c) {
     const std::vector<MapColumn> all = identity("all");
     follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), all,
@@ -175,7 +184,7 @@ void SegmentedStep::send(Value stage) {
     std::vector<Value> map;
     for (std::size_t i = 0; i < states(); ++i)
       for (const MapColumn& column : all) map.push_back(column.rows[i]);
-    cluster_maps_->send(stage, c, map);
+    block_maps_->send(stage, c, map);
   }
 }
 
@@ -186,7 +195,7 @@ void SegmentedStep::resume(Value stage) {
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + body_.state_name(i), body_.carry_[body_.index(i, c)]));
-  if (in_cluster()) return resume_in_cluster(stage);
+  if (among_blocks()) return resume_among_blocks(stage);
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
     follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), {column_of(body_.carry_, c)},
@@ -195,9 +204,9 @@ void SegmentedStep::resume(Value stage) {
 
 // The carry before the block's part follows from all blocks' maps; the map of the segments before this one
 // takes it further.
-void SegmentedStep::resume_in_cluster(Value stage) {
+void SegmentedStep::resume_among_blocks(Value stage) {
   b_.comment("carries before this block, before this segment, and after the round");
-  const MapTable table = cluster_maps_->wait(stage);
+  const MapTable table = block_maps_->wait(stage);
   for (int c = 0; c < channels_; ++c) {
     const MapColumn start = column_of(carried_, c);
     follow_maps(b_, table, place(c), body_.stream_.rank(), {column_of(body_.carry_, c)}, {start});

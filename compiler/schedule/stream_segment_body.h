@@ -1,16 +1,15 @@
 // One step's share of the walk in segments: each thread composes the affine maps of its steps, the segments'
-// compositions are exchanged through shared memory, those of the blocks of a cluster between them, and each
+// compositions are exchanged through shared memory, those of the blocks that split time between them, and each
 // thread then knows the carries its own steps start from.
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/stream_block_maps.h"
 #include "compiler/schedule/stream_body.h"
-#include "compiler/schedule/stream_cluster.h"
-#include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
 
@@ -32,7 +31,7 @@ class SegmentedStep {
   void publish();
   void send(kernel::Value stage);
   void resume(kernel::Value stage);
-  void resume_in_cluster(kernel::Value stage);
+  void resume_among_blocks(kernel::Value stage);
   void late(int step, const StreamKernel::Guard& guard);
   void keep();
 
@@ -50,7 +49,7 @@ class SegmentedStep {
   MapColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   std::vector<kernel::Value> composed_of(int channel) const;  // row after row
   kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
-  bool in_cluster() const { return cluster_maps_.has_value(); }
+  bool among_blocks() const { return block_maps_ != nullptr; }
   bool behind() const { return body_.parameters_.behind; }
 
   StreamBody& body_;
@@ -59,9 +58,9 @@ class SegmentedStep {
   kernel::Builder& b_;
   int channels_;  // of a thread
   MapTable segment_maps_;
-  std::optional<ClusterMaps> cluster_maps_;
+  std::unique_ptr<BlockMaps> block_maps_;  // where blocks split time
   Kept parts_, parts_before_;  // of this stage, and with `behind` of the stage before
-  // By channel, in a cluster: the map of the segments before this one, in this stage and the one before.
+  // By channel, where blocks split time: the map of the segments before this one, in this stage and the one before.
   std::vector<std::vector<MapColumn>> ahead_, ahead_before_;
   std::vector<kernel::Value>
       composed_;  // by at(): the composed map of the steps so far; column `states` is constant

@@ -33,12 +33,14 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
       copy_piece(ahead, b.constant(0), 2);
     else
       if_loader([&] { stage_ahead(block + (stages - 1)); });
+    if (body.look) b.if_(block >= 1, [&] { body.look(block - 1); });
     if_all({computing(), behind ? block < blocks_ : Value{}}, [&] {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
       if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
       body.publish();
     });
+    if (body.fetch) b.if_(block >= 1, [&] { body.fetch(block - 1); });
     if (in_pieces()) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);

@@ -13,7 +13,9 @@ namespace {
 using namespace constraint;
 
 constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
+constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
 constexpr int kLargestCluster = 16;   // that any GPU forms
+constexpr int kLargestTeam = 32;      // blocks that split time through global memory
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
 // The space as it is put together.
@@ -59,8 +61,10 @@ class Space {
                              "1: step rewritten for a short chain");
   const Var segments =
       s_.var("segments", powers_of_two(1, parts_ > 0 ? 32 : 1), "parts of a stage worked on at once");
-  const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestCluster : 1),
+  const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
                              "blocks that share channels and split time");
+  const Var grid = s_.var("grid", range(0, parts_ > 0 ? 1 : 0),
+                          "1: blocks that split time meet through global memory, 0: they are a cluster");
   const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
   const Var pieces = s_.var("pieces", range(0, 1), "1: a stage is copied in pieces between steps");
@@ -72,9 +76,14 @@ void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, shorten == 0), "segments");
-  s_.require(cluster <= std::max(1, limits_.max_cluster), "thread blocks of a cluster (sm_90 and later)");
+  s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
+             "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
   s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
+  // All threads bring the maps, and the way through the L2 is long.
+  s_.require(implies(grid == 1, cluster > 1 && loaders == 0 &&
+                                    steps * channels >= kGridRound),
+             "rounds through global memory");
   s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
   s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 6 && loaders <= 1),
@@ -125,10 +134,22 @@ void Space::require_resources() {
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
   const Expr exchange =
       when(segments == 1, 0, segments * channels * segment_exchange_bytes(cell_, problem_)) +
-      when(cluster == 1, 0, cluster * channels * cluster_exchange_bytes(cell_) + kMbarrierBytes);
+      when(cluster == 1, 0,
+           when(grid == 1, cluster * channels * block_exchange_bytes(cell_, true),
+                cluster * channels * block_exchange_bytes(cell_, false) + kMbarrierBytes));
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
+  // The blocks of a launch wait for each other: the tuned batch must be resident at once.
+  const Expr blocks =
+      ceil_div(static_cast<int>(problem_.sizes.dim), channels) * (problem_.sizes.heads * problem_.sizes.batch) * cluster;
+  const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
+    s_.require(implies(grid == 1, blocks <= limits_.sm_count * blocks_of_sm),
+               "blocks resident at once, by " + resource);
+  };
+  resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");
+  resident(floor_div(limits_.registers_per_sm, max(1, registers) * ceil_div(threads, 32) * 32), "registers");
+  resident(floor_div(limits_.threads_per_sm, ceil_div(threads, 32) * 32), "threads");
 }
 
 }  // namespace

@@ -123,6 +123,10 @@ TEST(VerifyUnits, PackingExpressions) {
                        return UnpackExpr{Storage::F16, real(u), true};
                      }),
                  "a packed pair is i32");
+  expect_sound(let(Type::I32, [&](Units& u) { return BitsExpr{real(u)}; }));
+  expect_sound(let(Type::F32, [&](Units& u) { return BitsExpr{u.n.id()}; }));
+  expect_finding(let(Type::F32, [&](Units& u) { return BitsExpr{real(u)}; }), "no bits of f32 as f32");
+  expect_finding(let(Type::I32, [&](Units& u) { return BitsExpr{u.n.id()}; }), "no bits of i32 as i32");
 }
 
 TEST(VerifyUnits, Products) {

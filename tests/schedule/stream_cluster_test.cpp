@@ -192,7 +192,8 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 8},         {"stages", 2},
                            {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
                            {"segments", 2}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
-                           {"behind", 0}};
+                           {"behind", 0},
+                           {"grid", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   parameters["cluster"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);

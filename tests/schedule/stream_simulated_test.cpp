@@ -23,7 +23,7 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"loaders", loaders},   {"shorten", problem.math == kernel::Math::Fast && channels != 64 ? 1 : 0},
           {"segments", 1},        {"cluster", 1},
           {"stream_stores", 0},   {"pieces", 0},
-          {"behind", 0}};
+          {"behind", 0},          {"grid", 0}};
 }
 
 void run_all_sizes(Storage storage) {
@@ -94,6 +94,34 @@ TEST(StreamSimulated, ClustersSplitTime) {
           (*p)["pieces"] = (*p)["loaders"] == 0 ? 1 : 0;
         }
         EXPECT_GT(c.backward.at("cluster"), 1) << cell.name;
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure());
+      }
+}
+
+// The same without a cluster, through global memory.
+TEST(StreamSimulated, GridsSplitTime) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {1, 7, 65})
+      for (const std::int64_t dim : {1, 33, 130}) {
+        Case c{kStream, cell, {}, {}, {}, false};
+        c.problem.sizes = {3, time, 1, dim};
+        ++turn;
+        c.problem.storage = kStorages[(turn + turn / 3) % 3];
+        c.problem.math = default_math(c.problem.storage);
+        c.parameters = parameters_for(c.problem, dim == 1 ? 8 : 40, 1 << turn % 2, 16, 2 + turn % 2, 0);
+        c.backward = c.parameters;
+        for (Parameters* p : {&c.parameters, &c.backward}) {
+          c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
+          if (segment_parts(cell, c.problem) == 0) continue;
+          (*p)["segments"] = 4, (*p)["shorten"] = 0;
+          (*p)["cluster"] = turn % 9 == 0 ? 8 : 2 + turn / 2 % 2;
+          (*p)["grid"] = 1;
+          (*p)["behind"] = turn % 2;
+          (*p)["pieces"] = turn / 3 % 2;
+        }
+        EXPECT_EQ(c.backward.at("grid"), 1) << cell.name;
         Comparison(std::move(c)).run();
         ASSERT_FALSE(HasFailure());
       }

@@ -27,8 +27,9 @@ struct Patience {
 )"},
       {"named_barrier",
        {},
-       R"(template <int id, int count>
-__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
+       R"(// Warps of different roles come to it at places of their own, so it is not .aligned.
+template <int id, int count>
+__device__ __forceinline__ void named_barrier() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
       {"cluster_barrier",
        {},
@@ -180,14 +181,12 @@ __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barr
                :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
 )"},
-      {"load_flagged",
+      {"load_flagged_rest",
        {"Patience"},
        R"(// Words that are all ones have not come yet. All vectors are in flight at once.
 template <int vectors>
-__device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
+__device__ __forceinline__ void load_flagged_rest(int* into, const int* from, int stride, int* status) {
   Patience patience;
-  #pragma unroll
-  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
   for (;;) {
     bool all = true;
     #pragma unroll
@@ -202,9 +201,18 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   }
 }
 )"},
+      {"load_flagged",
+       {"load_flagged_rest"},
+       R"(template <int vectors>
+__device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
+  load_flagged_rest<vectors>(into, from, stride, status);
+}
+)"},
       {"load_flagged_once",
        {},
-       R"(// Words for load_flagged, whether they have come or not.
+       R"(// Words for load_flagged_rest, whether they have come or not.
 template <int vectors>
 __device__ __forceinline__ void load_flagged_once(int* into, const int* from, int stride) {
   #pragma unroll
