@@ -43,12 +43,10 @@ void GridMaps::send(Value round, int channel, const std::vector<Value>& map) {
     const Value bits = b.let("word", b.bits(entry));
     return b.select(bits == kernel::kAbsent, b.constant(kNan), bits);
   };
-  b.if_(kernel_.segment() == 0, [&] {
-    const Value place = kernel_.lane_channel() + channel;
-    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
-      b.store_flagged(word(round, table_.element(kernel_.rank(), static_cast<int>(pair), place)),
-                      {word_of(map[2 * pair]), word_of(map[2 * pair + 1])});
-  });
+  const Value place = kernel_.lane_channel() + channel;
+  for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
+    b.store_flagged(word(round, table_.element(kernel_.rank(), static_cast<int>(pair), place)),
+                    {word_of(map[2 * pair]), word_of(map[2 * pair + 1])});
 }
 
 void GridMaps::if_bringing(const std::function<void()>& action) {
