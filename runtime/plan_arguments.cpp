@@ -167,8 +167,7 @@ PlanArguments::Regions PlanArguments::regions(std::int64_t batch, std::int64_t t
   }
   Regions result;
   result.exchange = align_up(own_bytes_fixed_ + own_bytes_per_batch_ * batch);
-  result.packed = result.exchange +
-                  align_up(exchange_.elements(batch, time) * 4);
+  result.packed = result.exchange + align_up(exchange_.elements(batch, time) * 4);
   result.vectors = result.packed + align_up(packed_.elements(batch));
   result.carries = result.vectors + align_up(vectors_.elements(batch));
   result.scratch = result.carries + align_up(carries_.elements(batch));
@@ -232,7 +231,8 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   }
   if (tensor.ref.role == Role::Workspace)
     return in_workspace(0, own_bytes_fixed_ + own_bytes_per_batch_ * call.batch);
-  if (tensor.ref.role == Role::Exchange) return in_workspace(call.regions.exchange, 4 * exchange_.elements(call.batch, call.time));
+  if (tensor.ref.role == Role::Exchange)
+    return in_workspace(call.regions.exchange, 4 * exchange_.elements(call.batch, call.time));
   if (schedule::is_kept(tensor.ref.role)) {
     const bool packed = tensor.ref.role == Role::Packed, vectors = tensor.ref.role == Role::Vectors;
     const schedule::Extent& extent = packed ? packed_ : vectors ? vectors_ : carries_;

@@ -337,9 +337,9 @@ void Builder::store_flagged(Place to, const std::vector<Value>& words) {
   put({std::move(store)});
 }
 
-void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride, Look look) {
+void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride) {
   want_i32(first), want_i32(stride);
-  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id(), look}});
+  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
 }
 
 void Builder::grid_fence() { put({GridFence{}}); }

@@ -146,7 +146,7 @@ class Builder {
   void grid_arrive(Place counter);
   void grid_wait(Place counter, Value target);
   void store_flagged(Place to, const std::vector<Value>& words);
-  void load_flagged(Array into, Value first, int vectors, Place from, Value stride, Look look = Look::Wait);
+  void load_flagged(Array into, Value first, int vectors, Place from, Value stride);
   void grid_fence();
   void set_registers(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);

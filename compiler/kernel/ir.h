@@ -271,16 +271,14 @@ struct StoreFlagged {
   MemRef to;
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
-// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status.
-// Once: takes what is there, without waiting. Rest: waits for what a Once of the same place into the same
-// elements has not brought.
-enum class Look { Wait, Once, Rest };
+// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status. With `once`
+// it takes what is there, without waiting (leave_out.h).
 struct LoadFlagged {
   ArraySlice into;
   int vectors;
   MemRef from;
   ExprId stride;
-  Look look = Look::Wait;
+  bool once = false;
 };
 struct GridFence {};  // fence.acq_rel.gpu
 // Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four

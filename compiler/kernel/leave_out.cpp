@@ -71,7 +71,7 @@ class Remover {
     if (auto* wait = std::get_if<GridWait>(&stmt.node)) {
       wait->target = add({Type::I32, IntConst{std::numeric_limits<std::int32_t>::min()}});
     } else if (auto* load = std::get_if<LoadFlagged>(&stmt.node)) {
-      load->look = Look::Once;
+      load->once = true;
     } else if (auto* arrive = std::get_if<MbarrierArrive>(&stmt.node);
                arrive != nullptr && arrive->rank >= 0) {
       arrive->rank = -1;

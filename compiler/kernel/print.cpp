@@ -116,7 +116,7 @@ struct StatementHead {
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const LoadFlagged& s) const {
-    return fmt::format("load_flagged{} {} = {} vectors from {} stride {}", s.look == Look::Once ? "_once" : s.look == Look::Rest ? "_rest" : "",
+    return fmt::format("load_flagged{} {} = {} vectors from {} stride {}", s.once ? "_once" : "",
                        slice(s.into), s.vectors, place(s.from), text(s.stride));
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }

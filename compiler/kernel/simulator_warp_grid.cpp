@@ -53,8 +53,7 @@ void Warp::act(const SendWords& a, GroupContext& context) {
   });
 }
 
-// The lane takes its words if all have come; else tells the first that has not. A Rest takes all of them again:
-// what has come does not change while it is waited for.
+// The lane takes its words if all have come; else tells the first that has not.
 std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into, Words::Carried& carried,
                                      GroupContext& context) {
   constexpr int kVector = 4;
@@ -64,7 +63,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
   for (int i = 0; i < a.load->vectors; ++i) {
     const Span from = vector(i);
     if (!context.memory.atomic(from, thread(lane))) return std::nullopt;
-    for (int k = 0; k < kVector && a.load->look != Look::Once; ++k)
+    for (int k = 0; k < kVector && !a.load->once; ++k)
       if (context.memory.data(from).integers[static_cast<std::size_t>(from.index + k)] == kAbsent)
         return Span{from.space, from.id, from.index + k, 1, from.block};
   }
@@ -75,7 +74,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
       const std::int64_t at = from.index + k;
       // Who does not wait learns nothing, and nobody relies on its having read.
       std::optional<Conflict> conflict;
-      if (a.load->look != Look::Once) conflict = context.words.load(&data, at, thread(lane), carried);
+      if (!a.load->once) conflict = context.words.load(&data, at, thread(lane), carried);
       if (conflict) context.memory.report(*conflict, thread(lane), "reads", from, at);
       into[i * kVector + k].i[lane] = data.integers[static_cast<std::size_t>(at)];
     }

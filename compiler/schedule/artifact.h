@@ -31,9 +31,9 @@ enum class Role {
   ParamGradient,
   InitialStateGradient,  // backward results
   Workspace,             // scratch fp32, KernelPlan::workspace_elements
-  Exchange,  // words that blocks of one launch send each other, int32, KernelPlan::exchange
-  Status,    // one word, int32, that a kernel sets when it has waited in vain (kernel::Kernel::status)
-  Scratch,   // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
+  Exchange,              // words that blocks of one launch send each other, int32, KernelPlan::exchange
+  Status,   // one word, int32, that a kernel sets when it has waited in vain (kernel::Kernel::status)
+  Scratch,  // values a launch leaves for the next, [B, T, H, rows, D]: TensorRef::tensor counts them
   // What launches leave for each other without a time axis, KernelPlan::packed and so on:
   Packed,   // matrices in the order in which they are multiplied, storage type
   Vectors,  // vectors that are multiplied, rounded to the storage type
@@ -116,7 +116,7 @@ struct KernelPlan {
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
   std::vector<int> scratch_rows;  // rows of each Scratch tensor
-  TiledExtent exchange;  // int32 words
+  TiledExtent exchange;           // int32 words
   Extent packed, vectors, carries;
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.

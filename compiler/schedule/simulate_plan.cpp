@@ -65,10 +65,9 @@ class PlanSimulator {
     const step::Sizes& sizes = problem_.sizes;
     Layout l;
     if (!has_time_axis(ref.role)) {
-      l.step = ref.role == Role::Status ? 1
-               : is_kept(ref.role)      ? kept_extent(plan_, ref.role).elements(sizes.batch)
-               : ref.role == Role::Exchange
-                   ? plan_.exchange.elements(sizes.batch, sizes.time)
+      l.step = ref.role == Role::Status     ? 1
+               : is_kept(ref.role)          ? kept_extent(plan_, ref.role).elements(sizes.batch)
+               : ref.role == Role::Exchange ? plan_.exchange.elements(sizes.batch, sizes.time)
                : ref.role == Role::Workspace
                    ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
                    : element_count(cell_, ref, sizes);

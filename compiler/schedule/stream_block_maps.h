@@ -18,11 +18,8 @@ class BlockMaps {
   // All computing threads call what follows.
   // The maps of all blocks, in the order of the walk, once all have come.
   virtual MapTable wait(kernel::Value round) = 0;
-  // With StreamParameters::behind, where maps must be fetched: begins to before the early half of the next
-  // round, and has them by the barrier in its middle.
-  virtual bool fetches() const { return false; }
-  virtual void look(kernel::Value /*round*/) {}
-  virtual void fetch(kernel::Value /*round*/) {}
+  // What a warp of its own does for all rounds while others compute (StreamParameters::grid); else nothing.
+  virtual void role() {}
   // After the last round.
   virtual void finish() = 0;
 };

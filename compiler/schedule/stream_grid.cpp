@@ -11,23 +11,22 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kWords = 4;                  // of a vector
+constexpr int kWords = 4;  // of a vector
+constexpr int kLanes = 32;
 constexpr std::int32_t kNan = 0x7fffffff;  // what arithmetic makes (CUDA guide, floating-point standard)
 
 }  // namespace
 
 GridMaps::GridMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters) {
+    : kernel_(kernel), builder_(kernel.builder()) {
   const int blocks = parameters.cluster;
   table_ = {{}, blocks, states, parameters.channels, {}};
-  table_.memory = builder_.shared("block_maps", kernel::Storage::F32, table_.elements(),
-                                  fmt::format("[blocks {}, entries {}, channels {}, 2]", blocks,
-                                              MapTable::entries(states) / 2, parameters.channels));
+  table_.memory = builder_.shared("block_maps", kernel::Storage::F32, kSlots * table_.elements(),
+                                  fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", kSlots,
+                                              blocks, MapTable::entries(states) / 2, parameters.channels));
   sent_ = kernel.signature().writes({Role::Exchange, -1});
-  turns_ = even_turns(static_cast<int>(table_.elements() / kWords), parameters.computing());
+  ready_ = builder_.mbarrier("maps_ready", kSlots, kLanes, "the maps of all blocks have come");
 }
-
-void GridMaps::begin() { collected_ = builder_.array("collected", Type::I32, kWords * turns_); }
 
 kernel::Place GridMaps::word(Value round, Value element) {
   auto& b = builder_;
@@ -49,51 +48,41 @@ void GridMaps::send(Value round, int channel, const std::vector<Value>& map) {
                     {word_of(map[2 * pair]), word_of(map[2 * pair + 1])});
 }
 
-void GridMaps::if_bringing(const std::function<void()>& action) {
-  if (bringing() == parameters_.computing()) return action();
-  builder_.if_(builder_.thread() < bringing(), action);
-}
-
-int GridMaps::bringing() const { return static_cast<int>(table_.elements()) / kWords / turns_; }
-
-// All of a thread's loads are in flight at once.
-void GridMaps::bring(Value round, kernel::Look look) {
+// All of a thread's loads are in flight at once. No lane overwrites a slot before all have their words, its
+// own block's among them.
+void GridMaps::role() {
   auto& b = builder_;
-  b.load_flagged(collected_, b.constant(0), turns_, word(round, b.thread() * kWords),
-                 b.constant(bringing() * kWords), look);
-}
-
-// Into shared memory, for all threads.
-void GridMaps::spread() {
-  auto& b = builder_;
-  for (int turn = 0; turn < turns_; ++turn) {
-    std::vector<Value> entries;
-    for (int i = 0; i < kWords; ++i)
-      entries.push_back(b.from_bits(b.read(collected_, b.constant(turn * kWords + i))));
-    b.store_vector(table_.memory[(b.thread() + turn * bringing()) * kWords], entries);
-  }
-}
-
-void GridMaps::look(Value round) {
-  if_bringing([&] { bring(round, kernel::Look::Once); });
-}
-
-void GridMaps::fetch(Value round) {
-  if_bringing([&] {
-    bring(round, kernel::Look::Rest);
-    spread();
+  const int turns = even_turns(static_cast<int>(table_.elements()) / kWords, kLanes);
+  const int lanes = static_cast<int>(table_.elements()) / kWords / turns;
+  const kernel::Array words = b.array("words", Type::I32, kWords * turns);
+  const Value lane = b.let("lane", b.thread() % kLanes);
+  const auto if_bringing = [&](const std::function<void()>& action) {
+    lanes == kLanes ? action() : b.if_(lane < lanes, action);
+  };
+  b.for_("round", b.constant(0), kernel_.rounds(), b.constant(1), 1, [&](Value round) {
+    if_bringing([&] {
+      b.load_flagged(words, b.constant(0), turns, word(round, lane * kWords), b.constant(lanes * kWords));
+    });
+    b.warp_sync();
+    const Value slot = b.let("slot", round % kSlots);
+    if_bringing([&] {
+      for (int turn = 0; turn < turns; ++turn) {
+        std::vector<Value> entries;
+        for (int i = 0; i < kWords; ++i)
+          entries.push_back(b.from_bits(b.read(words, b.constant(turn * kWords + i))));
+        b.store_vector(table_.memory[slot * table_.elements() + (lane + turn * lanes) * kWords], entries);
+      }
+    });
+    b.arrive(ready_, slot);
   });
 }
 
 MapTable GridMaps::wait(Value round) {
-  auto& b = builder_;
-  if (parameters_.behind) return table_;
-  if_bringing([&] {
-    bring(round, kernel::Look::Wait);
-    spread();
-  });
-  b.barrier();
-  return table_;
+  MapTable table = table_;
+  const Value slot = round % kSlots;
+  builder_.wait(ready_, slot, round / kSlots % 2);
+  table.first = slot * table_.parts;
+  return table;
 }
 
 }  // namespace rondo::schedule

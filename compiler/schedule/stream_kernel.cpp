@@ -23,20 +23,10 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"),
-          get("per_thread"),
-          get("steps"),
-          get("stages"),
-          get("unroll"),
-          get("vector"),
-          get("loaders"),
-          get("shorten") != 0,
-          get("segments"),
-          get("cluster"),
-          get("grid") != 0,
-          get("stream_stores") != 0,
-          get("pieces") != 0,
-          get("behind") != 0};
+  return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
+          get("unroll"),      get("vector"),     get("loaders"),   get("shorten") != 0,
+          get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,
+          get("pieces") != 0, get("behind") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -85,9 +75,9 @@ void StreamKernel::place_threads() {
   // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
   b.comment("this block's batch row, head and channels; this thread's first channel");
   const std::int64_t cluster = parameters_.cluster;
-  rank_ = cluster == 1         ? b.constant(0)
+  rank_ = cluster == 1        ? b.constant(0)
           : !parameters_.grid ? b.let("rank", b.cluster_rank())
-                               : b.let("rank", b.block() % cluster);
+                              : b.let("rank", b.block() % cluster);
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(cluster - 1) - rank_;
   team_ = cluster == 1 ? b.block() : b.block() / cluster;
   if (parameters_.grid) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
@@ -140,7 +130,8 @@ Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel
 Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
 
 Value StreamKernel::computing() {
-  return parameters_.loaders == 0 ? Value{} : builder_.thread() < parameters_.computing();
+  if (only_computing_ || parameters_.threads() == parameters_.computing()) return {};
+  return builder_.thread() < parameters_.computing();
 }
 
 Value StreamKernel::channel_exists() {

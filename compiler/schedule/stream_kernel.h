@@ -30,7 +30,9 @@ struct StreamParameters {
   int segments = 1;
   // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
   int cluster = 1;
-  bool grid = false;  // they meet through global memory; otherwise they are a cluster
+  // They meet through global memory, which takes a warp of its own behind those that compute (stream_grid.h);
+  // otherwise they are a cluster.
+  bool grid = false;
   bool stream_stores = false;  // what is written at each step leaves the L2 first
   // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
   // copies come all at once with arithmetic between them, and stores as their steps are done. With: copies
@@ -49,7 +51,7 @@ struct StreamParameters {
   }
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
-  int threads() const { return loaders == 0 ? computing() : first_loader() + 32 * loaders; }
+  int threads() const { return loaders > 0 ? first_loader() + 32 * loaders : computing() + (grid ? 32 : 0); }
 };
 
 enum class Direction { Forward, Backward };
@@ -120,8 +122,7 @@ class StreamKernel {
     // With `behind`: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
-    // With `behind`, if maps of the stage before must be fetched (BlockMaps); else none.
-    std::function<void(kernel::Value stage)> look, fetch;
+    std::function<void()> exchange;  // what the warp that exchanges maps does, if there is one
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -184,6 +185,8 @@ class StreamKernel {
   bool any_shifted() const;
   void each_segment_step(kernel::Value first, bool whole,
                          const std::function<void(int, kernel::Value, const Guard&)>& body);
+  void walk_rounds(const SegmentBody& body);
+  void meet();  // of the threads that walk
   void resume_here(kernel::Value block, const SegmentBody& body);
   void resume_behind(kernel::Value block, const SegmentBody& body);
   kernel::Value whole_stage(kernel::Value first);  // Pred: every step of the stage exists
@@ -207,8 +210,9 @@ class StreamKernel {
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
   kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_,
-      first_step_;             // of the stage under way
-  kernel::Value blocks_;       // stages of this block
+      first_step_;               // of the stage under way
+  kernel::Value blocks_;         // stages of this block
+  bool only_computing_ = false;  // what is built now runs on threads that compute
   // Of blocks that split time: place in the order of the walk, in that of time, and number of the team.
   kernel::Value rank_, part_, team_;
 };

@@ -17,7 +17,7 @@ namespace {
 constexpr double kUnproven =
     1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
 constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
-constexpr double kPaceOfSlowest = 1.03;  // the blocks of a cluster wait for each other each round (assumed)
+constexpr double kPaceOfSlowest = 1.03;   // the blocks of a cluster wait for each other each round (assumed)
 
 // Blocks of one SM at once.
 int resident(const target::Limits& limits, std::int64_t shared, int threads) {
@@ -76,10 +76,8 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   std::int64_t bytes = ring_bytes(p);
   if (p.segments > 1) bytes += p.segments * p.channels * segment_exchange;
-  if (p.grid)
-    bytes += p.cluster * p.channels * grid_exchange;
-  else if (p.cluster > 1)
-    bytes += p.cluster * p.channels * cluster_exchange + kMbarrierBytes;
+  if (p.cluster > 1)
+    bytes += p.cluster * p.channels * (p.grid ? grid_exchange : cluster_exchange) + kMbarrierBytes;
   return bytes;
 }
 
@@ -94,8 +92,9 @@ Model::Placing Model::place(const StreamParameters& p) const {
   at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, parts, states));
-  const double room = p.cluster == 1 || p.grid ? static_cast<double>(per_sm) * limits.sm_count
-                                     : std::max(1, clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
+  const double room = p.cluster == 1 || p.grid
+                          ? static_cast<double>(per_sm) * limits.sm_count
+                          : std::max(1, clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
   at.waves = std::ceil(at.blocks / room);
   at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
   return at;

@@ -5,6 +5,7 @@
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/stream.h"
 #include "compiler/schedule/stream_cluster.h"
+#include "compiler/schedule/stream_grid.h"
 #include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
@@ -15,6 +16,9 @@ namespace {
 
 // Addresses and the walk; maps, carries and temporaries of a channel (measured).
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
+// The same in a grid, where the threads of an SM leave no more: the compiler does without spilling
+// (measured).
+constexpr int kGridChannelRegisters = 2;
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
@@ -48,20 +52,23 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
 }
 
 std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid) {
-  return (grid ? 1 : ClusterMaps::kSlots) * MapTable::bytes(static_cast<int>(cell.next.size()));
+  return (grid ? GridMaps::kSlots : ClusterMaps::kSlots) *
+         MapTable::bytes(static_cast<int>(cell.next.size()));
 }
 
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, int parts, int states) {
+int segment_registers(Team team, bool behind, int per_thread, int unroll, int parts, int states) {
   const int stage = parts * unroll;
-  return kSegmentRegisters + per_thread * (kChannelRegisters + (behind ? 2 : 1) * stage +
+  const bool among_blocks = team != Team::Alone;
+  const int channel = team == Team::Grid ? kGridChannelRegisters : kChannelRegisters;
+  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * stage +
                                            (among_blocks ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
 }
 
 int blocks_by_registers(const StreamParameters& p, int parts, int states) {
-  const int registers =
-      round_up(segment_registers(p.cluster > 1, p.behind, p.per_thread, p.unroll, parts, states), 8);
+  const Team team = p.grid ? Team::Grid : p.cluster > 1 ? Team::Cluster : Team::Alone;
+  const int registers = round_up(segment_registers(team, p.behind, p.per_thread, p.unroll, parts, states), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), 32));
-  return std::clamp(blocks, 1, kMostBlocksOfSm);
+  return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }
 
 }  // namespace rondo::schedule

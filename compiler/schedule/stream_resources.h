@@ -24,9 +24,11 @@ std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid);
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
-// Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the segments before
-// come on top; with `behind` the kept values and the latter map are those of two stages.
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, int parts, int states);
+// Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the
+// segments before come on top; with `behind` the kept values and the latter map are those of two stages.
+inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
+enum class Team { Alone, Cluster, Grid };    // the blocks that split time
+int segment_registers(Team team, bool behind, int per_thread, int unroll, int parts, int states);
 
 // Blocks of one SM that registers allow a walk in segments among blocks, for `parts` as segment_parts()
 // counts them and as many carried rows as `states`. The model counts on them, and the kernel is compiled for

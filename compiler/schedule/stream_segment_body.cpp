@@ -44,10 +44,7 @@ void SegmentedStep::walk() {
   body.declare_kept = [&] { declare_kept(); };
   body.send = [&](Value stage) { send(stage); };
   body.keep = [&] { keep(); };
-  if (among_blocks() && block_maps_->fetches()) {
-    body.look = [&](Value stage) { block_maps_->look(stage); };
-    body.fetch = [&](Value stage) { block_maps_->fetch(stage); };
-  }
+  if (body_.parameters_.grid) body.exchange = [&] { block_maps_->role(); };
   body_.stream_.walk_segments(body);
   if (among_blocks()) block_maps_->finish();
 }

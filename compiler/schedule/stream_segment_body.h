@@ -1,6 +1,6 @@
 // One step's share of the walk in segments: each thread composes the affine maps of its steps, the segments'
-// compositions are exchanged through shared memory, those of the blocks that split time between them, and each
-// thread then knows the carries its own steps start from.
+// compositions are exchanged through shared memory, those of the blocks that split time between them, and
+// each thread then knows the carries its own steps start from.
 #pragma once
 
 #include <functional>
@@ -59,8 +59,9 @@ class SegmentedStep {
   int channels_;  // of a thread
   MapTable segment_maps_;
   std::unique_ptr<BlockMaps> block_maps_;  // where blocks split time
-  Kept parts_, parts_before_;  // of this stage, and with `behind` of the stage before
-  // By channel, where blocks split time: the map of the segments before this one, in this stage and the one before.
+  Kept parts_, parts_before_;              // of this stage, and with `behind` of the stage before
+  // By channel, where blocks split time: the map of the segments before this one, in this stage and the one
+  // before.
   std::vector<std::vector<MapColumn>> ahead_, ahead_before_;
   std::vector<kernel::Value>
       composed_;  // by at(): the composed map of the steps so far; column `states` is constant

@@ -8,9 +8,32 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
+namespace {
+
+constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, where others exchange maps
+
+}  // namespace
+
 // The first barrier of a stage shows that it has landed and that the slot before it is free; the second shows
 // the segments' maps.
 void StreamKernel::walk_segments(const SegmentBody& body) {
+  auto& b = builder_;
+  if (!body.exchange) return walk_rounds(body);
+  const Value exchanging =
+      b.thread() >= b.named("kExchanging", parameters_.computing(), "first thread of the exchanging warp");
+  b.if_(exchanging, body.exchange, [&] {
+    only_computing_ = true;
+    walk_rounds(body);
+    only_computing_ = false;
+  });
+}
+
+void StreamKernel::meet() {
+  if (parameters_.grid) return builder_.named_barrier(kWalkBarrier, parameters_.computing());
+  builder_.barrier();
+}
+
+void StreamKernel::walk_rounds(const SegmentBody& body) {
   auto& b = builder_;
   const bool apart = parameters_.loaders > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
@@ -27,25 +50,23 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
   b.for_("block", b.constant(0), behind ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
     if_loader([&] { b.wait_copies(parameters_.stages - 2); });
-    b.barrier();
+    meet();
     const Ahead ahead = in_pieces() ? stage_to_copy(block + (stages - 1)) : Ahead{};
     if (in_pieces())
       copy_piece(ahead, b.constant(0), 2);
     else
       if_loader([&] { stage_ahead(block + (stages - 1)); });
-    if (body.look) b.if_(block >= 1, [&] { body.look(block - 1); });
     if_all({computing(), behind ? block < blocks_ : Value{}}, [&] {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
       if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
       body.publish();
     });
-    if (body.fetch) b.if_(block >= 1, [&] { body.fetch(block - 1); });
     if (in_pieces()) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);
     }
-    b.barrier();
+    meet();
     if_all({computing()}, [&] {
       if (behind) return resume_behind(block, body);
       if (parameters_.cluster > 1) body.send(block);

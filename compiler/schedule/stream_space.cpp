@@ -15,6 +15,7 @@ using namespace constraint;
 constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
 constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
 constexpr int kLargestCluster = 16;   // that any GPU forms
+constexpr int kMostEntries = 2048;    // of the maps of a round, that one warp brings: 64 a lane
 constexpr int kLargestTeam = 32;      // blocks that split time through global memory
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
@@ -51,7 +52,8 @@ class Space {
   const Var channels =
       s_.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
   const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
-  const Var steps = s_.var("steps", powers_of_two(8, 256), "time steps a stage");
+  const Var steps =
+      s_.var("steps", values({8, 16, 32, 56, 64, 88, 112, 120, 128, 176, 240, 256}), "time steps a stage");
   const Var stages = s_.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
   const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
@@ -59,8 +61,8 @@ class Space {
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
   const Var shorten = s_.var("shorten", range(0, problem_.math == kernel::Math::Fast ? 1 : 0),
                              "1: step rewritten for a short chain");
-  const Var segments =
-      s_.var("segments", powers_of_two(1, parts_ > 0 ? 32 : 1), "parts of a stage worked on at once");
+  const Var segments = s_.var("segments", parts_ > 0 ? values({1, 2, 4, 7, 8, 11, 15, 16, 32}) : values({1}),
+                              "parts of a stage worked on at once");
   const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
                              "blocks that share channels and split time");
   const Var grid = s_.var("grid", range(0, parts_ > 0 ? 1 : 0),
@@ -73,16 +75,17 @@ class Space {
 };
 
 void Space::require_segments() {
-  s_.require(implies(segments == 1, steps <= 64), "long stages are for segments");
+  s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, shorten == 0), "segments");
+  // With the warp that exchanges maps they fill the SM's four schedulers evenly.
+  s_.require(implies(segments == 7 || segments == 11 || segments == 15, grid == 1),
+             "segments beside an exchanging warp");
   s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
              "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
   s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
-  // All threads bring the maps, and the way through the L2 is long.
-  s_.require(implies(grid == 1, cluster > 1 && loaders == 0 &&
-                                    steps * channels >= kGridRound),
+  s_.require(implies(grid == 1, cluster > 1 && loaders == 0 && steps * channels >= kGridRound),
              "rounds through global memory");
   s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
@@ -112,22 +115,30 @@ void Space::require_copies() {
 void Space::require_resources() {
   const Expr computing = floor_div(channels, per_thread) * segments;
   const Expr threads = s_.define(
-      "threads", when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32), "threads a block");
+      "threads",
+      when(loaders == 0, computing + when(grid == 1, 32, 0), (ceil_div(computing, 32) + loaders) * 32),
+      "threads a block");
+  // A warp brings all maps of a round at once, and the others meet at a barrier of whole warps.
+  s_.require(implies(grid == 1, mod(computing, 32) == 0), "a warp that exchanges maps");
+  s_.require(implies(grid == 1, cluster * channels * MapTable::entries(states()) <= kMostEntries),
+             "a warp that exchanges maps");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const auto kept = [&](bool in_cluster, bool is_behind) {
+  const auto kept = [&](Team team, bool is_behind) {
     const auto count = [&](int channels_of_thread, int unrolled) {
-      return segment_registers(in_cluster, is_behind, channels_of_thread, unrolled, parts_, states());
+      return segment_registers(team, is_behind, channels_of_thread, unrolled, parts_, states());
     };
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
   };
-  const Expr registers = s_.define(
-      "segment_registers",
-      when(segments == 1, 0,
-           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
-      "registers a thread");
+  const Expr registers =
+      s_.define("segment_registers",
+                when(segments == 1, 0,
+                     when(cluster == 1, kept(Team::Alone, false),
+                          when(grid == 1, when(behind == 0, kept(Team::Grid, false), kept(Team::Grid, true)),
+                               when(behind == 0, kept(Team::Cluster, false), kept(Team::Cluster, true))))),
+                "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   s_.require(registers * ceil_div(threads, 32) * 32 <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
@@ -135,20 +146,23 @@ void Space::require_resources() {
   const Expr exchange =
       when(segments == 1, 0, segments * channels * segment_exchange_bytes(cell_, problem_)) +
       when(cluster == 1, 0,
-           when(grid == 1, cluster * channels * block_exchange_bytes(cell_, true),
-                cluster * channels * block_exchange_bytes(cell_, false) + kMbarrierBytes));
+           cluster * channels *
+                   when(grid == 1, block_exchange_bytes(cell_, true), block_exchange_bytes(cell_, false)) +
+               kMbarrierBytes);
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
   // The blocks of a launch wait for each other: the tuned batch must be resident at once.
-  const Expr blocks =
-      ceil_div(static_cast<int>(problem_.sizes.dim), channels) * (problem_.sizes.heads * problem_.sizes.batch) * cluster;
+  const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
+                      (problem_.sizes.heads * problem_.sizes.batch) * cluster;
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
     s_.require(implies(grid == 1, blocks <= limits_.sm_count * blocks_of_sm),
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");
-  resident(floor_div(limits_.registers_per_sm, max(1, registers) * ceil_div(threads, 32) * 32), "registers");
+  resident(min(kMostBlocksOfGrid,
+               floor_div(limits_.registers_per_sm, max(1, registers) * ceil_div(threads, 32) * 32)),
+           "registers");
   resident(floor_div(limits_.threads_per_sm, ceil_div(threads, 32) * 32), "threads");
 }
 

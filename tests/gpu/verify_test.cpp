@@ -43,15 +43,17 @@ class EveryCell : public rondo::testing::GpuTest,
     const schedule::Problem p = problem_of(heads, dim, cases);
     check(load_chosen(cell, p, alignment), cell, p, cases);
   }
-  // The model's best with a cluster of this size; nothing where the pass cannot be split.
-  void verify_cluster(std::int64_t heads, std::int64_t dim, std::int64_t cluster, bool stream_stores) {
+  // The model's best with as many blocks that split time, a cluster or any of the grid; nothing where the
+  // pass cannot be split.
+  void verify_team(std::int64_t heads, std::int64_t dim, std::int64_t blocks, bool grid, bool stream_stores) {
     const step::Cell cell = library_cell(std::get<0>(GetParam()));
     const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
     const schedule::Problem p = problem_of(heads, dim, cases);
     const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
     ASSERT_TRUE(candidates.ok()) << candidates.error().message;
     const auto best = std::find_if(candidates->begin(), candidates->end(), [&](const auto& candidate) {
-      return candidate.strategy == "stream" && candidate.parameters.at("cluster") == cluster;
+      return candidate.strategy == "stream" && candidate.parameters.at("cluster") == blocks &&
+             candidate.parameters.at("grid") == (grid ? 1 : 0);
     });
     if (best == candidates->end()) return;
     schedule::Parameters parameters = best->parameters;
@@ -81,9 +83,15 @@ TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std
 // Time split among the blocks of a cluster: fewer steps than blocks, whole rounds and tails.
 TEST_P(EveryCell, Clusters) {
   if (gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
-  verify_cluster(kHeads, 33, 2, false);
-  verify_cluster(kHeads, 130, 4, true);
-  verify_cluster(1, 64, 8, true);
+  verify_team(kHeads, 33, 2, false, false);
+  verify_team(kHeads, 130, 4, false, true);
+  verify_team(1, 64, 8, false, true);
+}
+// The same through global memory.
+TEST_P(EveryCell, Grids) {
+  verify_team(kHeads, 33, 2, true, false);
+  verify_team(kHeads, 130, 4, true, true);
+  verify_team(1, 64, 8, true, true);
 }
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};

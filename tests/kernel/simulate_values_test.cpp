@@ -94,7 +94,8 @@ TEST(SimulateValues, BitsOfRealsComeBackWhole) {
   b.store(words[b.thread()], word);
   b.store(y[b.thread()], b.from_bits(word));
   std::vector<double> values;
-  for (int i = 0; i < 48; ++i) values.push_back(static_cast<float>(std::ldexp(i % 2 == 0 ? 1.1 : -1.3, 3 * i - 70)));
+  for (int i = 0; i < 48; ++i)
+    values.push_back(static_cast<float>(std::ldexp(i % 2 == 0 ? 1.1 : -1.3, 3 * i - 70)));
   values[7] = INFINITY, values[40] = -0.0;
   std::vector<GlobalBuffer> buffers{input_buffer(Storage::F32, values), output_buffer(Storage::F32, 48),
                                     output_buffer(Storage::I32, 48)};

@@ -110,7 +110,9 @@ TEST(StreamSimulated, GridsSplitTime) {
         ++turn;
         c.problem.storage = kStorages[(turn + turn / 3) % 3];
         c.problem.math = default_math(c.problem.storage);
-        c.parameters = parameters_for(c.problem, dim == 1 ? 8 : 40, 1 << turn % 2, 16, 2 + turn % 2, 0);
+        const int per_thread = dim == 130 ? 2 : 1;
+        const int channels = dim == 1 ? 8 : 40 * per_thread;
+        c.parameters = parameters_for(c.problem, channels, per_thread, 16, 2 + turn % 2, 0);
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;

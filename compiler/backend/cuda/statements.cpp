@@ -246,13 +246,10 @@ struct StatementWriter::Visit {
     call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
   }
   void operator()(const LoadFlagged& s) const {
-    const bool once = s.look == Look::Once;
-    const std::string helper = once                   ? "load_flagged_once"
-                               : s.look == Look::Rest ? "load_flagged_rest"
-                                                      : "load_flagged";
+    const std::string helper = s.once ? "load_flagged_once" : "load_flagged";
     w.prelude_.require(helper);
     w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
-                       w.expressions_.element(s.from), text(s.stride), once ? "" : ", " + status()));
+                       w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));
   }
   void operator()(const GridFence&) const { call("grid_fence"); }
   void operator()(const SetRegisters& s) const {

@@ -181,12 +181,14 @@ __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barr
                :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
 )"},
-      {"load_flagged_rest",
+      {"load_flagged",
        {"Patience"},
        R"(// Words that are all ones have not come yet. All vectors are in flight at once.
 template <int vectors>
-__device__ __forceinline__ void load_flagged_rest(int* into, const int* from, int stride, int* status) {
+__device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
   Patience patience;
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
   for (;;) {
     bool all = true;
     #pragma unroll
@@ -201,18 +203,9 @@ __device__ __forceinline__ void load_flagged_rest(int* into, const int* from, in
   }
 }
 )"},
-      {"load_flagged",
-       {"load_flagged_rest"},
-       R"(template <int vectors>
-__device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
-  #pragma unroll
-  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
-  load_flagged_rest<vectors>(into, from, stride, status);
-}
-)"},
       {"load_flagged_once",
        {},
-       R"(// Words for load_flagged_rest, whether they have come or not.
+       R"(// Words for load_flagged, whether they have come or not.
 template <int vectors>
 __device__ __forceinline__ void load_flagged_once(int* into, const int* from, int stride) {
   #pragma unroll
