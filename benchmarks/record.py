@@ -10,6 +10,8 @@ usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages r
   sweeps      how time depends on T, D and B, from the same file
   ready       from the parsed cell to a loaded kernel: compiled cold, and found in the database, each in its own process
   exhaustive  what the search chose, timed beside the best of every configuration there is
+  saved       tunes and times the training passes of the dense rows with products saved in between
+  peers       times PyTorch's layers (cuDNN) on the dense rows that they compute; needs PyTorch
   again       times the rows there are once more, each with the configuration that the record has for it: no search
   memory      what a training step of each dense row takes beside its tensors, with products multiplied again and with
               products saved, and FlashRNN's by count. Needs no GPU: alone, it adds to the record there is
@@ -32,7 +34,7 @@ BY_COUNT = 8  # FlashRNN's batches are multiples of it
 WITHOUT_GPU = {"memory"}
 HEAD = ("device", "compiler")
 # Parameters that a record may be too old to have, and the values that change nothing (schedule::Strategy::completed).
-NEUTRAL = {"stream": {"cluster": 1, "stream_stores": 0, "pieces": 0, "behind": 0}}
+NEUTRAL = {"stream": {"cluster": 1, "grid": 0, "stream_stores": 0, "pieces": 0, "behind": 0}}
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 
@@ -242,6 +244,33 @@ def measure_sweeps(record, _, options):
         print(f"{row['along']}: {problem_text(row)} H={row['H']}: {timed['median_ms']:.4f} ms", flush=True)
 
 
+def measure_saved(record, _, options):
+    """The training passes of the dense rows when fws leaves bw the products of its matrices."""
+    rows = wanted(dense_table(options), options)
+    keep_others(record, "saved", lambda r: any(same_problem(r, row) for row in rows))
+    for number, row in enumerate(rows):
+        common = [*problem_arguments(row | {"pass": "fws,bw"}), "--save", "products", "--db", options.database]
+        rondo(options.rondo, "tune", *common, "--budget", options.budget)
+        timed = rondo(options.rondo, "bench", *common)["rows"]
+        record["saved"]["rows"] += timed
+        write(record, options.record)
+        best = {r["pass"]: round(r["median_ms"], 4) for r in timed}
+        print(f"{number + 1}/{len(rows)} {problem_text(row | {'pass': ''})} with products saved: {best}", flush=True)
+
+
+def measure_peers(record, _, options):
+    """What PyTorch's layers take on the same machine, in the same run."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run([sys.executable, os.path.join(here, "peers.py"), os.path.join(os.path.dirname(options.rows), "dense_rows.json")],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"record: peers.py failed ({done.returncode}): {done.stderr.strip()[-2000:]}")
+    record["peers"] = {"commit": record["commit"]} | json.loads(done.stdout)
+    write(record, options.record)
+    for row in record["peers"]["rows"]:
+        print(f"cuDNN fp16 {row['cell']} {row['shape']}: {row['fw_ms']:.3f} / {row['fwbw_ms']:.3f} ms", flush=True)
+
+
 def tune_and_time(record, table, options, section):
     rows = wanted(table, options)
     record.setdefault("tuning", [])
@@ -408,7 +437,7 @@ def compared(row, searched, everything):
 
 MEASURED = {"rows": measure_rows, "dense": measure_dense, "parts": measure_parts, "sweeps": measure_sweeps, "ready": measure_ready,
             "exhaustive": measure_exhaustive, "memory": measure_memory}
-STAGES = MEASURED | {"again": measure_again, "checks": measure_checks}
+STAGES = MEASURED | {"saved": measure_saved, "peers": measure_peers, "again": measure_again, "checks": measure_checks}
 
 
 def main():
@@ -427,7 +456,7 @@ def main():
     with open(options.rows, encoding="utf-8") as file:
         table = json.load(file)
     record = existing(options.record) if set(stages) <= WITHOUT_GPU else begin(options.rondo, options.record)
-    if {"rows", "dense", "sweeps", "ready"} & set(stages):
+    if {"rows", "dense", "saved", "sweeps", "ready"} & set(stages):
         rondo(options.rondo, "calibrate", "--db", options.database)
     for stage in stages:
         STAGES[stage](record, table, options)

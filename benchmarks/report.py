@@ -208,6 +208,58 @@ def dense_section(record):
     return "\n## Cells with matrices\n\n" + stands + "\n" + table(rows)
 
 
+def dense_times(record, row):
+    """Milliseconds of fw and fwbw that the record has for the row's cell and shape."""
+    found = {r["pass"]: r["median_ms"] for r in record.get("dense", []) if (r["cell"], r["shape"]) == (row["cell"], row["shape"])}
+    return found.get("fw"), found.get("fwbw")
+
+
+def peers_section(record):
+    peers = record.get("peers")
+    if not peers:
+        return ""
+    text = f"""
+## Beside PyTorch's layers{of_commit(peers, record)}
+
+`benchmarks/peers.py` on the same machine: PyTorch {peers['torch']}, cuDNN {peers['cudnn']}, fp16, medians, with the products of the input
+weights, which the layer cannot leave out and Rondo's rows do not have. A copy ran at {peers['copy_bytes_per_s'] / 1e12:.2f} TB/s.
+
+| cell | shape | cuDNN fw | cuDNN fwbw | Rondo fw | Rondo fwbw | times faster |
+|---|---|--:|--:|--:|--:|--:|
+"""
+    for row in peers["rows"]:
+        forward, training = dense_times(record, row)
+        if forward is None or training is None:
+            continue
+        text += (f"| {row['cell']} | {shape_text(row)} | {row['fw_ms']:.3f} | {row['fwbw_ms']:.3f} | {forward:.3f} | {training:.3f} | "
+                 f"{row['fw_ms'] / forward:.2f}, {row['fwbw_ms'] / training:.2f} |\n")
+    return text
+
+
+def saved_section(record):
+    saved = record.get("saved")
+    if not saved:
+        return ""
+    text = f"""
+## With products saved{of_commit(saved, record)}
+
+Training passes of cells with matrices when `fws` leaves `bw` the products of its matrices (`--save products`), beside multiplying the
+saved states again (`--save states`).
+
+| cell | shape | fws | bw | fwbw | fwbw, multiplied again |
+|---|---|--:|--:|--:|--:|
+"""
+    rows = saved["rows"]
+    for row in rows:
+        if row["pass"] != "fws":
+            continue
+        bw = next(r for r in rows if r["pass"] == "bw" and (r["cell"], r["shape"]) == (row["cell"], row["shape"]))
+        _, training = dense_times(record, row)
+        text += (f"| {cell_text(row)} | {shape_text(row)} | {row['median_ms']:.3f} | {bw['median_ms']:.3f} | "
+                 f"{row['median_ms'] + bw['median_ms']:.3f} | {'' if training is None else format(training, '.3f')} |\n")
+    return text
+
+
 def checks_section(record):
     """What tests and sanitizer said on the GPU, as far as they were run."""
     checks = record.get("checks")
@@ -343,7 +395,7 @@ def sweeps_section(record):
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
-            sweeps_section(record) + parts_section(record) + memory_section(record) +
+            peers_section(record) + saved_section(record) + sweeps_section(record) + parts_section(record) + memory_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
 
 
