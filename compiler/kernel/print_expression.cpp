@@ -160,6 +160,9 @@ class ExpressionPrinter {
                         operand(n.pair, id, kSelect)),
             kAtom};
   }
+  Text visit(const RoundExpr& n, const Expr&, ExprId id) {
+    return {fmt::format("tf32({})", operand(n.a, id, kSelect)), kAtom};
+  }
 
   const Kernel& kernel_;
 };

@@ -244,6 +244,9 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
                         [&](const ArrayRead& n) { read_array(n, into, *in[0]); },
                         [&](const PackExpr& n) { pack(n.storage, active, into, *in[0], *in[1]); },
                         [&](const UnpackExpr& n) { unpack(n, active, into, *in[0]); },
+                        [&](const RoundExpr&) {
+                          active_lanes(active, [&](int l) { into.f[l] = round_tf32(in[0]->f[l]); });
+                        },
                         // Leaves have slots of their own and are never computed.
                         [](const IntConst&) {}, [](const FloatConst&) {}, [](const RegRead&) {},
                         [](const ParamRead&) {}, [](const BuiltinRead&) {}},

@@ -86,6 +86,10 @@ struct ExpressionCheck {
     if (of(n.pair) != Type::I32) return "a packed pair is i32";
     return wants(Type::F32, "half of a packed pair");
   }
+  std::string operator()(const RoundExpr& n) const {
+    if (of(n.a) != Type::F32) return fmt::format("{} rounded to tf32", type_name(of(n.a)));
+    return wants(Type::F32, "a number of tf32");
+  }
 };
 
 }  // namespace

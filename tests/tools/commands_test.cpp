@@ -201,6 +201,7 @@ TEST(BadInput, CommandLine) {
       {{"check", "mingru", "--shape", "B=0"}, 2, "B must be a whole number"},
       {{"check", "mingru", "--dtype", "fp8"}, 2, "unknown dtype 'fp8'"},
       {{"check", "mingru", "--math", "sloppy"}, 2, "unknown math"},
+      {{"check", "lstm", "--dtype", "bf16", "--math", "tf32"}, 2, "math 'tf32' with dtype 'bf16'"},
       {{"check", "mingru", "--pass", "fw,bw"}, 2, "takes one pass"},
       {{"check", "mingru", "--const", "nosuch=1"}, 2, "has no constant"},
       {{"check", "lstm", "--clip-forward=-1"}, 2, "--clip-forward '-1' is no positive number"},

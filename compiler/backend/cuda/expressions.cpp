@@ -225,6 +225,10 @@ struct ExpressionWriter::Visit {
     w.prelude_.require(half);
     return {fmt::format("{}({})", half, w.whole(e.pair)), kPrimary};
   }
+  Text operator()(const RoundExpr& e) const {
+    w.prelude_.require("round_tf32");
+    return {fmt::format("round_tf32({})", w.whole(e.a)), kPrimary};
+  }
 };
 
 Text ExpressionWriter::write(ExprId id) {
