@@ -261,12 +261,6 @@ TEST(BadInput, CellsThatNoStrategyComputes) {
   expect_refused({{"verify", file, "--simulate"}, 3, "no strategy computes cell norm"});
 }
 
-TEST(BadInput, PersistentTakesNoFp32) {
-  expect_refused({{"emit", "gru", "--no-db", "--no-gpu", "--dtype", "fp32", "--strategy", "persistent"},
-                  2,
-                  "fp32 storage: its products run on the tensor cores"});
-}
-
 TEST(BadInput, ForeignFilesAreNoDatabase) {
   const Folder folder;
   const std::string file = folder.path("t.db");
