@@ -33,7 +33,7 @@ db::Problem database_problem(const step::Cell& cell, const Problem& problem, con
   result.arch = problem.arch;
   result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};
   result.dtype = kernel::storage_name(problem.storage);
-  result.math = problem.math == kernel::Math::Fast ? "fast" : "accurate";
+  result.math = kernel::math_name(problem.math);
   result.pass = schedule::pass_key(problem);
   return result;
 }

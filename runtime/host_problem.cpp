@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/kernel/simulate.h"
 #include "compiler/schedule/saved_products.h"
 #include "compiler/schedule/signature.h"
 #include "runtime/storage_codec.h"
@@ -136,6 +137,17 @@ Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Proble
   return result;
 }
 
+// As products in tf32 take them.
+HostProblem with_rounded_matrices(const step::Cell& cell, HostProblem data) {
+  for (const step::TensorId id : cell.of_kind(TensorKind::Param)) {
+    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    if (tensor.tail != step::Tail::Matrix) continue;
+    for (double& value : data.forward.params.at(tensor.name))
+      value = static_cast<double>(kernel::round_tf32(static_cast<float>(value)));
+  }
+  return data;
+}
+
 // Their name among the outputs of the reference.
 std::string products_of(TensorRef ref, const step::Cell& cell) {
   return schedule::product_output(cell.tensors[static_cast<std::size_t>(ref.tensor)]);
@@ -190,7 +202,10 @@ Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const sche
   options.keep_history = true;
   options.round_state = round_state_of(problem.storage);
   options.round_product = options.round_state;
-  Result<ReferenceResult<float>> result = run<float>(cell, problem, data, options);
+  const bool tf32 = problem.math == kernel::Math::Tf32;
+  if (tf32) options.round_vector = kernel::round_tf32;
+  Result<ReferenceResult<float>> result =
+      run<float>(cell, problem, tf32 ? with_rounded_matrices(cell, data) : data, options);
   if (!result) return result;
   for (auto* stored : {&result->forward.outputs, &result->forward.history, &result->backward.inputs})
     for (auto& [name, values] : *stored)

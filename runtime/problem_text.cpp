@@ -92,12 +92,10 @@ Result<Storage> parse_dtype(const std::string& text) {
   return bad(fmt::format("unknown dtype '{}'", text), "known: bf16, fp16, fp32");
 }
 
-const char* math_name(Math math) { return math == Math::Fast ? "fast" : "accurate"; }
-
 Result<Math> parse_math(const std::string& text) {
-  for (const Math math : {Math::Fast, Math::Accurate})
+  for (const Math math : {Math::Fast, Math::Accurate, Math::Tf32})
     if (text == math_name(math)) return math;
-  return bad(fmt::format("unknown math '{}'", text), "known: fast, accurate");
+  return bad(fmt::format("unknown math '{}'", text), "known: fast, accurate, tf32");
 }
 
 Result<std::vector<Pass>> parse_passes(const std::string& text) {
@@ -213,6 +211,9 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
   if (!text.math.empty()) {
     const auto math = parse_math(text.math);
     if (!math) return math.error();
+    if (*math == Math::Tf32 && *storage != Storage::F32)
+      return bad(fmt::format("math 'tf32' with dtype '{}'", text.dtype),
+                 "tf32 rounds the products of fp32 matrices; use --dtype fp32, or fast or accurate");
     problem.math = *math;
   }
   auto constants = parse_constants(cell, text.constants);

@@ -17,8 +17,8 @@ Result<step::Sizes> parse_shape(const std::string& text, const step::Sizes& defa
 std::string shape_text(const step::Sizes& sizes);  // "B=8,T=4096,H=1,D=1536"
 
 Result<kernel::Storage> parse_dtype(const std::string& text);  // bf16, fp16, fp32
-Result<kernel::Math> parse_math(const std::string& text);      // fast, accurate
-const char* math_name(kernel::Math math);
+Result<kernel::Math> parse_math(const std::string& text);      // fast, accurate, tf32
+using kernel::math_name;
 // "fw", "fws", "bw" and lists of them; each once.
 Result<std::vector<schedule::Pass>> parse_passes(const std::string& text);
 // Seconds of "500ms", "60s", "2m", "1h", "30d"; a plain number counts seconds. At least 0.

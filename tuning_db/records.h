@@ -55,7 +55,7 @@ struct Problem {
   std::string arch;    // "sm_90"
   Shape shape;
   std::string dtype;  // storage type: "bf16", "fp16", "fp32"
-  std::string math;   // "fast" or "accurate"
+  std::string math;   // "fast", "accurate" or "tf32"
   std::string pass;   // "fw", "bw", ...: the direction and what it saves
   bool operator==(const Problem&) const = default;
 };

@@ -186,14 +186,9 @@ Value Builder::unpack(Storage storage, Value pair, bool high) {
   return {this, add({Type::F32, UnpackExpr{storage, pair.id(), high}})};
 }
 
-Value Builder::bits(Value real) {
-  if (real.type() != Type::F32) misuse("bits of other than F32");
-  return {this, add({Type::I32, BitsExpr{real.id()}})};
-}
-
-Value Builder::from_bits(Value word) {
-  if (word.type() != Type::I32) misuse("a real from the bits of other than I32");
-  return {this, add({Type::F32, BitsExpr{word.id()}})};
+Value Builder::round_tf32(Value a) {
+  if (a.type() != Type::F32) misuse("other than F32 rounded to tf32");
+  return {this, add({Type::F32, RoundExpr{a.id()}})};
 }
 
 Value Builder::read(Array array, Value index) {
@@ -280,13 +275,15 @@ void Builder::named_barrier(int id, int threads) { put({Barrier{id, threads}}); 
 void Builder::warp_sync() { put({WarpSync{}}); }
 void Builder::cluster_barrier() { put({ClusterBarrier{}}); }
 
-void Builder::mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b,
-                  Value b_first) {
-  if (storage != Storage::BF16 && storage != Storage::F16) misuse("a product of other than bf16 or fp16");
+void Builder::mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,
+                  int terms) {
+  if (storage == Storage::I32) misuse("a product of other than bf16, fp16 or fp32");
+  const Type operand = storage == Storage::F32 ? Type::F32 : Type::I32;
   const auto type = [&](Array array) { return kernel_.arrays[static_cast<std::size_t>(array.id)].type; };
   if (type(acc) != Type::F32) misuse("a product is added to F32");
-  if (type(a) != Type::I32 || type(b) != Type::I32) misuse("a product of other than packed pairs (I32)");
-  put({Mma{storage, {acc.id, acc_first.id()}, {a.id, a_first.id()}, {b.id, b_first.id()}}});
+  if (type(a) != operand || type(b) != operand)
+    misuse("a product of other than packed pairs (I32) or, with fp32, F32");
+  put({Mma{storage, {acc.id, acc_first.id()}, {a.id, a_first.id()}, {b.id, b_first.id()}, terms}});
 }
 
 void Builder::load_matrix(Array into, Value first, int count, bool transposed, Place row) {

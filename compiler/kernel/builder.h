@@ -109,8 +109,7 @@ class Builder {
   Value select(Value condition, Value a, Value b);
   Value pack(Storage storage, Value low, Value high);
   Value unpack(Storage storage, Value pair, bool high);
-  Value bits(Value real);       // F32 to I32
-  Value from_bits(Value word);  // and back
+  Value round_tf32(Value a);
   Value cluster_rank() { return builtin(Builtin::ClusterRank); }
   Value read(Array array, Value index);
 
@@ -136,7 +135,8 @@ class Builder {
   void named_barrier(int id, int threads);
   void warp_sync();
   void cluster_barrier();
-  void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first);
+  void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,
+           int terms = 1);
   void load_matrix(Array into, Value first, int count, bool transposed, Place row);
   Mbarrier mbarrier(const std::string& name, int count, int arrivals, const std::string& comment = "");
   void arrive(Mbarrier barrier, Value index, Value rank = {});  // rank: of the cluster; none: own block

@@ -93,7 +93,7 @@ struct Evaluator {
   Value visit(const MathExpr&, Type) const { return std::nullopt; }
   Value visit(const PackExpr&, Type) const { return std::nullopt; }
   Value visit(const UnpackExpr&, Type) const { return std::nullopt; }
-  Value visit(const BitsExpr&, Type) const { return std::nullopt; }
+  Value visit(const RoundExpr&, Type) const { return std::nullopt; }
 };
 
 }  // namespace

@@ -42,6 +42,20 @@ const char* storage_name(Storage storage) {
   return "?";
 }
 
+const char* math_name(Math math) {
+  switch (math) {
+    case Math::Fast: return "fast";
+    case Math::Accurate: return "accurate";
+    case Math::Tf32: return "tf32";
+  }
+  return "?";
+}
+
+MmaRegisters mma_registers(Storage storage) {
+  if (storage == Storage::F32) return {4, 8, 4};
+  return {4, 4, 2};
+}
+
 std::vector<std::int64_t> shared_offsets(const Kernel& kernel) {
   std::vector<std::int64_t> offsets;
   std::int64_t next = 0;

@@ -21,8 +21,10 @@ int storage_bytes(Storage storage);
 const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32"
 
 // Accuracy of scalar functions: `Fast` uses hardware approximations (tanh.approx, ex2.approx), `Accurate` is
-// within a few ulp.
-enum class Math { Fast, Accurate };
+// within a few ulp. Tf32: functions as in Accurate; what multiplies fp32 matrices may round both operands to
+// tf32 (schedule/problem.h).
+enum class Math { Fast, Accurate, Tf32 };
+const char* math_name(Math math);  // "fast", "accurate", "tf32"
 
 // ---- expressions: pure, stored once in Kernel::expressions, operands before users ----
 using ExprId = std::int32_t;
@@ -103,14 +105,15 @@ struct UnpackExpr {
   ExprId pair;
   bool high;
 };
-// The same 32 bits as the other type, F32 -> I32 or I32 -> F32.
-struct BitsExpr {
+// F32 rounded to tf32, a float whose fraction has 10 bits: to nearest, ties away from zero (PTX ISA,
+// cvt.rna.tf32.f32).
+struct RoundExpr {
   ExprId a;
 };
 struct Expr {
   Type type;
   std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr,
-               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr, BitsExpr>
+               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr, RoundExpr>
       node;
 };
 
@@ -197,18 +200,29 @@ struct Shuffle {
   ShuffleMode mode;
   ExprId lane;
 };
-// ---- tensor cores (PTX ISA, mma.sync.m16n8k16 and ldmatrix; all 32 lanes take part) ----
+// ---- tensor cores (PTX ISA, mma.sync.m16n8k16, mma.sync.m16n8k8 with tf32, and ldmatrix; all 32 lanes take
+// part) ----
 // Consecutive elements of a register array from `first` on (constants and variables of unrolled loops only).
 struct ArraySlice {
   ArrayId array = -1;
   ExprId first = -1;
 };
-// acc += A * B: acc 4 F32 (m16n8), a 4 packed pairs (m16k16, row-major), b 2 packed pairs (k16n8), in the
-// fragment layouts of the PTX ISA. Storage BF16 or F16.
+// acc += A * B: acc 4 F32 (m16n8), a m16k16, b k16n8, in the fragment layouts of the PTX ISA. Storage BF16 or
+// F16: a 4 and b 2 packed pairs. Storage F32: a 8 and b 4 F32, the operands of two m16n8k8 of tf32 one after
+// the other, the first with columns of a 0 to 7. Then `terms` says how exact the product is:
+//   1: both operands are numbers of tf32 already (RoundExpr);
+//   3: each is split into two numbers of tf32, x = big + small up to one unit in the last place of fp32, and
+//      small * big + big * small + big * big is added. An infinite operand gives NaN.
 struct Mma {
   Storage storage;
   ArraySlice acc, a, b;
+  int terms = 1;
 };
+// Registers of a lane that each operand has.
+struct MmaRegisters {
+  int acc, a, b;
+};
+MmaRegisters mma_registers(Storage storage);
 // Loads `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements from shared memory into as many packed pairs:
 // lane 8m + i gives the place of row i of matrix m (16-byte aligned); lane 4g + q receives elements 2q and
 // 2q + 1 of row g, or with `transposed` rows 2q and 2q + 1 of column g.
@@ -262,17 +276,19 @@ struct GridWait {
   ExprId target;
 };
 // Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that
-// rounding makes has these bits. The words are I32 elements of a written buffer.
+// rounding makes has these bits; an F32 value that has them, a NaN, is sent as another NaN.
+// The words are I32 elements of a written buffer.
 inline constexpr std::int32_t kAbsent = -1;
-// Stores 1, 2 or 4 words for LoadFlagged (st.relaxed.gpu). A place may be written again once it holds kAbsent
-// for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in between.
+// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadFlagged (st.relaxed.gpu). A place may be written
+// again once it holds kAbsent for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in
+// between.
 struct StoreFlagged {
   std::vector<ExprId> values;
   MemRef to;
 };
-// Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 array elements, and
-// again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late: Kernel::status. With `once`
-// it takes what is there, without waiting (leave_out.h).
+// Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 or F32 array
+// elements, and again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late:
+// Kernel::status. With `once` it takes what is there, without waiting (leave_out.h).
 struct LoadFlagged {
   ArraySlice into;
   int vectors;

@@ -86,7 +86,9 @@ struct StatementHead {
     return fmt::format("{} = shuffle.{} {}, {}", typed(s.into), describe(s.mode), text(s.from), text(s.lane));
   }
   std::string operator()(const Mma& s) const {
-    return fmt::format("mma.{} {} += {} * {}", storage_name(s.storage), slice(s.acc), slice(s.a), slice(s.b));
+    return fmt::format("mma.{}{} {} += {} * {}", storage_name(s.storage),
+                       s.terms == 1 ? "" : fmt::format(".{}_terms", s.terms), slice(s.acc), slice(s.a),
+                       slice(s.b));
   }
   std::string operator()(const LoadMatrix& s) const {
     return fmt::format("load_matrix.x{}{} {} <- {}", s.count, s.transposed ? ".transposed" : "",
@@ -142,7 +144,7 @@ class KernelPrinter {
     const std::string cluster = kernel_.cluster == 1 ? "" : fmt::format(" cluster {}", kernel_.cluster);
     line(fmt::format("kernel {} threads {} min_blocks {}{}{} math {} {{", kernel_.name, kernel_.threads,
                      kernel_.min_blocks, cluster, kernel_.cooperative ? " cooperative" : "",
-                     kernel_.math == Math::Fast ? "fast" : "accurate"));
+                     math_name(kernel_.math)));
     ++depth_;
     for (const Param& p : kernel_.params) {
       const std::string type = p.buffer ? storage_name(p.storage) + std::string("*") : type_name(p.type);

@@ -160,8 +160,8 @@ class ExpressionPrinter {
                         operand(n.pair, id, kSelect)),
             kAtom};
   }
-  Text visit(const BitsExpr& n, const Expr& expr, ExprId id) {
-    return {fmt::format("{}_bits({})", type_name(expr.type), operand(n.a, id, kSelect)), kAtom};
+  Text visit(const RoundExpr& n, const Expr&, ExprId id) {
+    return {fmt::format("tf32({})", operand(n.a, id, kSelect)), kAtom};
   }
 
   const Kernel& kernel_;

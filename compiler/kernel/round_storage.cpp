@@ -37,6 +37,9 @@ float round_f16(float value) {
 
 constexpr std::uint32_t kInfinity = 0x7F800000u;  // bits of a float
 
+constexpr std::uint32_t kTf32Bits = 0xFFFFE000u;  // of a float that tf32 keeps
+constexpr std::uint32_t kTf32Half = 0x1000u;      // half a unit of its last place
+
 constexpr std::int32_t kPoisonedInteger = std::numeric_limits<std::int32_t>::min();
 
 }  // namespace
@@ -79,6 +82,30 @@ std::int32_t pack_pair(Storage storage, float low, float high) {
 float unpack_pair(Storage storage, std::int32_t pair, bool high) {
   const auto bits = static_cast<std::uint32_t>(pair);
   return half_value(storage, static_cast<std::uint16_t>(high ? bits >> 16 : bits));
+}
+
+// A float without the last 13 bits of its fraction; infinity comes out of the largest values by the carry.
+float round_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return std::bit_cast<float>((bits | 0x00400000u) & kTf32Bits);
+  if (std::isinf(value)) return value;
+  return std::bit_cast<float>((bits + kTf32Half) & kTf32Bits);
+}
+
+bool is_tf32(float value) {
+  return std::isnan(value) || (std::bit_cast<std::uint32_t>(value) & ~kTf32Bits) == 0;
+}
+
+Tf32Parts split_tf32(float value) {
+  if (!std::isfinite(value)) return {round_tf32(value), std::numeric_limits<float>::quiet_NaN()};
+  const float big = round_tf32(value);
+  const auto rest = std::bit_cast<std::uint32_t>(value - big);
+  return {big, std::bit_cast<float>(rest & kTf32Bits)};
+}
+
+std::int32_t flagged_word(float value) {
+  const auto bits = std::bit_cast<std::int32_t>(value);
+  return bits == kAbsent ? bits - 1 : bits;
 }
 
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {

@@ -16,7 +16,8 @@
 //  - deadlocks: warps that wait for what never comes;
 //  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that may be counted for
 //    an earlier phase when warps run in another order, a block that may leave while others still use its
-//    shared memory, words sent to a place that was not cleared;
+//    shared memory, words sent to a place that was not cleared, operands of a product in tf32 that were not
+//    rounded to it;
 //  - a run past `step_limit`.
 // Races are judged by what orders two accesses, not by the order in which the warps happen to run.
 //
@@ -58,7 +59,7 @@ struct Fault {
     Unwritten,
     Race,
     Deadlock,
-    Protocol,  // misuse of a barrier, mbarrier or cluster
+    Protocol,  // misuse of a barrier, mbarrier, cluster or matrix unit
     ReadOnly,
     Unset,
     StepLimit
@@ -93,5 +94,17 @@ float half_value(Storage storage, std::uint16_t bits);
 // A packed pair of the IR.
 std::int32_t pack_pair(Storage storage, float low, float high);
 float unpack_pair(Storage storage, std::int32_t pair, bool high);
+
+// RoundExpr: to nearest, ties away from zero; what would be larger than the largest number is infinite.
+float round_tf32(float value);
+bool is_tf32(float value);
+// The two numbers of tf32 that an Mma of three terms makes of an operand. `big` is the value rounded. What is
+// left has at most 12 significant bits, of which tf32 has 11: `small` lacks the last one.
+struct Tf32Parts {
+  float big, small;
+};
+Tf32Parts split_tf32(float value);
+// The word that a StoreFlagged stores for an F32 value: its bits, but never kAbsent.
+std::int32_t flagged_word(float value);
 
 }  // namespace rondo::kernel

@@ -1,7 +1,6 @@
 #include "compiler/kernel/simulator_lanes.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "compiler/kernel/simulate.h"
 #include "compiler/kernel/visit.h"
@@ -141,15 +140,6 @@ void unpack(const UnpackExpr& n, Mask active, Lanes& into, const Lanes& pair) {
   });
 }
 
-void take_bits(Type type, Mask active, Lanes& into, const Lanes& a) {
-  active_lanes(active, [&](int l) {
-    if (type == Type::F32)
-      into.f[l] = std::bit_cast<float>(static_cast<std::int32_t>(a.i[l]));
-    else
-      into.i[l] = std::bit_cast<std::int32_t>(a.f[l]);
-  });
-}
-
 }  // namespace
 
 LaneFile::LaneFile(const Program& program)
@@ -254,7 +244,9 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
                         [&](const ArrayRead& n) { read_array(n, into, *in[0]); },
                         [&](const PackExpr& n) { pack(n.storage, active, into, *in[0], *in[1]); },
                         [&](const UnpackExpr& n) { unpack(n, active, into, *in[0]); },
-                        [&](const BitsExpr&) { take_bits(expr.type, active, into, *in[0]); },
+                        [&](const RoundExpr&) {
+                          active_lanes(active, [&](int l) { into.f[l] = round_tf32(in[0]->f[l]); });
+                        },
                         // Leaves have slots of their own and are never computed.
                         [](const IntConst&) {}, [](const FloatConst&) {}, [](const RegRead&) {},
                         [](const ParamRead&) {}, [](const BuiltinRead&) {}},

@@ -113,6 +113,7 @@ class Warp {
   // First slot of a slice of a register array; null, with a fault reported, when it leaves the array.
   Lanes* slice(const ArraySlice& slice, Slot first, int count, GroupContext& context);
   bool holds_values(const char* operand, const Lanes* values, int count, GroupContext& context);
+  bool holds_tf32(const char* operand, const Lanes* values, int count, GroupContext& context);
   void send_part(const SendElements& a, Mask lanes, GroupContext& context);
   std::optional<Span> take_words(const AwaitWords& a, int lane, Lanes* into, Words::Carried& carried,
                                  GroupContext& context);

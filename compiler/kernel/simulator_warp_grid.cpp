@@ -1,6 +1,7 @@
 // Warp: blocks of a cooperative launch wait for each other through global memory.
 #include <fmt/format.h>
 
+#include <bit>
 #include <optional>
 
 #include "compiler/kernel/simulator_warp.h"
@@ -44,8 +45,10 @@ void Warp::act(const SendWords& a, GroupContext& context) {
     if (!context.memory.atomic(to, thread(l))) return;
     GlobalBuffer& data = context.memory.data(to);
     std::int64_t at = to.index;
-    for (const Slot from : a.values) {
-      const auto value = static_cast<std::int32_t>(lanes_[from].i[l]);
+    for (std::size_t word = 0; word < a.values.size(); ++word) {
+      const Lanes& from = lanes_[a.values[word]];
+      const bool real = program_.kernel->expr(a.store->values[word]).type == Type::F32;
+      const std::int32_t value = real ? flagged_word(from.f[l]) : static_cast<std::int32_t>(from.i[l]);
       if (const auto conflict = context.words.store(&data, at, thread(l), value, luggage))
         context.memory.report(*conflict, thread(l), "sends to", to, at);
       data.integers[static_cast<std::size_t>(at++)] = value;
@@ -67,6 +70,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
       if (context.memory.data(from).integers[static_cast<std::size_t>(from.index + k)] == kAbsent)
         return Span{from.space, from.id, from.index + k, 1, from.block};
   }
+  const bool reals = program_.kernel->arrays[static_cast<std::size_t>(a.load->into.array)].type == Type::F32;
   for (int i = 0; i < a.load->vectors; ++i) {
     const Span from = vector(i);
     const GlobalBuffer& data = context.memory.data(from);
@@ -76,7 +80,12 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
       std::optional<Conflict> conflict;
       if (!a.load->once) conflict = context.words.load(&data, at, thread(lane), carried);
       if (conflict) context.memory.report(*conflict, thread(lane), "reads", from, at);
-      into[i * kVector + k].i[lane] = data.integers[static_cast<std::size_t>(at)];
+      const std::int32_t word = data.integers[static_cast<std::size_t>(at)];
+      Lanes& element = into[i * kVector + k];
+      if (reals)
+        element.f[lane] = std::bit_cast<float>(word);
+      else
+        element.i[lane] = word;
     }
   }
   return std::nullopt;

@@ -30,17 +30,34 @@ bool Warp::holds_values(const char* operand, const Lanes* values, int count, Gro
   return true;
 }
 
+// The hardware takes no notice of the bits that tf32 lacks: a product of what was not rounded is wrong by up
+// to twice as much.
+bool Warp::holds_tf32(const char* operand, const Lanes* values, int count, GroupContext& context) {
+  for (int r = 0; r < count; ++r)
+    for (int l = 0; l < kLanes; ++l) {
+      if (is_tf32(values[r].f[l])) continue;
+      context.log.report(Fault::Kind::Protocol, source_,
+                         fmt::format("{} multiplies {} in register {} of {}, which is no number of tf32",
+                                     describe(thread(l)), values[r].f[l], r, operand));
+      return false;
+    }
+  return true;
+}
+
 void Warp::act(const MultiplyMatrices& a, GroupContext& context) {
   if (!all_lanes("a matrix product", context)) return;
-  Lanes* acc = slice(a.mma->acc, a.acc, kMmaAcc, context);
-  const Lanes* left = slice(a.mma->a, a.a, kMmaA, context);
-  const Lanes* right = slice(a.mma->b, a.b, kMmaB, context);
+  const MmaRegisters of = mma_registers(a.mma->storage);
+  Lanes* acc = slice(a.mma->acc, a.acc, of.acc, context);
+  const Lanes* left = slice(a.mma->a, a.a, of.a, context);
+  const Lanes* right = slice(a.mma->b, a.b, of.b, context);
   if (acc == nullptr || left == nullptr || right == nullptr) return;
-  const bool complete = holds_values("the accumulator", acc, kMmaAcc, context) &&
-                        holds_values("a", left, kMmaA, context) && holds_values("b", right, kMmaB, context);
-  if (complete) multiply_add(a.mma->storage, acc, left, right);
+  const bool complete = holds_values("the accumulator", acc, of.acc, context) &&
+                        holds_values("a", left, of.a, context) && holds_values("b", right, of.b, context);
+  if (complete && a.mma->storage == Storage::F32 && a.mma->terms == 1)
+    (void)(holds_tf32("a", left, of.a, context) && holds_tf32("b", right, of.b, context));
+  if (complete) multiply_add(*a.mma, acc, left, right);
   // After a fault go on with something, as other instructions do.
-  for (int r = 0; r < kMmaAcc; ++r) acc[r].undefined = 0;
+  for (int r = 0; r < of.acc; ++r) acc[r].undefined = 0;
 }
 
 // A row counts as read by the lane that gives its place: that lane's address decides which bytes are read,

@@ -16,9 +16,6 @@ namespace {
 // here (the simulator still reports every index out of range).
 constexpr std::int64_t kVisitBudget = 1'000'000;
 
-// Registers a lane holds of each operand (PTX ISA, matrix fragments for mma.m16n8k16 of 16-bit types).
-constexpr int kMmaAcc = 4, kMmaA = 4, kMmaB = 2;
-
 class ArrayCheck {
  public:
   ArrayCheck(const Kernel& kernel, Findings& findings)
@@ -42,9 +39,10 @@ class ArrayCheck {
           Overloaded{[&](const Let& s) { known_[static_cast<std::size_t>(s.reg)] = value(s.value); },
                      [&](const ArrayWrite& s) { index(s.array, s.index, stmt); },
                      [&](const Mma& s) {
-                       slice(s.acc, kMmaAcc, stmt);
-                       slice(s.a, kMmaA, stmt);
-                       slice(s.b, kMmaB, stmt);
+                       const MmaRegisters of = mma_registers(s.storage);
+                       slice(s.acc, of.acc, stmt);
+                       slice(s.a, of.a, stmt);
+                       slice(s.b, of.b, stmt);
                      },
                      [&](const LoadMatrix& s) { slice(s.into, s.count, stmt); },
                      [&](const LoadFlagged& s) { slice(s.into, 4 * s.vectors, stmt); },

@@ -86,10 +86,9 @@ struct ExpressionCheck {
     if (of(n.pair) != Type::I32) return "a packed pair is i32";
     return wants(Type::F32, "half of a packed pair");
   }
-  std::string operator()(const BitsExpr& n) const {
-    const Type from = of(n.a);
-    const bool legal = (from == Type::F32 && type == Type::I32) || (from == Type::I32 && type == Type::F32);
-    return legal ? "" : fmt::format("no bits of {} as {}", type_name(from), type_name(type));
+  std::string operator()(const RoundExpr& n) const {
+    if (of(n.a) != Type::F32) return fmt::format("{} rounded to tf32", type_name(of(n.a)));
+    return wants(Type::F32, "a number of tf32");
   }
 };
 

@@ -217,10 +217,17 @@ class StatementCheck {
       defect(fmt::format("{} is {}, not {}", array_name(kernel_, slice.array), type_name(declared),
                          type_name(type)));
   }
+  // Packed pairs and other integers, or the bits of F32.
+  void words(const ArraySlice& into) {
+    const bool real = has_entry(kernel_.arrays, into.array) &&
+                      kernel_.arrays[static_cast<std::size_t>(into.array)].type == Type::F32;
+    slice(into, real ? Type::F32 : Type::I32);
+  }
   void visit(const Mma& s) {
+    const Type operand = s.storage == Storage::F32 ? Type::F32 : Type::I32;
     slice(s.acc, Type::F32);
-    slice(s.a, Type::I32);
-    slice(s.b, Type::I32);
+    slice(s.a, operand);
+    slice(s.b, operand);
   }
   void visit(const LoadMatrix& s) {
     slice(s.into, Type::I32);
@@ -263,10 +270,11 @@ class StatementCheck {
   }
   void visit(const StoreFlagged& s) {
     (void)memory(s.to);
-    for (const ExprId value : s.values) want_i32(value, "a flagged word");
+    for (const ExprId value : s.values)
+      if (of(value) != Type::F32) want_i32(value, "a flagged word that is not f32");
   }
   void visit(const LoadFlagged& s) {
-    slice(s.into, Type::I32);
+    words(s.into);
     (void)memory(s.from);
     want_i32(s.stride, "the stride");
   }

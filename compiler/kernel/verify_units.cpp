@@ -90,8 +90,11 @@ class UnitCheck {
     if (kernel_.cluster == 1) defect("the kernel has no clusters");
   }
   void visit(const Mma& s) {
-    if (!is_half(s.storage))
-      defect(fmt::format("a product of {}; bf16 and fp16 are legal", storage_name(s.storage)));
+    if (!is_half(s.storage) && s.storage != Storage::F32)
+      return defect(fmt::format("a product of {}; bf16, fp16 and fp32 are legal", storage_name(s.storage)));
+    if (s.terms != 1 && (s.storage != Storage::F32 || s.terms != 3))
+      defect(fmt::format("a product of {} in {} terms; {} legal", storage_name(s.storage), s.terms,
+                         s.storage == Storage::F32 ? "1 or 3 are" : "1 is"));
   }
   void visit(const LoadMatrix& s) {
     if (s.count != 1 && s.count != 2 && s.count != 4)

@@ -45,7 +45,7 @@ struct Operands {
   void operator()(Node<SelectExpr> auto& n) { f(n.condition), f(n.a), f(n.b); }
   void operator()(Node<PackExpr> auto& n) { f(n.low), f(n.high); }
   void operator()(Node<UnpackExpr> auto& n) { f(n.pair); }
-  void operator()(Node<BitsExpr> auto& n) { f(n.a); }
+  void operator()(Node<RoundExpr> auto& n) { f(n.a); }
 };
 
 template <class F>

@@ -8,12 +8,7 @@
 
 namespace rondo::schedule {
 
-Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const {
-  if (Legality legality = dense_legal(cell); !legality.legal) return legality;
-  if (problem.storage == kernel::Storage::F32)
-    return {false, "fp32 storage: its products run on the tensor cores, which take bf16 and fp16"};
-  return {};
-}
+Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
 // What records of before the reduce-scatter lack.
 Parameters Persistent::completed(Parameters recorded) const {
@@ -30,7 +25,8 @@ KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, con
   plan.strategy = name();
   plan.parameters = parameters;
   plan.alignment = PersistentParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
-  const PersistentGeometry geometry(problem.sizes.dim, PersistentParameters::from(parameters));
+  const PersistentGeometry geometry(problem.sizes.dim, problem.storage,
+                                    PersistentParameters::from(parameters));
   if (geometry.in_grid()) {
     const StepGraph sweep = sweep_graph(simple, problem);
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);

@@ -1,6 +1,6 @@
 // persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one
 // block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step
-// multiplies by matrices; 16-bit storage, on the tensor cores.
+// multiplies by matrices; on the tensor cores, fp32 as tf32 in one or three terms.
 #pragma once
 
 #include "compiler/schedule/strategy.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "compiler/schedule/persistent_kernel.h"
@@ -36,15 +37,24 @@ class GridRing {
 };
 
 // The thread's values of a vector at channels c and c + 1, two batch rows of one unit, rounded to the storage
-// type; zero where the head has no such unit.
-kernel::Value packed_rows(PersistentKernel& kernel, const Problem& problem,
-                          const std::vector<kernel::Value>& values, int channel);
+// type (and to tf32, where products are); zero where the head has no such unit.
+std::vector<kernel::Value> packed_rows(PersistentKernel& kernel, const std::vector<kernel::Value>& values,
+                                       int channel);
+// The same in registers, for words that are used more than once.
+std::vector<kernel::Value> let_words(PersistentKernel& kernel, const std::string& name,
+                                     std::vector<kernel::Value> words);
 
-// One packed pair a lane, to every block of the cluster, this one included: `line` is where a unit's row of 8
-// elements lies. From four blocks on, the four lanes that hold the row gather it, and each sends all 16 bytes
-// to a quarter of the blocks.
+// One pair of elements a lane, to every block of the cluster, this one included: `line` is where a unit's row
+// of 8 elements lies. From four blocks on, the four lanes that hold the row gather it, and each sends all of
+// it to a quarter of the blocks, 16 bytes at a time.
 void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value line,
-                 kernel::Value packed, int blocks, kernel::Mbarrier ready, kernel::Value slot);
+                 const std::vector<kernel::Value>& packed, int blocks, kernel::Mbarrier ready,
+                 kernel::Value slot);
+
+// Neighbouring words to one block, 16 bytes at a time.
+void send_words(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value place,
+                const std::vector<kernel::Value>& words, kernel::Value rank, kernel::Mbarrier ready,
+                kernel::Value slot);
 
 // At the end of every kClearEvery-th step: `clear` marks this thread's words of a slot, for the slots whose
 // words all blocks have read by now, for they have since sent what this block has collected.

@@ -36,8 +36,10 @@ int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool whole_t
   return static_cast<int>((share + granule - 1) / granule * granule);
 }
 
-PersistentGeometry::PersistentGeometry(std::int64_t dim_, const PersistentParameters& parameters)
+PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storage,
+                                       const PersistentParameters& parameters)
     : dim(dim_),
+      element_bytes(kernel::storage_bytes(storage)),
       p(parameters),
       units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks,
                              parameters.reduce_scatter == 1 && parameters.share == 1)),

@@ -39,9 +39,10 @@ struct PersistentParameters {
 };
 
 struct PersistentGeometry {
-  PersistentGeometry(std::int64_t dim, const PersistentParameters& parameters);
+  PersistentGeometry(std::int64_t dim, kernel::Storage storage, const PersistentParameters& parameters);
 
   std::int64_t dim;
+  int element_bytes;  // of the storage type
   PersistentParameters p;
   int units;    // channels a block, those past the head's end included
   int padded;   // channels of the team: the k extent of products
@@ -73,11 +74,13 @@ struct PersistentGeometry {
   int channels() const { return p.unit_blocks * p.batch_tiles * 2; }
   int unit_of(int channel) const { return channel / (2 * p.batch_tiles); }  // its block of units
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
+  // Vectors of 16 bytes that hold a unit's rows of a tile of 8 batch rows.
+  int row_vectors() const { return 8 * element_bytes / 16; }
   // m16 tiles of a group of `products` products.
   int row_tiles(int products) const { return (products * p.unit_blocks + 1) / 2; }
   // Elements from row to row of a staged tile: 16 bytes more than the units, so that the eight rows of a
-  // matrix that ldmatrix reads lie in different banks.
-  int staged_pitch() const { return units + 8; }
+  // matrix that ldmatrix reads lie in different banks (fp32: persistent_elements.cpp).
+  int staged_pitch() const { return units + 16 / element_bytes; }
 };
 
 // Threads that sum what blocks sent for one channel, at most: more would make the last additions long.

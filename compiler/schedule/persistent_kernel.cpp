@@ -22,10 +22,11 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
                                    TimeOrder order)
     : cell_(cell),
       problem_(problem),
-      geometry_(problem.sizes.dim, parameters),
+      geometry_(problem.sizes.dim, problem.storage, parameters),
       order_(order),
       builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
-      signature_(builder_, cell, problem) {
+      signature_(builder_, cell, problem),
+      elements_(chip_elements(*this, problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
   if (parameters.share > 1) builder_.set_cluster(parameters.share);
@@ -37,10 +38,11 @@ int PersistentKernel::stage(TensorRef ref, bool shifted) {
   staged.tensor = signature_.reads(ref);
   staged.shifted = shifted;
   const int rows = staged.tensor.rows;
-  staged.shared = builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
-                                  std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
-                                  fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + 8]",
-                                              g.p.stages, g.p.steps, rows, g.batch, g.units));
+  staged.shared =
+      builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+                      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
+                      fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + {}]", g.p.stages,
+                                  g.p.steps, rows, g.batch, g.units, g.staged_pitch() - g.units));
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
 }
@@ -49,10 +51,10 @@ int PersistentKernel::write_each_step(TensorRef ref) {
   const PersistentGeometry& g = geometry_;
   WrittenTensor written;
   written.tensor = signature_.writes(ref);
-  written.shared = builder_.shared(written.tensor.name + "_ring", problem_.storage,
-                                   std::int64_t{2} * g.p.steps * written.tensor.rows * g.batch * g.units,
-                                   fmt::format("[2, steps {}, rows {}, batch tiles {}, units {}, 8]",
-                                               g.p.steps, written.tensor.rows, g.p.batch_tiles, g.units));
+  written.shared = builder_.shared(
+      written.tensor.name + "_ring", problem_.storage,
+      2 * g.p.steps * written.tensor.rows * elements_->result_elements(),
+      fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, elements_->result_shape()));
   written_.push_back(written);
   return static_cast<int>(written_.size()) - 1;
 }
@@ -178,9 +180,11 @@ void PersistentKernel::clear_staging() {
   auto& b = builder_;
   b.comment("zeros where no input lies");
   for (const StagedTensor& staged : staged_) {
-    const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / 8;
-    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1,
-           [&](Value i) { b.store_packed(staged.shared[i * 8], std::vector<Value>(4, b.constant(0))); });
+    const int of_vector = 4 * elements_->per_word();
+    const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / of_vector;
+    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1, [&](Value i) {
+      elements_->store(staged.shared[i * of_vector], std::vector<Value>(4, elements_->zero()));
+    });
   }
   b.barrier();
 }
@@ -189,8 +193,9 @@ void PersistentKernel::compute_role(const Roles& roles) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   for (StagedTensor& staged : staged_)
-    staged.fragments = b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
-                               kernel::Type::I32, staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks);
+    staged.fragments =
+        b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
+                staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks * elements_->pair_words());
   roles.prepare();
   if (roles.begin) {
     b.wait(full_, b.constant(0), b.constant(0));
@@ -232,24 +237,17 @@ PersistentKernel::Step PersistentKernel::step_at(Value count) {
   step.time = order_ == TimeOrder::Forward ? count : builder_.let("t", time_of(count));
   step.load = [this](int staged, int row, int channel) {
     const PersistentGeometry& g = geometry_;
-    const int fragment = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
-    return builder_.unpack(problem_.storage,
-                           builder_.read(staged_[at(staged)].fragments, builder_.constant(fragment)),
-                           channel % 2 == 1);
+    const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
+    return elements_->element(staged_[at(staged)].fragments, pair, channel % 2 == 1);
   };
   return step;
 }
 
 void PersistentKernel::store_row(const WrittenTensor& written, Value line, int row,
                                  const std::vector<Value>& values) {
-  auto& b = builder_;
-  const PersistentGeometry& g = geometry_;
-  for (int c = 0; c < g.channels(); c += 2) {
-    const Value place =
-        ((line * written.tensor.rows + row) * g.p.batch_tiles + g.tile_of(c)) * (g.units * 8) +
-        block_unit(g.unit_of(c)) * 8 + quarter_ * 2;
-    b.store_packed(written.shared[place], {b.pack(problem_.storage, values[at(c)], values[at(c + 1)])});
-  }
+  for (int c = 0; c < geometry_.channels(); c += 2)
+    elements_->store_result(written.shared, line * written.tensor.rows + row, c, values[at(c)],
+                            values[at(c + 1)]);
 }
 
 // The last step of a stage finds its successor in the next stage; its own has been read by then.
@@ -271,27 +269,8 @@ void PersistentKernel::look_ahead(Value stage, Value s, Value done,
 }
 
 void PersistentKernel::load_fragments(Value line) {
-  for (const StagedTensor& staged : staged_) load_fragments(staged, line);
-}
-
-// Matrix m of a load is [row][batch tile][unit block] number first + m: 8 batch rows by 8 units, transposed
-// on the way (PTX ISA, ldmatrix.trans), so that this lane receives its unit of batch rows 2q and 2q + 1.
-void PersistentKernel::load_fragments(const StagedTensor& staged, Value line) {
-  auto& b = builder_;
-  const PersistentGeometry& g = geometry_;
-  const int per_row = g.p.batch_tiles * g.p.unit_blocks;
-  const int total = staged.tensor.rows * per_row;
-  const std::int64_t pitch = g.staged_pitch();
-  for (int first = 0; first < total;) {
-    const int count = total - first >= 4 ? 4 : total - first >= 2 ? 2 : 1;
-    const Value matrix = count == 1 ? b.constant(first) : lane_ / 8 % count + first;
-    const Value batch = matrix / g.p.unit_blocks * 8 + lane_ % 8;  // counts [row][batch]
-    const Value unit = warp_ * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
-    const Value place =
-        b.let(staged.tensor.name + "_at", (line * (staged.tensor.rows * g.batch) + batch) * pitch + unit);
-    b.load_matrix(staged.fragments, b.constant(first), count, true, staged.shared[place]);
-    first += count;
-  }
+  for (const StagedTensor& staged : staged_)
+    elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
 }
 
 Launch PersistentKernel::finish() {

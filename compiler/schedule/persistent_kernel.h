@@ -6,10 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/kernel/builder.h"
+#include "compiler/schedule/persistent_elements.h"
 #include "compiler/schedule/persistent_geometry.h"
 #include "compiler/schedule/signature.h"
 #include "compiler/schedule/sweep.h"
@@ -24,6 +26,7 @@ class PersistentKernel {
   kernel::Builder& builder() { return builder_; }
   Signature& signature() { return signature_; }
   const PersistentGeometry& geometry() const { return geometry_; }
+  const ChipElements& elements() const { return *elements_; }
 
   // Declares a tensor whose rows are staged; `shifted`: slot t holds step t - 1, nothing at t = 0.
   int stage(TensorRef ref, bool shifted = false);
@@ -78,11 +81,11 @@ class PersistentKernel {
     KernelTensor tensor;
     kernel::Memory shared;  // [stages, steps, rows, batch, pitch]
     bool shifted = false;
-    kernel::Array fragments;  // packed pairs of this step: [rows, batch tiles, unit blocks]
+    kernel::Array fragments;  // words of this step: [rows, batch tiles, unit blocks, pair_words()]
   };
   struct WrittenTensor {
     KernelTensor tensor;
-    kernel::Memory shared;  // [2, steps, rows, batch tiles, units, 8]
+    kernel::Memory shared;  // [2, steps, rows, result_elements()]
   };
 
   void clear_staging();
@@ -102,7 +105,6 @@ class PersistentKernel {
   void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
                   const std::function<void(const Step&)>& body);
   void load_fragments(kernel::Value line);
-  void load_fragments(const StagedTensor& staged, kernel::Value line);
   kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
   kernel::Value batch_row(int tile, kernel::Value row_of_tile);
   kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head
@@ -113,6 +115,7 @@ class PersistentKernel {
   TimeOrder order_;
   kernel::Builder builder_;
   Signature signature_;
+  std::unique_ptr<ChipElements> elements_;
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;

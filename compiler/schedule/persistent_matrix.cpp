@@ -29,15 +29,19 @@ void OnChipMatrix::declare(std::size_t number) {
   const int outside = k_tiles_ - resident_;
   const int warps = geometry_.matrix_warps();
   if (outside == 0) return;
+  const int vectors = words() / 4;
   shared_ = kernel_.builder().shared(
       fmt::format("matrix_{}", number), problem_.storage, std::int64_t{warps} * row_tiles_ * outside * 32 * 8,
-      fmt::format("[warps {}, row tiles {}, k-tiles {}, lanes 32, 8]", warps, row_tiles_, outside));
+      fmt::format("[warps {}, row tiles {}, k-tiles {}, {}lanes 32, {}]", warps, row_tiles_, outside,
+                  vectors == 1 ? "" : fmt::format("{}, ", vectors), 8 / vectors));
 }
 
-// Of the fragments in shared memory: 8 elements, the four pairs of a lane.
-Value OnChipMatrix::place(int tile, Value k) {
-  return (((kernel_.matrix_warp() * row_tiles_ + tile) * (k_tiles_ - resident_) + k) * 32 + kernel_.lane()) *
-         8;
+// Of the fragments in shared memory, by vectors of four words: 16 bytes a lane are read without conflicts.
+Value OnChipMatrix::place(int tile, Value k, int vector) {
+  const int vectors = words() / 4;
+  Value line = (kernel_.matrix_warp() * row_tiles_ + tile) * (k_tiles_ - resident_) + k;
+  if (vectors > 1) line = line * vectors + vector;
+  return (line * 32 + kernel_.lane()) * (8 / vectors);
 }
 
 int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {
@@ -59,7 +63,8 @@ void OnChipMatrix::finish_loading(std::size_t number) {
 void OnChipMatrix::start_loading(std::size_t number) {
   auto& b = kernel_.builder();
   if (resident_ > 0)
-    fragments_ = b.array(fmt::format("matrix_{}_now", number), Type::I32, row_tiles_ * resident_ * 4);
+    fragments_ = b.array(fmt::format("matrix_{}_now", number), kernel_.elements().type(),
+                         row_tiles_ * resident_ * words());
 }
 
 void OnChipMatrix::load_part(int first, int end, const Fragment& fragment) {
@@ -68,24 +73,26 @@ void OnChipMatrix::load_part(int first, int end, const Fragment& fragment) {
   if (first < inside)
     b.for_("k", first, inside, kernel::kFullUnroll, [&](Value k) {
       for (int tile = 0; tile < row_tiles_; ++tile)
-        for (int part = 0; part < 4; ++part)
-          b.write(fragments_, k * 4 + (tile * resident_ * 4 + part), fragment(tile, k, part));
+        for (int part = 0; part < words(); ++part)
+          b.write(fragments_, k * words() + (tile * resident_ * words() + part), fragment(tile, k, part));
     });
   const int outside = std::max(first, resident_);
   if (outside < end)
     b.for_("k", outside - resident_, end - resident_, 1, [&](Value k) {
-      for (int tile = 0; tile < row_tiles_; ++tile) {
-        std::vector<Value> pairs;
-        for (int part = 0; part < 4; ++part) pairs.push_back(fragment(tile, k + resident_, part));
-        b.store_packed(shared_[place(tile, k)], pairs);
-      }
+      for (int tile = 0; tile < row_tiles_; ++tile)
+        for (int vector = 0; vector < words() / 4; ++vector) {
+          std::vector<Value> parts;
+          for (int part = 0; part < 4; ++part)
+            parts.push_back(fragment(tile, k + resident_, 4 * vector + part));
+          kernel_.elements().store(shared_[place(tile, k, vector)], parts);
+        }
     });
 }
 
 void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile_pitch,
                             const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
-  const Value from = b.let("from_slot", first + kernel_.lane() * 8);
+  const Value from = b.let("from_slot", first + kernel_.elements().vector_lane());
   b.for_("i", 0, accumulator(row_tiles_, 0, 0), kernel::kFullUnroll,
          [&](Value i) { b.write(accumulators_, i, b.real(0)); });
   if (resident_ > 0) multiply_tiles(vector, from, tile_pitch, 0, resident_, Home::Registers, scratch);
@@ -93,25 +100,25 @@ void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile
     multiply_tiles(vector, from, tile_pitch, resident_, k_tiles_, Home::Shared, scratch);
 }
 
-// k-tiles [first, end): pairs of them by ldmatrix.x4, an odd last one by ldmatrix.x2.
+// k-tiles [first, end): pairs of them, an odd last one by itself.
 void OnChipMatrix::multiply_tiles(const Memory& vector, Value from, std::int64_t tile_pitch, int first,
                                   int end, Home home, const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
-  const auto load = [&](Value k, int matrices) {
+  const auto load = [&](Value k, int k_tiles) {
     for (int tile = 0; tile < geometry_.p.batch_tiles; ++tile)
-      b.load_matrix(scratch.vector, b.constant(tile * 4), matrices, true,
-                    vector[from + k * (16 * 8) + tile * tile_pitch]);
+      kernel_.elements().load_vector(scratch.vector, tile * words(), k_tiles, vector,
+                                     from + k * (16 * 8) + tile * tile_pitch);
   };
   const int pairs = (end - first) / 2;
   if (pairs > 0)
     b.for_("kk", 0, pairs, kernel::kFullUnroll, [&](Value kk) {
       const Value k = kk * 2 + first;
-      load(k, 4);
+      load(k, 2);
       for (int half = 0; half < 2; ++half) multiply_tile(k + half, half, half, home, scratch);
     });
   if ((end - first) % 2 == 0) return;
   const Value k = b.constant(end - 1);
-  load(k, 2);
+  load(k, 1);
   multiply_tile(k, 0, 0, home, scratch);
 }
 
@@ -120,16 +127,19 @@ void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const 
   auto& b = kernel_.builder();
   for (int tile = 0; tile < row_tiles_; ++tile) {
     Array matrix = fragments_;
-    Value piece = k * 4 + tile * resident_ * 4;
+    Value piece = k * words() + tile * resident_ * words();
     if (home == Home::Shared) {
-      const std::vector<Value> words = b.load_packed("piece", shared_[place(tile, k - resident_)], 4);
-      for (int i = 0; i < 4; ++i) b.write(scratch.piece, b.constant(i), words[at(i)]);
+      for (int vector = 0; vector < words() / 4; ++vector) {
+        const std::vector<Value> parts =
+            kernel_.elements().load("piece", shared_[place(tile, k - resident_, vector)], 4);
+        for (int i = 0; i < 4; ++i) b.write(scratch.piece, b.constant(4 * vector + i), parts[at(i)]);
+      }
       matrix = scratch.piece;
       piece = b.constant(0);
     }
     for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
       b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
-            scratch.vector, b.constant(batch * 4 + half * 2));
+            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().terms());
   }
 }
 
@@ -171,8 +181,12 @@ Value MatrixSource::element(const Product& product, Value out, Value in) {
   return result;
 }
 
-Value MatrixSource::pair(const Product& product, Value out, Value in) {
+Value MatrixSource::word(const Product& product, Value out, Value in) {
   auto& b = kernel_.builder();
+  if (problem_.storage == kernel::Storage::F32) {
+    const Value entry = element(product, out, in);
+    return problem_.math == kernel::Math::Tf32 ? b.let("entry", b.round_tf32(entry)) : entry;
+  }
   const std::int64_t dim = problem_.sizes.dim;
   if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
     return b.let("pair", b.pack(problem_.storage, element(product, out, in), element(product, out, in + 1)));

@@ -1,5 +1,6 @@
 // A part of the head's matrices that one warp multiplies at every step: it lies on the chip for all of time,
-// as A operands of mma.m16n8k16 (PTX ISA), its first k-tiles in registers, the rest in shared memory.
+// as A operands of mma.m16n8k16 (PTX ISA; fp32: pairs of m16n8k8), its first k-tiles in registers, the rest
+// in shared memory.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ namespace rondo::schedule {
 
 // Registers that all matrices of a thread share while they are multiplied.
 struct MatrixScratch {
-  kernel::Array vector;  // fragments of the vector: [batch tiles, 4]
-  kernel::Array piece;   // of a matrix that lies in shared memory: [4]
+  kernel::Array vector;  // fragments of two k-tiles of the vector: [batch tiles, matrix_words()]
+  kernel::Array piece;   // of a matrix that lies in shared memory: [matrix_words()]
 };
 
 class OnChipMatrix {
@@ -24,8 +25,8 @@ class OnChipMatrix {
 
   // Declares what of it lies in shared memory, under this number.
   void declare(std::size_t number);
-  // Fills it; `fragment` gives the packed pairs, 0 to 3, of a row tile at one of the warp's k-tiles.
-  using Fragment = std::function<kernel::Value(int tile, kernel::Value k, int pair)>;
+  // Fills it; `fragment` gives the words of a row tile at one of the warp's k-tiles (ChipElements::column).
+  using Fragment = std::function<kernel::Value(int tile, kernel::Value k, int word)>;
   void load(std::size_t number, const Fragment& fragment);
   // The same in parts: between start_loading() and finish_loading().
   void start_loading(std::size_t number);
@@ -45,7 +46,8 @@ class OnChipMatrix {
 
  private:
   enum class Home { Registers, Shared };
-  kernel::Value place(int tile, kernel::Value k);
+  kernel::Value place(int tile, kernel::Value k, int vector);
+  int words() const { return kernel_.elements().matrix_words(); }
   int accumulator(int row_tile, int batch_tile, int chain) const;
   void multiply_tiles(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch, int first,
                       int end, Home home, const MatrixScratch& scratch);
@@ -55,8 +57,8 @@ class OnChipMatrix {
   const Problem& problem_;
   const PersistentGeometry& geometry_;
   int row_tiles_, k_tiles_, resident_;
-  kernel::Memory shared_;       // [warps, row tiles, k-tiles not in registers, lanes, 8], if any
-  kernel::Array fragments_;     // [row tiles, k-tiles in registers, 4 packed pairs]
+  kernel::Memory shared_;    // [warps, row tiles, k-tiles not in registers, vectors, lanes, 4 words], if any
+  kernel::Array fragments_;  // [row tiles, k-tiles in registers, words]
   kernel::Array accumulators_;  // [row tiles, batch tiles, chains, 4]
 };
 
@@ -66,8 +68,8 @@ class MatrixSource {
   MatrixSource(PersistentKernel& kernel, const Problem& problem) : kernel_(kernel), problem_(problem) {}
 
   void declare(const std::vector<ProductGroup>& groups);
-  // Two neighbouring elements of a row of the product's matrix, zero outside of the head.
-  kernel::Value pair(const Product& product, kernel::Value out, kernel::Value in);
+  // The word that begins with an element of a row of the product's matrix, zero outside of the head.
+  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in);
 
  private:
   kernel::Value element(const Product& product, kernel::Value out, kernel::Value in);

@@ -55,15 +55,15 @@ void AllGatherProducts::declare() {
       ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "vectors have come from all blocks"));
 }
 
-// PTX ISA, mma.m16n8k16, matrix A: pairs 0 and 2 are row g, pairs 1 and 3 row g + 8; 2 and 3 are columns 8
-// on. The 16 rows are two of the group's [product][unit block] of 8 rows; an odd last one stands alone.
+// Even words of an A operand are row g, odd ones row g + 8. The 16 rows are two of the group's [product][unit
+// block] of 8 rows; an odd last one stands alone.
 Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, int i) {
   const int blocks = geometry_.p.unit_blocks;
   const int half = 2 * tile + i % 2;
-  if (half >= static_cast<int>(group.products.size()) * blocks) return kernel_.builder().constant(0);
+  if (half >= static_cast<int>(group.products.size()) * blocks) return kernel_.elements().zero();
   const Product& product = group.products[at(half / blocks)];
-  const Value in = k * 16 + (kernel_.quarter() * 2 + i / 2 * 8);
-  return source_.pair(product, kernel_.unit_index(half % blocks), in);
+  const Value in = k * 16 + kernel_.elements().column(i);
+  return source_.word(product, kernel_.unit_index(half % blocks), in);
 }
 
 void AllGatherProducts::load_matrices() {
@@ -73,12 +73,14 @@ void AllGatherProducts::load_matrices() {
   bool outside = false;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     own_[i].matrix.load(
-        i, [&](int tile, Value k, int pair) { return fragment(groups_[i], tile, first_tile() + k, pair); });
+        i, [&](int tile, Value k, int word) { return fragment(groups_[i], tile, first_tile() + k, word); });
     outside = outside || own_[i].matrix.outside_registers();
   }
-  if (outside) scratch_.piece = b.array("matrix_piece", Type::I32, 4);
-  if (g.in_grid()) collected_ = b.array("collected", Type::I32, 4 * collect_turns());
-  scratch_.vector = b.array("vector_now", Type::I32, g.p.batch_tiles * 4);
+  const Type word = kernel_.elements().type();
+  const int words = kernel_.elements().matrix_words();
+  if (outside) scratch_.piece = b.array("matrix_piece", word, words);
+  if (g.in_grid()) collected_ = b.array("collected", word, 4 * collect_turns());
+  scratch_.vector = b.array("vector_now", word, g.p.batch_tiles * words);
 }
 
 void AllGatherProducts::finish(int level, Value count) {

@@ -35,10 +35,11 @@ class AllGatherProducts : public StepProducts {
     kernel::Memory partial;   // [splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of other warps
   };
 
-  kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int pair);
+  kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int word);
   void meet(int level, kernel::Value count);
   void expect(int level, kernel::Value slot);  // no slot: both
-  void send_to_grid(std::size_t group, kernel::Value slot, int channel, kernel::Value packed);
+  void send_to_grid(std::size_t group, kernel::Value slot, int channel,
+                    const std::vector<kernel::Value>& packed);
   void clear_sent(int level, kernel::Value count, bool clears);
   int collect_turns() const;
   void collect(std::size_t group, kernel::Value count);
@@ -58,7 +59,7 @@ class AllGatherProducts : public StepProducts {
   const std::vector<ProductGroup>& groups_;
   MatrixSource source_;
   std::vector<Group> own_;
-  GridRing ring_;  // a slot: [group][batch tile][padded][4 words]
+  GridRing ring_;  // a slot: [group][batch tile][padded][row_words()]
   kernel::Array collected_;
   kernel::Mbarrier partial_ready_;
   std::vector<kernel::Mbarrier> ready_;  // by level: the vectors have come from all blocks of the cluster

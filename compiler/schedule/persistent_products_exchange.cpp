@@ -14,7 +14,8 @@ std::size_t at(int id) { return static_cast<std::size_t>(id); }
 }  // namespace
 
 std::int64_t AllGatherProducts::slot_words(const PersistentGeometry& geometry, std::size_t groups) {
-  return static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4;
+  return static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4 *
+         geometry.row_vectors();
 }
 
 void AllGatherProducts::expect_first() {
@@ -29,18 +30,18 @@ void AllGatherProducts::expect_first() {
 void AllGatherProducts::expect(int level, Value slot) {
   auto& b = kernel_.builder();
   std::int64_t bytes = 0;
-  for (const ProductGroup& group : groups_) bytes += group.level == level ? 2 * exchange_elements() : 0;
+  for (const ProductGroup& group : groups_)
+    bytes += group.level == level ? geometry_.element_bytes * exchange_elements() : 0;
   if (slot.valid()) return b.expect(ready_[at(level)], slot, b.constant(bytes));
   for (int first = 0; first < 2; ++first) b.expect(ready_[at(level)], b.constant(first), b.constant(bytes));
 }
 
 void AllGatherProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
-  auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const Value slot = count % 2;
   for (int c = 0; c < g.channels(); c += 2) {
-    Value packed = packed_rows(kernel_, problem_, values, c);
-    if (g.in_cluster()) packed = b.let("packed", packed);  // sent more than once
+    std::vector<Value> packed = packed_rows(kernel_, values, c);
+    if (g.in_cluster()) packed = let_words(kernel_, "packed", packed);  // sent more than once
     const Value line =
         (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
     if (g.in_grid())
@@ -49,39 +50,46 @@ void AllGatherProducts::publish(std::size_t group, Value count, const std::vecto
       send_to_all(kernel_, own_[group].exchange, line, packed, g.p.blocks, ready_[at(groups_[group].level)],
                   slot);
     else
-      b.store_packed(own_[group].exchange[line + kernel_.quarter() * 2], {packed});
+      kernel_.elements().store(own_[group].exchange[line + kernel_.quarter() * 2], packed);
   }
 }
 
-void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel, Value packed) {
+void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
+                                     const std::vector<Value>& packed) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
+  const ChipElements& elements = kernel_.elements();
   const Value place =
-      (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * 4 + kernel_.quarter();
-  b.store_flagged(ring_.at(kernel_, slot, place + static_cast<std::int64_t>(group) * exchange_elements() / 2),
-                  {packed});
+      (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * elements.row_words() +
+      kernel_.quarter() * elements.pair_words();
+  const std::int64_t first = static_cast<std::int64_t>(group) * elements.words(exchange_elements());
+  b.store_flagged(ring_.at(kernel_, slot, place + first), packed);
 }
 
-// Loads a thread issues at once to bring its share of all vectors.
+// Loads a thread issues at once to bring its share of the vectors of 16 bytes of a group.
 int AllGatherProducts::collect_turns() const {
-  return even_turns(geometry_.p.batch_tiles * geometry_.padded, geometry_.multiplying());
+  return even_turns(geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors(),
+                    geometry_.multiplying());
 }
 
-// The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes a unit and
-// batch tile, all of a thread's loads in flight at once.
+// The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes at a time,
+// all of a thread's loads in flight at once.
 void AllGatherProducts::collect(std::size_t group, Value count) {
   auto& b = kernel_.builder();
   const int turns = collect_turns();
-  const int threads = geometry_.p.batch_tiles * geometry_.padded / turns;
+  const int threads = geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors() / turns;
+  const ChipElements& elements = kernel_.elements();
+  const int of_vector = 4 * elements.per_word();
   const auto bring = [&] {
-    const Value from = b.thread() * 4 + static_cast<std::int64_t>(group) * exchange_elements() / 2;
+    const Value from =
+        b.thread() * 4 + static_cast<std::int64_t>(group) * elements.words(exchange_elements());
     b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % kSlots, from),
                    b.constant(threads * 4));
-    const Value to = b.thread() * 8;
+    const Value to = b.thread() * of_vector;
     for (int turn = 0; turn < turns; ++turn) {
       std::vector<Value> words;
       for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
-      b.store_packed(own_[group].exchange[to + turn * threads * 8], words);
+      elements.store(own_[group].exchange[to + turn * threads * of_vector], words);
     }
   };
   if (threads == geometry_.multiplying()) return bring();
@@ -111,10 +119,12 @@ void AllGatherProducts::rearm(int level, Value count) {
 
 // Every thread that reads the words fences; of those that share columns, one clears.
 void AllGatherProducts::clear_sent(int level, Value count, bool clears) {
+  const std::vector<Value> absent(at(kernel_.elements().pair_words()),
+                                  kernel_.builder().constant(kernel::kAbsent));
   clear_slots(kernel_, count, [&](Value slot) {
     for (std::size_t group = 0; clears && group < groups_.size(); ++group)
       for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
-        send_to_grid(group, slot, c, kernel_.builder().constant(kernel::kAbsent));
+        send_to_grid(group, slot, c, absent);
   });
 }
 

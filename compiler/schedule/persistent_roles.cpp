@@ -87,32 +87,30 @@ void PersistentKernel::write_role() {
   });
 }
 
-// Results lie [unit][batch row]; ldmatrix.trans turns 32 units by 8 batch rows so that lane 4g + q holds
-// batch row g of units 8q to 8q + 7: matrix j takes units 2j and 2j + 1 of each eight.
+// 32 units by 8 batch rows at a time: lane 4g + q holds batch row g of units 8q to 8q + 7.
 void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Value first, Value count) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   const KernelTensor& tensor = written.tensor;
   const int chunks = (g.units + 31) / 32;
   const int places = tensor.rows * g.p.batch_tiles * chunks;
-  const int line = tensor.rows * g.batch * g.units;
+  const std::int64_t line = tensor.rows * elements_->result_elements();
   b.comment("store " + tensor.name);
-  const kernel::Array pieces = b.array("pieces", kernel::Type::I32, 4);
+  const kernel::Array pieces = b.array("pieces", elements_->type(), elements_->row_words());
   const Value writer = (b.thread() - b.named("kFirstWriter", g.first_writer())) / 32;
   b.for_("place", writer, b.constant(places), b.constant(g.p.writers), 1, [&](Value place) {
     const Value chunk = b.let("chunk", place % chunks);
-    const Value source = chunk * 32 + lane_ % 8 / 2 * 8 + lane_ / 8 * 2 + lane_ % 2;
-    const Value held = b.let("held_unit", g.units % 32 == 0 ? source : min(source, b.constant(g.units - 1)));
+    const Value held = elements_->held_unit(chunk);
     const Value unit = b.let("unit", chunk * 32 + quarter_ * 8);
     const Value tile = b.let("tile", place / chunks % g.p.batch_tiles);
     const Value row = b.let("row", place / (chunks * g.p.batch_tiles));
     const Value batch = b.let("batch_row", first_row_ + tile * 8 + group_);
-    const Value from =
-        b.variable("from", turn * (g.p.steps * line) + ((row * g.p.batch_tiles + tile) * g.units + held) * 8);
+    const Value from = b.variable(
+        "from", turn * (g.p.steps * line) + elements_->result_place(row * g.p.batch_tiles + tile, held));
     const Value to = b.variable("to", base(tensor, batch) + b.wide(time_of(first)) * tensor.stride_t +
                                           b.wide(row * problem_.sizes.dim + unit));
     b.for_("s", b.constant(0), count, b.constant(1), 1, [&](Value) {
-      b.load_matrix(pieces, b.constant(0), 4, true, written.shared[from]);
+      elements_->load_result(pieces, written.shared, from);
       Value exists = batch < batch_;
       if (g.units % 32 != 0) exists = exists && unit < g.units;
       b.if_(exists, [&] { write_pieces(written, pieces, to, unit); });
@@ -131,13 +129,11 @@ void PersistentKernel::write_pieces(const WrittenTensor& written, kernel::Array 
   for (int first = 0; first < 8; first += width) {
     const auto store = [&] {
       const kernel::Place place = written.tensor.memory[to + first];
-      if (width == 1) {
-        const Value pair = b.read(pieces, b.constant(first / 2));
-        return b.store(place, b.unpack(problem_.storage, pair, first % 2 == 1));
-      }
-      std::vector<Value> pairs;
-      for (int i = 0; i < width; i += 2) pairs.push_back(b.read(pieces, b.constant((first + i) / 2)));
-      b.store_packed(place, pairs);
+      if (width == 1) return b.store(place, elements_->element(pieces, first / 2, first % 2 == 1));
+      std::vector<Value> words;
+      for (int i = 0; i < width; i += elements_->per_word())
+        words.push_back(b.read(pieces, b.constant(elements_->words(first + i))));
+      elements_->store(place, words);
     };
     if (geometry_.exact())
       store();

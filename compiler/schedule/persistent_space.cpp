@@ -20,6 +20,9 @@ constexpr int kRegistersBeside = 48;  // addresses, loop state, temporaries of t
 constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives across products by the same warps
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
 constexpr int kMostSharing = 8;       // blocks that share columns
+// fp32: elements that the compiler loads ahead of their products, and an operand in two parts with the sums
+// of a k-tile (Mma::terms).
+constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24;
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -65,6 +68,12 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   using namespace constraint;
   const SweepShape shape = sweep_shape(step::simplify(cell), problem);
   const std::int64_t dim = problem.sizes.dim;
+  const int bytes = kernel::storage_bytes(problem.storage);
+  const int words = bytes / 2;  // of two elements
+  const bool real = problem.storage == kernel::Storage::F32;
+  const int of_reals = !real                                ? 0
+                       : problem.math == kernel::Math::Tf32 ? kRegistersOfElements
+                                                            : kRegistersOfElements + kRegistersOfParts;
   const int max_cluster = std::max(1, profile.limits.max_cluster);
   const std::vector<Value> teams = team_choices(dim, profile.limits);
   System s;
@@ -86,12 +95,12 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const Var chains = s.var("chains", powers_of_two(1, 2), "accumulators a product is spread over");
   const Var steps = s.var("steps", powers_of_two(2, 8), "time steps a stage");
   const Var stages = s.var("stages", values({3, 4}), "stages in the ring");
-  const Var vector = s.var("vector", powers_of_two(1, 8), "elements a copy or store moves");
+  const Var vector = s.var("vector", powers_of_two(1, 16 / bytes), "elements a copy or store moves");
   const Var loaders = s.var("loaders", powers_of_two(1, 4), "warps that stage inputs");
   const Var writers = s.var("writers", powers_of_two(1, 2), "warps that store results");
 
   s.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
-  std::int64_t widest = 8;
+  std::int64_t widest = 16 / bytes;
   while (dim % widest != 0) widest /= 2;
   s.require(implies(vector < widest, steps == 4 && stages == 3 && chains == 2 && writers == 1),
             "narrow copies");
@@ -168,16 +177,16 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   Expr adding = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
   for (int n = 2; n <= kMostLines; n *= 2) adding = when(mod(senders, n) == 0 && most_lines >= n, n, adding);
   const Expr lines = s.define("lines", adding, "threads that add up what blocks sent for a channel");
-  const Expr collected = when(reduce == 1, sums * 4 * ceil_div(batch_tiles * senders, lines),
-                              4 * ceil_div(batch_tiles * units * blocks, multiplying));
+  const Expr collected = when(reduce == 1, sums * 4 * words * ceil_div(batch_tiles * senders, lines),
+                              4 * ceil_div(batch_tiles * units * blocks * words, multiplying));
   // Of the step's elementwise part, and of the products.
   const int ahead = problem.pass == Pass::Backward ? std::max(8, shape.handed) : 0;
-  const Expr of_step = unit_blocks * batch_tiles * shape.rows_in +
+  const Expr of_step = unit_blocks * batch_tiles * shape.rows_in * words +
                        channels * (shape.states + shape.product_count + shape.sums + ahead) +
                        unit_blocks * shape.param_rows + kRegistersBeside;
-  const Expr of_products = 4 * fragments +
+  const Expr of_products = 4 * words * fragments +
                            4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains +
-                           4 * batch_tiles + when(grid == 1, collected, 0);
+                           4 * words * batch_tiles + of_reals + when(grid == 1, collected, 0);
   const Expr registers = s.define(
       "registers",
       when(reduce == 1, max(of_step - channels * shape.product_count, of_products + kRegistersOfSums),
@@ -193,18 +202,18 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
 
   // Shared memory of a block: staged inputs, results, vectors, what of the matrices registers do not hold.
   const Expr batch = 8 * batch_tiles;
-  const Expr staging = stages * steps * (shape.rows_in * batch) * (units + 8) * 2;
-  const Expr results = 2 * steps * (shape.rows_out * batch) * units * 2;
+  const Expr staging = stages * steps * (shape.rows_in * batch) * (units + 16 / bytes) * bytes;
+  const Expr results = 2 * steps * (shape.rows_out * batch) * (units + (real ? 4 : 0)) * bytes;
   std::int64_t terms_together = 0;
   for (const int terms : shape.terms) terms_together += terms;
-  const Expr vectors =
-      static_cast<std::int64_t>(shape.products.size()) * 2 * when(grid == 1, 1, 2) * batch * (units * blocks);
-  const Expr parts = sums * batch * when(grid == 1, 4 * lines * units, 4 * units * blocks);
+  const Expr vectors = static_cast<std::int64_t>(shape.products.size()) * bytes * when(grid == 1, 1, 2) *
+                       batch * (units * blocks);
+  const Expr parts = sums * batch * when(grid == 1, 4 * lines * units, 2 * bytes * units * blocks);
   const Expr exchange =
-      when(reduce == 1, terms_together * 2 * when(grid == 1 && share == 1, 1, 2) * batch * columns + parts,
-           vectors);
-  const Expr matrices =
-      s.define("matrix_bytes", warps * splits * outside * 512, "bytes of matrices in shared memory");
+      when(reduce == 1,
+           terms_together * bytes * when(grid == 1 && share == 1, 1, 2) * batch * columns + parts, vectors);
+  const Expr matrices = s.define("matrix_bytes", warps * splits * outside * (256 * bytes),
+                                 "bytes of matrices in shared memory");
   const Expr partial = when(reduce == 1, 0, (splits - 1) * warps * row_tiles * batch_tiles * 512);
   const Expr shared =
       s.define("shared_bytes", staging + results + exchange + matrices + partial + kBarrierBytes,
@@ -215,9 +224,27 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
 
 namespace {
 
+// Cycles in which a sub-core does the work of one product of a k-tile (16 rows by 16 columns by 8 batch
+// rows), and that a chain of them takes each. mma.m16n8k8 of tf32 starts as often as mma.m16n8k16 of 16-bit
+// types. In three terms (Mma::terms) a chain is only that of the additions, but each operand is taken apart
+// first: of a lane's 8 elements of the matrix and 4 of the vector two integer instructions of two cycles, one
+// more for what is left, and a subtraction.
+struct TileCost {
+  double issue = 8, chain = 33;
+  double in_flight = 0;  // of the first
+};
+TileCost tile_cost(const Problem& problem) {
+  if (problem.storage != kernel::Storage::F32) return {};
+  if (problem.math == kernel::Math::Tf32) return {2 * 8, 2 * 33};
+  constexpr double kSplit = 3 * 2 + 1;
+  return {std::max(6 * 8.0, 12 * kSplit), 8, 6 * 33};
+}
+
 // A persistent problem priced for one GPU.
 struct Model {
   step::Sizes sizes;
+  kernel::Storage storage;
+  TileCost tile;
   target::Limits limits;
   target::Speeds speeds;
   SweepShape shape;
@@ -236,20 +263,24 @@ double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   if (g.reduces()) return reduce_scatter(g) + load;
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
-  if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * 2 / 48 + load;
+  if (g.in_grid())
+    return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * g.element_bytes / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
-  return cluster_exchange_cycles(g.p.blocks, static_cast<double>(g.padded) * g.batch * 2) + load;
+  return cluster_exchange_cycles(g.p.blocks, static_cast<double>(g.padded) * g.batch * g.element_bytes) +
+         load;
 }
 
 // Cycles of one exchange of sums: the vectors' barrier, each block's parts on their way, the additions.
 double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double barrier = speeds.barrier_s * speeds.clock_hz;
   const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
-  const double parts = sums * static_cast<double>(g.padded) * g.batch * 2 / g.p.share;  // bytes a block sends
+  const double parts =  // bytes a block sends
+      sums * static_cast<double>(g.padded) * g.batch * g.element_bytes / g.p.share;
   if (!g.in_grid()) return barrier + cluster_exchange_cycles(g.p.blocks, parts) + 30 + 6.0 * g.p.blocks;
   // They are written, read and cleared in the L2, by all blocks of the launch.
   const double together = parts * g.p.blocks * g.p.together * static_cast<double>(sizes.heads);
-  const double vectors = static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.batch * 2;
+  const double vectors =
+      static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.batch * g.element_bytes;
   const double shared = g.p.share == 1 ? barrier : cluster_exchange_cycles(g.p.share, vectors);
   return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
 }
@@ -258,12 +289,13 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
 // 25 each; fragments from shared memory come at 128 bytes a cycle.
 double Model::multiply(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.matrix_warps() / 4.0);
-  double issue = 0, chain = 0, shared = 0;
+  double issue = 0, chain = tile.in_flight, shared = 0;
   const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
-    issue += tiles * k_tiles * g.p.batch_tiles * 8 * per_core;
-    chain += std::ceil(static_cast<double>(k_tiles) / g.p.chains) * 33;
-    shared += tiles * std::max(0, k_tiles - g.p.resident) * 512.0 * g.warps * g.p.splits / 128;
-    shared += vector_tiles * g.p.batch_tiles * 256.0 * g.warps / 128;
+    issue += tiles * k_tiles * g.p.batch_tiles * tile.issue * per_core;
+    chain += std::ceil(static_cast<double>(k_tiles) / g.p.chains) * tile.chain;
+    shared +=
+        tiles * std::max(0, k_tiles - g.p.resident) * 256.0 * g.element_bytes * g.warps * g.p.splits / 128;
+    shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
   };
   if (g.reduces())
     for (const int terms : shape.terms)
@@ -277,7 +309,7 @@ double Model::multiply(const PersistentGeometry& g) const {
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
-  const PersistentGeometry g(sizes.dim, PersistentParameters::from(parameters));
+  const PersistentGeometry g(sizes.dim, storage, PersistentParameters::from(parameters));
   const double time = static_cast<double>(sizes.time);
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
@@ -313,6 +345,8 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
   const StepGraph graph = sweep_graph(simple, problem);
   const ProductsAgain again = products_again(simple, problem, profile);
   return Model{problem.sizes,
+               problem.storage,
+               tile_cost(problem),
                profile.limits,
                profile.speeds,
                shape,

@@ -83,8 +83,8 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
     const int first = static_cast<int>(term) * per_term;
     matrix.load_part(first, first + per_term, [&](int tile, Value k, int i) {
       const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
-      const Value in = first_column + ((k - first) * 16 + (kernel_.quarter() * 2 + i / 2 * 8));
-      return source_.pair(product, out, in);
+      const Value in = first_column + ((k - first) * 16 + kernel_.elements().column(i));
+      return source_.word(product, out, in);
     });
   }
   matrix.finish_loading(sum);
@@ -99,22 +99,24 @@ void ReduceScatterProducts::load_own_matrices() {
     load_matrix(sum);
     outside = outside || own_[sum].matrix.outside_registers();
   }
-  if (outside) scratch_.piece = b.array("matrix_piece", Type::I32, 4);
-  scratch_.vector = b.array("vector_now", Type::I32, g.p.batch_tiles * 4);
+  const Type word = kernel_.elements().type();
+  const int words = kernel_.elements().matrix_words();
+  if (outside) scratch_.piece = b.array("matrix_piece", word, words);
+  scratch_.vector = b.array("vector_now", word, g.p.batch_tiles * words);
   if (g.in_grid()) {
     std::size_t widest = 0;
     for (int level = 0; level < levels_of(groups_); ++level)
       widest = std::max(widest, of_level(level).size());
-    const int turns = static_cast<int>(widest) * g.p.batch_tiles * g.senders() / collect_lines(g);
-    collected_ = b.array("collected", Type::I32, 4 * turns);
+    const int turns =
+        static_cast<int>(widest) * g.row_vectors() * g.p.batch_tiles * g.senders() / collect_lines(g);
+    collected_ = b.array("collected", word, 4 * turns);
   }
 }
 
 void ReduceScatterProducts::publish(std::size_t group, Value count, const std::vector<Value>& values) {
-  auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (int c = 0; c < g.channels(); c += 2) {
-    const Value packed = b.let("packed", packed_rows(kernel_, problem_, values, c));
+    const std::vector<Value> packed = let_words(kernel_, "packed", packed_rows(kernel_, values, c));
     for (std::size_t sum = 0; sum < sums_.size(); ++sum) {
       const auto& terms = sums_[sum].terms;
       for (std::size_t term = 0; term < terms.size(); ++term) {
@@ -125,7 +127,7 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
         const Value row =
             (kernel_.block_unit(g.unit_of(c)) + line) * 8 + count % vector_slots() * own_[sum].elements;
         if (g.p.share == 1)
-          b.store_packed(own_[sum].vector[row + kernel_.quarter() * 2], {packed});
+          kernel_.elements().store(own_[sum].vector[row + kernel_.quarter() * 2], packed);
         else
           send_to_all(kernel_, own_[sum].vector, row + kernel_.rank() % g.p.share * (g.units * 8), packed,
                       g.p.share, gathered_[at(sums_[sum].level)], count % 2);

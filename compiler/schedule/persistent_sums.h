@@ -51,16 +51,17 @@ class ReduceScatterProducts : public StepProducts {
   void send_pieces(std::size_t sum, kernel::Value slot, int first, int count);
   void send_to_grid(std::size_t sum, kernel::Value slot, bool absent);
   void collect(int level, kernel::Value count);
-  void add_lines(std::size_t sum, int tile, int first, int turns);
+  // `place` of the sum among those of its level.
+  void add_lines(std::size_t sum, int tile, int place, int turns);
   void total_of_cluster(std::size_t sum, kernel::Value slot);
   void total_of_grid(std::size_t sum);
   void expect(int level, kernel::Value slot);
   // Places of the vectors: with one, the next step's would have to wait until all warps have read it, as they
   // do anyway before they collect; with two, the step's barrier stands between.
   int vector_slots() const { return geometry_.in_grid() && geometry_.p.share == 1 ? 1 : 2; }
-  // A piece is what the 8 rows of half a row tile and a tile of the batch give: one word a lane.
+  // A piece is what the 8 rows of half a row tile and a tile of the batch give: one pair a lane.
   int pieces() const { return 2 * geometry_.sum_tiles() * geometry_.p.batch_tiles; }
-  kernel::Value packed(std::size_t sum, int piece) const;
+  std::vector<kernel::Value> packed(std::size_t sum, int piece) const;
   kernel::Value row_share() const;           // which share of the head's rows this warp multiplies
   kernel::Value multiplying_thread() const;  // number among the threads that multiply
   std::vector<std::size_t> of_level(int level) const;
@@ -73,7 +74,7 @@ class ReduceScatterProducts : public StepProducts {
   const std::vector<ProductSum>& sums_;
   MatrixSource source_;
   std::vector<Sum> own_;
-  GridRing ring_;  // a slot: [block][sum][batch tile][sender][units][4 words]
+  GridRing ring_;  // a slot: [block][sum][row_vectors()][batch tile][sender][units][4 words]
   kernel::Array collected_;
   std::vector<kernel::Mbarrier>
       gathered_;                         // by level: the vectors of the blocks that share columns are there

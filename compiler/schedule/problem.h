@@ -22,6 +22,8 @@ struct Problem {
   step::Sizes sizes;
   kernel::Storage storage = kernel::Storage::BF16;  // of inputs, outputs, histories and their gradients
   Pass pass = Pass::Forward;
+  // Tf32, with fp32 storage: a strategy may round both operands of a matrix and a vector that a step
+  // multiplies to tf32, and nothing else. Where it does not, the product is exact to fp32, as with Accurate.
   kernel::Math math = kernel::Math::Fast;
   std::map<std::string, double> constants;  // overrides of the cell's `const`s
   std::string arch = "sm_90";

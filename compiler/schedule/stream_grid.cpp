@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kWords = 4;  // of a vector
 constexpr int kLanes = 32;
-constexpr std::int32_t kNan = 0x7fffffff;  // what arithmetic makes (CUDA guide, floating-point standard)
 
 }  // namespace
 
@@ -34,18 +33,12 @@ kernel::Place GridMaps::word(Value round, Value element) {
   return sent_.memory[table * table_.elements() + b.wide(element)];
 }
 
-// A NaN whose bits say "absent" would be waited for without end; a step that only copies an input could make
-// one.
 void GridMaps::send(Value round, int channel, const std::vector<Value>& map) {
   auto& b = builder_;
-  const auto word_of = [&](Value entry) {
-    const Value bits = b.let("word", b.bits(entry));
-    return b.select(bits == kernel::kAbsent, b.constant(kNan), bits);
-  };
   const Value place = kernel_.lane_channel() + channel;
   for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
     b.store_flagged(word(round, table_.element(kernel_.rank(), static_cast<int>(pair), place)),
-                    {word_of(map[2 * pair]), word_of(map[2 * pair + 1])});
+                    {map[2 * pair], map[2 * pair + 1]});
 }
 
 // All of a thread's loads are in flight at once. No lane overwrites a slot before all have their words, its
@@ -54,7 +47,7 @@ void GridMaps::role() {
   auto& b = builder_;
   const int turns = even_turns(static_cast<int>(table_.elements()) / kWords, kLanes);
   const int lanes = static_cast<int>(table_.elements()) / kWords / turns;
-  const kernel::Array words = b.array("words", Type::I32, kWords * turns);
+  const kernel::Array words = b.array("entries", Type::F32, kWords * turns);
   const Value lane = b.let("lane", b.thread() % kLanes);
   const auto if_bringing = [&](const std::function<void()>& action) {
     lanes == kLanes ? action() : b.if_(lane < lanes, action);
@@ -68,8 +61,7 @@ void GridMaps::role() {
     if_bringing([&] {
       for (int turn = 0; turn < turns; ++turn) {
         std::vector<Value> entries;
-        for (int i = 0; i < kWords; ++i)
-          entries.push_back(b.from_bits(b.read(words, b.constant(turn * kWords + i))));
+        for (int i = 0; i < kWords; ++i) entries.push_back(b.read(words, b.constant(turn * kWords + i)));
         b.store_vector(table_.memory[slot * table_.elements() + (lane + turn * lanes) * kWords], entries);
       }
     });

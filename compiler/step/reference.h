@@ -59,14 +59,17 @@ struct LossGradients {
 // After each step, `round_state` (if set) is applied to every state value, and the inputs are used as given:
 // this is how a plain loop in a 16-bit storage type is imitated. `round_product` likewise is applied to the
 // vectors that matrices multiply, to these products, and to the factors of matrix gradients: a matrix product
-// in a storage type takes and gives numbers of that type. Threads: 0 = all cores. Errors (Input): a
-// tensor missing, unknown, or of the wrong number of elements, naming both.
+// in a storage type takes and gives numbers of that type. `round_vector` is applied to the vectors that
+// matrices multiply and to nothing else: with matrices that are rounded as well, this is a loop whose
+// products take a shorter type than what it stores. Threads: 0 = all cores. Errors (Input): a tensor missing,
+// unknown, or of the wrong number of elements, naming both.
 template <class Real>
 struct RunOptions {
   int threads = 0;
   bool keep_history = false;
   Real (*round_state)(Real) = nullptr;
   Real (*round_product)(Real) = nullptr;
+  Real (*round_vector)(Real) = nullptr;
 };
 
 template <class Real>

@@ -39,6 +39,7 @@ struct BackwardRun {
   std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
   std::vector<Real> zeros;                          // as long as the longest block
   Real (*round_product)(Real) = nullptr;
+  Real (*round_vector)(Real) = nullptr;
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -47,7 +48,7 @@ class BackwardWorker {
  public:
   explicit BackwardWorker(const BackwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program, run.round_product),
+        interpreter_(run.program, run.round_product, run.round_vector),
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()) {}
@@ -198,6 +199,7 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
   const std::vector<Real*> history = pointers(cell, TensorKind::State, forward->history);
   run->history.assign(history.begin(), history.end());
   run->round_product = options.round_product;
+  run->round_vector = options.round_vector;
 
   BackwardResult<Real> result;
   result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);

@@ -31,6 +31,7 @@ struct ForwardRun {
   std::vector<std::optional<Row>> output_states;  // the state an output row publishes, if it does
   Real (*round_state)(Real);
   Real (*round_product)(Real);
+  Real (*round_vector)(Real);
 };
 
 // All steps of one (batch, head).
@@ -39,7 +40,7 @@ class ForwardWorker {
  public:
   explicit ForwardWorker(const ForwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program, run.round_product),
+        interpreter_(run.program, run.round_product, run.round_vector),
         sources_(cell().tensors.size()),
         before_(cell(), sizes()),
         after_(cell(), sizes()) {}
@@ -129,7 +130,8 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
                        {},
                        {},
                        options.round_state,
-                       options.round_product};
+                       options.round_product,
+                       options.round_vector};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))
       result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));

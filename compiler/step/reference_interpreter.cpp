@@ -72,10 +72,12 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
 }
 
 template <class Real>
-Interpreter<Real>::Interpreter(const Program& program, Real (*round_product)(Real))
+Interpreter<Real>::Interpreter(const Program& program, Real (*round_product)(Real),
+                               Real (*round_vector)(Real))
     : program_(&program),
       dim_(static_cast<std::size_t>(program.sizes.dim)),
       round_product_(round_product),
+      round_vector_(round_vector),
       factor_(dim_),
       storage_((program.once.size() + program.each_step.size()) * dim_),
       buffers_(program.graph.nodes.size(), nullptr),
@@ -150,22 +152,23 @@ void Interpreter<Real>::apply(const Node& node, Real* result) const {
 }
 
 template <class Real>
-void Interpreter<Real>::round(Real* numbers) const {
-  if (round_product_ != nullptr) std::transform(numbers, numbers + dim_, numbers, round_product_);
+void Interpreter<Real>::round(Real* numbers, Real (*rounding)(Real)) const {
+  if (rounding != nullptr) std::transform(numbers, numbers + dim_, numbers, rounding);
 }
 
 template <class Real>
 const Real* Interpreter<Real>::factor(const Node& node) {
-  if (round_product_ == nullptr) return operand(node, 0);
+  if (round_product_ == nullptr && round_vector_ == nullptr) return operand(node, 0);
   std::copy_n(operand(node, 0), dim_, factor_.data());
-  round(factor_.data());
+  round(factor_.data(), round_product_);
+  round(factor_.data(), round_vector_);
   return factor_.data();
 }
 
 template <class Real>
 void Interpreter<Real>::multiply(const Real* matrix, const Real* vector, Real* result) const {
   for (std::size_t i = 0; i < dim_; ++i) result[i] = dot(matrix + i * dim_, vector, dim_);
-  round(result);
+  round(result, round_product_);
 }
 
 template <class Real>
@@ -176,7 +179,7 @@ void Interpreter<Real>::multiply_transposed(const Real* matrix, const Real* vect
     const Real* row = matrix + i * dim_;
     for (std::size_t j = 0; j < dim_; ++j) result[j] += row[j] * factor;
   }
-  round(result);
+  round(result, round_product_);
 }
 
 template <class Real>

@@ -35,8 +35,8 @@ struct Sources {
 template <class Real>
 class Interpreter {
  public:
-  // round_product: RunOptions.
-  Interpreter(const Program& program, Real (*round_product)(Real));
+  // round_product, round_vector: RunOptions.
+  Interpreter(const Program& program, Real (*round_product)(Real), Real (*round_vector)(Real));
 
   // Evaluates the nodes of Program::once, then, for every step, those of Program::each_step.
   void run_once(const Sources<Real>& sources) { run(program_->once, sources); }
@@ -50,17 +50,18 @@ class Interpreter {
   void evaluate(NodeId id, const Node& node, const Sources<Real>& sources);
   void load(NodeId id, const Node& node, const Real* block, int row);
   void apply(const Node& node, Real* result) const;
-  // The product's vector, rounded if products are.
+  // The product's vector, rounded if vectors or products are.
   const Real* factor(const Node& node);
   void multiply(const Real* matrix, const Real* vector, Real* result) const;
   void multiply_transposed(const Real* matrix, const Real* vector, Real* result) const;
-  void round(Real* numbers) const;
+  void round(Real* numbers, Real (*rounding)(Real)) const;
   void fill(Real* result, Real number) const;
   const Real* operand(const Node& node, std::size_t i) const { return value(node.operands[i]); }
 
   const Program* program_;
   std::size_t dim_;
   Real (*round_product_)(Real);
+  Real (*round_vector_)(Real);
   std::vector<Real> factor_;         // D numbers
   std::vector<Real> storage_;        // D numbers for every node evaluated
   std::vector<Real*> buffers_;       // by NodeId, into storage_

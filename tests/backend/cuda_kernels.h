@@ -20,6 +20,8 @@ kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 // cuda_unit_kernels.cpp
 kernel::Kernel packed_pairs();                           // each width, packing and unpacking
 kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kind, mma
+kernel::Kernel real_product();                           // fp32 in three terms and in tf32
+kernel::Kernel flagged_reals();                          // fp32 words that are their own flags
 kernel::Kernel warp_roles();                             // mbarriers of a block, named barriers
 kernel::Kernel cluster_sum();                            // stores to other blocks, mbarriers of a cluster
 kernel::Kernel grid_ring();                              // grid flags

@@ -83,6 +83,62 @@ Kernel matrix_product(Storage storage) {
   return b.finish();
 }
 
+// The layouts of two mma.m16n8k8 one after the other (PTX ISA).
+Kernel real_product() {
+  Builder b("real_product", 32, Math::Tf32, "c = a * b, 16 x 8 x 16; and a, rounded.");
+  const Memory a = b.input("a", Storage::F32, "[16, 16]"), w = b.input("b", Storage::F32, "[16, 8]");
+  const Memory c = b.output("c", Storage::F32, "[2, 16, 8]: in three terms, in tf32");
+  const Memory rounded = b.output("rounded", Storage::F32, "[16, 16]");
+  const Value group = b.let("group", b.thread() / 4), quarter = b.let("quarter", b.thread() % 4);
+  const Array left = b.array("left", Type::F32, 16), right = b.array("right", Type::F32, 8);
+  for (int i = 0; i < 8; ++i) {
+    const Value place = b.let("place", (group + i % 2 * 8) * 16 + (quarter + i / 2 * 4));
+    const Value x = b.load("x", a[place]);
+    b.write(left, b.constant(i), x);
+    b.write(left, b.constant(8 + i), b.round_tf32(x));
+    b.store(rounded[place], b.read(left, b.constant(8 + i)));
+  }
+  for (int i = 0; i < 4; ++i) {
+    const Value x = b.load("x", w[(quarter + i * 4) * 8 + group]);
+    b.write(right, b.constant(i), x);
+    b.write(right, b.constant(4 + i), b.round_tf32(x));
+  }
+  const Array sum = b.array("sum", Type::F32, 8);
+  b.for_("i", 0, 8, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
+  for (int way = 0; way < 2; ++way) {
+    b.mma(Storage::F32, sum, b.constant(way * 4), left, b.constant(way * 8), right, b.constant(way * 4),
+          way == 0 ? 3 : 1);
+    for (int half = 0; half < 2; ++half)
+      b.store_vector(
+          c[(group + half * 8) * 8 + quarter * 2 + way * 128],
+          {b.read(sum, b.constant(way * 4 + half * 2)), b.read(sum, b.constant(way * 4 + half * 2 + 1))});
+  }
+  return b.finish();
+}
+
+// Each block sends its values to the other of two, also what looks as if nothing had come.
+Kernel flagged_reals() {
+  Builder b("flagged_reals", 32, Math::Accurate, "y = x of the other block.");
+  const Memory x = b.input("x", Storage::F32, "[2, 256]"), y = b.output("y", Storage::F32, "as x");
+  const Memory sent = b.output("sent", Storage::I32, "[2, 256], all ones");
+  b.set_cooperative();
+  const Value place = b.let("place", b.block() * 256 + b.thread() * 4);
+  const Value other = b.let("other", (b.constant(1) - b.block()) * 256 + b.thread() * 4);
+  const auto low = b.load_vector("v", x[place], 4), high = b.load_vector("v", x[place + 128], 4);
+  b.store_flagged(sent[place], low);
+  for (int i = 0; i < 4; i += 2)
+    b.store_flagged(sent[place + (128 + i)],
+                    {high[static_cast<std::size_t>(i)], high[static_cast<std::size_t>(i) + 1]});
+  const Array got = b.array("got", Type::F32, 8);
+  b.load_flagged(got, b.constant(0), 2, sent[other], b.constant(128));
+  for (int half = 0; half < 2; ++half) {
+    std::vector<Value> values;
+    for (int i = 0; i < 4; ++i) values.push_back(b.read(got, b.constant(half * 4 + i)));
+    b.store_vector(y[place + half * 128], values);
+  }
+  return b.finish();
+}
+
 // Half of the warps fill a ring of two tiles, half empty it.
 Kernel warp_roles() {
   constexpr int kTurns = 7;

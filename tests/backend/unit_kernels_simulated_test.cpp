@@ -1,5 +1,8 @@
 // The sample kernels that also run on a GPU (tests/gpu/units_test.cpp), in the simulator: the same values,
 // and nothing to complain of.
+#include <bit>
+#include <cmath>
+
 #include "tests/backend/cuda_kernels.h"
 #include "tests/kernel/harness.h"
 
@@ -46,6 +49,36 @@ TEST(UnitKernelsSimulated, MatrixProduct) {
         sum += b[0].values[i % 256 / 16 * 16 + k] * b[1].values[k * 16 + i % 16];
       ASSERT_EQ(b[2].values[i], sum) << i;
     }
+  }
+}
+
+TEST(UnitKernelsSimulated, RealProduct) {
+  std::vector<GlobalBuffer> b{input_buffer(Storage::F32, values(256, 1237, 16381, 8190)),
+                              input_buffer(Storage::F32, values(128, 5, 15, 7)),
+                              output_buffer(Storage::F32, 256), output_buffer(Storage::F32, 256)};
+  expect_clean(kernel::test::run(real_product(), 1, b));
+  for (std::size_t i = 0; i < 256; ++i) {
+    EXPECT_EQ(b[3].values[i], round_tf32(b[0].values[i]));
+    float sum = 0;  // integers: exact in any order
+    const std::vector<float>& left = i < 128 ? b[0].values : b[3].values;
+    for (std::size_t k = 0; k < 16; ++k) sum += left[i % 128 / 8 * 16 + k] * b[1].values[k * 8 + i % 8];
+    ASSERT_EQ(b[2].values[i], sum) << i;
+  }
+  EXPECT_NE(b[0].values, b[3].values);
+}
+
+TEST(UnitKernelsSimulated, FlaggedReals) {
+  std::vector<double> x = values(512, 31, 127, 60);
+  std::vector<GlobalBuffer> b{input_buffer(Storage::F32, x), output_buffer(Storage::F32, 512),
+                              input_buffer(Storage::I32, std::vector<double>(512, kAbsent))};
+  b[0].values[77] = std::bit_cast<float>(kAbsent);
+  expect_clean(kernel::test::run(flagged_reals(), 2, b));
+  for (std::size_t i = 0; i < 512; ++i) {
+    const float want = b[0].values[(i + 256) % 512];
+    if (std::isnan(want))
+      EXPECT_TRUE(std::isnan(b[1].values[i])) << i;
+    else
+      EXPECT_EQ(b[1].values[i], want) << i;
   }
 }
 

@@ -1,5 +1,7 @@
 // Every cell with matrices, storage type, pass, and strategy or form of team on the GPU against the
 // reference.
+#include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "compiler/step/clip.h"
@@ -57,11 +59,16 @@ class DenseCell : public rondo::testing::GpuTest,
   }
 
   void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
-              bool save_products = false) {
+              bool save_products = false, std::optional<kernel::Math> math = {}) {
+    // One block has no room for more of all cells in fp32.
+    constexpr std::int64_t kOneBlockInFp32 = 40;
+    if (std::get<1>(GetParam()) == Storage::F32 && std::get<3>(GetParam()) == Form::Block)
+      for (VerifyCase& shape : cases) shape.sizes.dim = std::min(shape.sizes.dim, kOneBlockInFp32);
     const step::Sizes sizes = cases.back().sizes;
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
     schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
     p.save_products = save_products;
+    p.math = math.value_or(p.math);
     const auto plan = plan_for(cell, p);
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
@@ -99,6 +106,15 @@ TEST_P(SavedProducts, Tails) {
          20, {}, true);
 }
 
+// Products in tf32, against a loop that rounds their operands as well.
+class Tf32Products : public DenseCell {};
+TEST_P(Tf32Products, Tails) {
+  verify({{{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}},
+         20, {}, false, kernel::Math::Tf32);
+}
+TEST_P(Tf32Products, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}, 3, {}, false, kernel::Math::Tf32); }
+
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
   const char* forms[] = {"block", "cluster", "grid", "alternating"};
   return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
@@ -108,14 +124,20 @@ std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& i
 
 INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
-                                            ::testing::Values(Storage::BF16, Storage::F16),
+                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
                                             ::testing::Values(Pass::Forward, Pass::ForwardSave,
                                                               Pass::Backward),
                                             ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
                          name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Cells, Tf32Products,
+    ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()), ::testing::Values(Storage::F32),
+                       ::testing::Values(Pass::ForwardSave, Pass::Backward),
+                       ::testing::Values(Form::Block, Form::Cluster, Form::Grid, Form::Alternating)),
+    name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
-                                            ::testing::Values(Storage::BF16),
+                                            ::testing::Values(Storage::BF16, Storage::F32),
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward),
                                             ::testing::Values(Form::Block, Form::Grid, Form::Alternating)),
                          name_of_case);

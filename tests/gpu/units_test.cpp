@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "compiler/backend/cuda/emit.h"
+#include "compiler/kernel/simulate.h"
 #include "runtime/loaded_kernel.h"
 #include "runtime/nvrtc.h"
 #include "runtime/storage_codec.h"
@@ -161,6 +162,41 @@ TEST_F(Units, MatrixProduct) {
       return sum;
     });
   }
+}
+
+// Integers of 13 and 3 bits: three terms lose nothing, tf32 rounds the large ones, ties away from zero.
+TEST_F(Units, RealProduct) {
+  std::vector<Buffer> buffers{filled(Storage::F32, 256, [](int i) { return i * 1237 % 16381 - 8190; }),
+                              filled(Storage::F32, 128, [](int i) { return i * 5 % 15 - 7; }),
+                              untouched(Storage::F32, 256), untouched(Storage::F32, 256)};
+  const Status status = run(samples::real_product(), 1, buffers);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  const auto left = [&](int i) { return buffers[0].values[static_cast<std::size_t>(i)]; };
+  const auto rounded = [&](int i) {
+    return static_cast<double>(kernel::round_tf32(static_cast<float>(left(i))));
+  };
+  expect_values(buffers[3], rounded);
+  expect_values(buffers[2], [&](int i) {
+    double sum = 0;
+    for (int k = 0; k < 16; ++k) {
+      const int at = i % 128 / 8 * 16 + k;
+      sum += (i < 128 ? left(at) : rounded(at)) * buffers[1].values[static_cast<std::size_t>(k * 8 + i % 8)];
+    }
+    return sum;
+  });
+}
+
+TEST_F(Units, FlaggedReals) {
+  std::vector<Buffer> buffers{filled(Storage::F32, 512, [](int i) { return i * 31 % 127 - 60; }),
+                              untouched(Storage::F32, 512),
+                              filled(Storage::I32, 512, [](int) { return kernel::kAbsent; })};
+  buffers[0].values[77] = std::nan("");
+  const Status status = run(samples::flagged_reals(), 2, buffers);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_TRUE(std::isnan(buffers[1].values[77 + 256]));
+  buffers[0].values[77] = buffers[1].values[77 + 256] = 0;
+  expect_values(buffers[1],
+                [&](int i) { return buffers[0].values[static_cast<std::size_t>((i + 256) % 512)]; });
 }
 
 TEST_F(Units, WarpRoles) {

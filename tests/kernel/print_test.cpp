@@ -152,6 +152,20 @@ TEST(Print, MalformedKernelsPrintToo) {
             "5?>..]");
 }
 
+TEST(Print, ProductsOfFp32) {
+  Builder b("k", 32, Math::Tf32);
+  const Array sum = b.array("sum", Type::F32, 4), x = b.array("x", Type::F32, 12);
+  const Value zero = b.constant(0);
+  b.write(x, zero, b.round_tf32(b.read(x, b.constant(3)) + b.real(1)));
+  const std::string kernel = print(b.kernel());
+  EXPECT_NE(kernel.find("math tf32"), std::string::npos) << kernel;
+  EXPECT_NE(kernel.find("tf32(x[3] + 1.0)"), std::string::npos) << kernel;
+  const ArraySlice at{sum.id, zero.id()}, of{x.id, zero.id()};
+  EXPECT_EQ(print(b.kernel(), {Mma{Storage::F32, at, of, of}}), "mma.fp32 sum[0..] += x[0..] * x[0..]");
+  EXPECT_EQ(print(b.kernel(), {Mma{Storage::F32, at, of, of, 3}}),
+            "mma.fp32.3_terms sum[0..] += x[0..] * x[0..]");
+}
+
 TEST(SharedLayout, ArraysFollowEachOtherAlignedTo16Bytes) {
   Builder b("k", 32);
   b.shared("a", Storage::BF16, 3);

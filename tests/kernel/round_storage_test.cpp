@@ -1,6 +1,7 @@
 // Rounding to the storage types against a search among all 65,536 values of the type.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -127,6 +128,84 @@ TEST(Buffers, InputsAreRoundedAndDefinedOutputsPoisoned) {
   EXPECT_TRUE(std::isnan(output.values[0]) && std::isnan(output.values[1]));
   EXPECT_EQ(output.written, std::vector<bool>(2, false));
   EXPECT_EQ(output_buffer(Storage::I32, 5).integers.size(), 5u);
+}
+
+// ---- tf32 ----
+
+// The neighbours of |value| among the numbers with 10 bits of fraction, by their definition; on a tie the one
+// further from zero.
+double nearest_tf32(float value) {
+  int exponent = 0;
+  (void)std::frexp(value, &exponent);  // |value| in [2^(exponent - 1), 2^exponent)
+  const double step = std::ldexp(1.0, std::max(exponent - 1, -126) - 10);
+  const double magnitude = std::floor(std::abs(static_cast<double>(value)) / step + 0.5) * step;
+  return std::copysign(magnitude >= 0x1p128 ? std::numeric_limits<double>::infinity() : magnitude, value);
+}
+
+TEST(RoundTf32, IsTheNearestNumberTiesAwayFromZero) {
+  std::mt19937 rng(5);
+  for (int i = 0; i < 1'000'000; ++i) {
+    // Half of them ties or next to one.
+    std::uint32_t bits = static_cast<std::uint32_t>(rng());
+    if (i % 2 == 0) bits = (bits & 0xFFFFE000u) + 0x0FFFu + bits % 3;
+    const auto value = std::bit_cast<float>(bits);
+    if (!std::isfinite(value)) continue;
+    const float rounded = round_tf32(value);
+    ASSERT_EQ(static_cast<double>(rounded), nearest_tf32(value)) << value;
+    ASSERT_TRUE(is_tf32(rounded)) << value;
+    ASSERT_EQ(std::signbit(rounded), std::signbit(value)) << value;
+    ASSERT_EQ(is_tf32(value), value == rounded) << value;
+  }
+}
+
+TEST(RoundTf32, KnownValues) {
+  for (const float sign : {1.0f, -1.0f}) {
+    EXPECT_EQ(round_tf32(sign * (1 + 0x1p-11f)), sign * (1 + 0x1p-10f));  // a tie
+    EXPECT_EQ(round_tf32(sign * (1 + 0x3p-11f)), sign * (1 + 0x2p-10f));  // to even it would be the same
+    EXPECT_EQ(round_tf32(sign * (1 + 0x1p-11f - 0x1p-23f)), sign);
+    EXPECT_EQ(round_tf32(sign * 0x1p-137f), sign * 0x1p-136f);  // half of the least number
+    EXPECT_EQ(round_tf32(sign * 0x1p-138f), 0.0f);
+    EXPECT_EQ(round_tf32(sign * 0x1.FFCp127f), sign * 0x1.FFCp127f);  // the largest
+    EXPECT_EQ(round_tf32(sign * 0x1.FFDFFEp127f), sign * 0x1.FFCp127f);
+    EXPECT_EQ(round_tf32(sign * 0x1.FFEp127f), sign * std::numeric_limits<float>::infinity());
+    EXPECT_EQ(round_tf32(sign * std::numeric_limits<float>::infinity()),
+              sign * std::numeric_limits<float>::infinity());
+  }
+  for (const std::uint32_t nan : {0x7FFFFFFFu, 0xFFFFFFFFu, 0x7F800001u, 0x7FC00000u})
+    EXPECT_TRUE(std::isnan(round_tf32(std::bit_cast<float>(nan)))) << nan;
+}
+
+// Two numbers of tf32 hold all of a float but, at times, its last bit.
+TEST(RoundTf32, TwoPartsHoldAFloat) {
+  std::mt19937 rng(6);
+  int exact = 0, all = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(rng()));
+    if (!std::isfinite(value) || std::abs(value) < 0x1p-100f || std::abs(value) > 0x1p127f) continue;
+    const Tf32Parts parts = split_tf32(value);
+    ASSERT_EQ(parts.big, round_tf32(value));
+    ASSERT_TRUE(is_tf32(parts.small)) << value;
+    const double left = std::abs(static_cast<double>(value) - parts.big - parts.small);
+    const double last_place = std::ldexp(1.0, std::ilogb(value) - 23);
+    ASSERT_LE(left, last_place) << value;
+    exact += left == 0;
+    ++all;
+  }
+  EXPECT_GT(2 * exact, all);
+  for (const float value :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    const Tf32Parts parts = split_tf32(value);
+    EXPECT_TRUE(std::isnan(parts.big + parts.small));
+  }
+}
+
+TEST(FlaggedWord, IsNeverTheAbsentOne) {
+  for (const float value : {0.0f, -0.0f, 1.5f, -std::numeric_limits<float>::infinity()})
+    EXPECT_EQ(std::bit_cast<float>(flagged_word(value)), value);
+  const float absent = std::bit_cast<float>(kAbsent);
+  ASSERT_TRUE(std::isnan(absent));
+  EXPECT_NE(flagged_word(absent), kAbsent);
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(flagged_word(absent))));
 }
 
 }  // namespace

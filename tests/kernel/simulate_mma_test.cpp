@@ -170,6 +170,85 @@ TEST_P(Halves, SumsAreRoundedOnce) {
   EXPECT_EQ(buffers[3].values[kN], 0x1p24f);
 }
 
+// ---- fp32 ----
+
+// By the layouts of two m16n8k8 one after the other, straight from global memory.
+Kernel product_of_reals(int terms, bool rounds) {
+  Builder b("product", 32);
+  auto a = b.input("a", Storage::F32), w = b.input("b", Storage::F32), c = b.input("c", Storage::F32);
+  auto y = b.output("y", Storage::F32);
+  const Value lane = b.thread(), g = b.let("g", lane / 4), q = b.let("q", lane % 4);
+  auto left = b.array("left", Type::F32, 9), right = b.array("right", Type::F32, 4);
+  auto acc = b.array("acc", Type::F32, 4);
+  const auto operand = [&](Place place) {
+    const Value value = b.load("v", place);
+    return rounds ? b.round_tf32(value) : value;
+  };
+  for (int half = 0; half < 2; ++half) {
+    for (int r = 0; r < 4; ++r)
+      b.write(left, b.constant(1 + half * 4 + r),
+              operand(a[(g + r % 2 * 8) * kK + (q + (half * 8 + r / 2 * 4))]));
+    for (int r = 0; r < 2; ++r)
+      b.write(right, b.constant(half * 2 + r), operand(w[(q + (half * 8 + r * 4)) * kN + g]));
+  }
+  const Value at = b.let("at", g * kN + q * 2);
+  for (int r = 0; r < 4; ++r) b.write(acc, b.constant(r), b.load("c", c[at + (r / 2 * 8 * kN + r % 2)]));
+  const Value zero = b.constant(0);
+  b.mma(Storage::F32, acc, zero, left, b.constant(1), right, zero, terms);
+  for (int r = 0; r < 4; ++r) b.store(y[at + (r / 2 * 8 * kN + r % 2)], b.read(acc, b.constant(r)));
+  return b.finish();
+}
+
+std::vector<GlobalBuffer> reals(const std::vector<double>& a, const std::vector<double>& w) {
+  return {input_buffer(Storage::F32, a), input_buffer(Storage::F32, w),
+          input_buffer(Storage::F32, std::vector<double>(kM * kN, 3)), output_buffer(Storage::F32, kM * kN)};
+}
+
+// Integers of 13 and 3 bits: three terms lose nothing, tf32 rounds the large ones.
+TEST(SimulateMma, ProductsOfFp32InThreeTermsAndInTf32) {
+  std::vector<double> a, w;
+  for (int i = 0; i < kM * kK; ++i) a.push_back(i * 1237 % 16381 - 8190);
+  for (int i = 0; i < kK * kN; ++i) w.push_back(i * 5 % 15 - 7);
+  for (const bool tf32 : {false, true}) {
+    std::vector<GlobalBuffer> buffers = reals(a, w);
+    expect_clean(run(product_of_reals(tf32 ? 1 : 3, tf32), 1, buffers));
+    for (std::size_t i = 0; i < kM * kN; ++i) {
+      double sum = 3;
+      for (std::size_t k = 0; k < kK; ++k) {
+        const double left = a[i / kN * kK + k];
+        sum += (tf32 ? static_cast<double>(round_tf32(static_cast<float>(left))) : left) * w[k * kN + i % kN];
+      }
+      ASSERT_EQ(buffers[3].values[i], sum) << tf32 << " " << i;
+    }
+  }
+}
+
+// small * small is what three terms leave out.
+TEST(SimulateMma, ThreeTermsAreNearlyExact) {
+  std::vector<double> a(kM * kK, 0), w(kK * kN, 0);
+  const double x = 1 + 0x1p-12;  // parts 1 and 2^-12
+  a[0] = w[0] = x;
+  std::vector<GlobalBuffer> buffers = reals(a, w);
+  buffers[2] = input_buffer(Storage::F32, std::vector<double>(kM * kN, 0));
+  expect_clean(run(product_of_reals(3, false), 1, buffers));
+  EXPECT_EQ(buffers[3].values[0], static_cast<float>(x * x - 0x1p-24));
+  EXPECT_EQ(buffers[3].values[0], 1 + 0x1p-11f);
+}
+
+// Also where only one of the two operands was rounded.
+TEST(SimulateMma, OperandsInTf32MustBeRounded) {
+  std::vector<double> a(kM * kK, 1), w(kK * kN, 1);
+  a[16] = 1 + 0x1p-11;  // row 1, column 0: lane 4, register 0
+  std::vector<GlobalBuffer> buffers = reals(a, w);
+  expect_fault(run(product_of_reals(1, false), 1, buffers), Kind::Protocol,
+               {"thread 4 ", "register 0 of a", "no number of tf32"});
+  buffers = reals(w, std::vector<double>(kK * kN, 1 + 0x1p-11));
+  buffers[0] = input_buffer(Storage::F32, std::vector<double>(kM * kK, 1));
+  expect_fault(run(product_of_reals(1, false), 1, buffers), Kind::Protocol, {"register 0 of b"});
+  buffers = reals(a, w);
+  expect_clean(run(product_of_reals(1, true), 1, buffers));
+}
+
 // ---- planted faults ----
 
 // An mma whose operands are set in `set`; the arrays are acc, a and b.

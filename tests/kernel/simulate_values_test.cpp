@@ -86,26 +86,6 @@ TEST(SimulateValues, IntegerOpsOfBothWidths) {
     }
 }
 
-TEST(SimulateValues, BitsOfRealsComeBackWhole) {
-  Builder b("bits", 48);  // the second warp has 16 lanes
-  auto x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
-  auto words = b.output("words", Storage::I32);
-  const Value word = b.let("word", b.bits(b.load("v", x[b.thread()])));
-  b.store(words[b.thread()], word);
-  b.store(y[b.thread()], b.from_bits(word));
-  std::vector<double> values;
-  for (int i = 0; i < 48; ++i)
-    values.push_back(static_cast<float>(std::ldexp(i % 2 == 0 ? 1.1 : -1.3, 3 * i - 70)));
-  values[7] = INFINITY, values[40] = -0.0;
-  std::vector<GlobalBuffer> buffers{input_buffer(Storage::F32, values), output_buffer(Storage::F32, 48),
-                                    output_buffer(Storage::I32, 48)};
-  expect_clean(run(b.finish(), 1, buffers));
-  for (std::size_t i = 0; i < 48; ++i) {
-    EXPECT_EQ(buffers[1].values[i], values[i]);
-    EXPECT_EQ(buffers[2].integers[i], std::bit_cast<std::int32_t>(static_cast<float>(values[i])));
-  }
-}
-
 TEST(SimulateValues, EveryScalarOpIsEvaluateInFullAndPartialWarps) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0, 3);

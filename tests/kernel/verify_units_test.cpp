@@ -123,10 +123,6 @@ TEST(VerifyUnits, PackingExpressions) {
                        return UnpackExpr{Storage::F16, real(u), true};
                      }),
                  "a packed pair is i32");
-  expect_sound(let(Type::I32, [&](Units& u) { return BitsExpr{real(u)}; }));
-  expect_sound(let(Type::F32, [&](Units& u) { return BitsExpr{u.n.id()}; }));
-  expect_finding(let(Type::F32, [&](Units& u) { return BitsExpr{real(u)}; }), "no bits of f32 as f32");
-  expect_finding(let(Type::I32, [&](Units& u) { return BitsExpr{u.n.id()}; }), "no bits of i32 as i32");
 }
 
 TEST(VerifyUnits, Products) {
@@ -137,7 +133,8 @@ TEST(VerifyUnits, Products) {
   const auto acc = u.slice(u.acc, 4), a = u.slice(u.pairs, 0), b = u.slice(u.pairs, 4);
   expect_sound(mma(Storage::BF16, acc, a, b));
   expect_sound(mma(Storage::F16, acc, u.slice(u.pairs, 2), b));
-  expect_finding(mma(Storage::F32, acc, a, b), "a product of fp32");
+  expect_finding(mma(Storage::I32, acc, a, b), "a product of int32");
+  expect_finding(mma(Storage::F32, acc, a, b), "pairs is i32, not f32");
   expect_finding(mma(Storage::F16, a, a, b), "pairs is i32, not f32");
   expect_finding(mma(Storage::F16, acc, acc, b), "acc is f32, not i32");
   expect_finding(mma(Storage::F16, u.slice(u.acc, 5), a, b), "elements 5 to 8 reach outside acc[8]");
@@ -146,6 +143,35 @@ TEST(VerifyUnits, Products) {
   expect_finding(mma(Storage::F16, acc, a, u.slice(u.pairs, -1)), "= -1 is outside pairs[6]");
   expect_finding(mma(Storage::F16, acc, a, {u.pairs.id, u.n.id()}), "not known at compile time");
   expect_finding(mma(Storage::F16, acc, a, {7, u.zero.id()}), "no register array 7");
+}
+
+// Operands of fp32 are twice as long.
+TEST(VerifyUnits, ProductsOfFp32) {
+  Units u;
+  const Array reals = u.b.array("elements", Type::F32, 12);
+  const auto mma = [&](Storage storage, int a, int b, int terms) {
+    return u.with({Mma{storage, u.slice(u.acc, 0), u.slice(storage == Storage::F32 ? reals : u.pairs, a),
+                       u.slice(storage == Storage::F32 ? reals : u.pairs, b), terms}});
+  };
+  for (const int terms : {1, 3}) expect_sound(mma(Storage::F32, 0, 8, terms));
+  for (const int terms : {0, 2, 4}) expect_finding(mma(Storage::F32, 0, 8, terms), "terms; 1 or 3 are legal");
+  expect_finding(mma(Storage::BF16, 0, 4, 3), "a product of bf16 in 3 terms; 1 is legal");
+  expect_finding(mma(Storage::F32, 5, 8, 1), "elements 5 to 12 reach outside elements[12]");
+  expect_finding(mma(Storage::F32, 0, 9, 3), "elements 9 to 12 reach outside elements[12]");
+  expect_finding(u.with({Mma{Storage::F32, u.slice(u.acc, 0), u.slice(u.pairs, 0), u.slice(reals, 8), 3}}),
+                 "pairs is i32, not f32");
+  expect_finding(mma(Storage::F16, 0, 8, 1), "outside pairs[6]");
+}
+
+TEST(VerifyUnits, RoundedToTf32) {
+  Units u;
+  const auto rounded = [&](Value value, Type type) {
+    const ExprId id = u.b.add({type, RoundExpr{value.id()}});
+    return u.with({ArrayWrite{u.acc.id, u.zero.id(), id}});
+  };
+  expect_sound(rounded(u.b.real(1), Type::F32));
+  expect_finding(rounded(u.zero, Type::F32), "i32 rounded to tf32");
+  expect_finding(rounded(u.b.real(1), Type::I32), "a number of tf32");
 }
 
 TEST(VerifyUnits, Matrices) {

@@ -38,14 +38,36 @@ TEST(ChooseDense, PersistentWhereverTheMatricesFit) {
               << cell << " D=" << dim << " B=" << batch << " " << schedule::pass_name(pass);
 }
 
-TEST(ChooseDense, AlternatingWhereTheyDoNotAndInFp32) {
+TEST(ChooseDense, AlternatingWhereTheyDoNot) {
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
     for (const std::int64_t dim : {2304, 4096, 4099})
       for (const std::int64_t batch : {1, 16, 256})
         EXPECT_EQ(chosen("lstm", {batch, 128, 1, dim}, Storage::F16, pass), "alternating") << dim;
-    for (const std::int64_t dim : {1, 64, 2048})
-      EXPECT_EQ(chosen("mgu", {16, 1024, 2, dim}, Storage::F32, pass), "alternating") << dim;
+    EXPECT_EQ(chosen("mgu", {16, 1024, 2, 2048}, Storage::F32, pass), "alternating");
   }
+}
+
+// A matrix of fp32 needs twice the room.
+TEST(ChooseDense, PersistentInFp32) {
+  for (const char* cell : {"lstm", "gru", "mgu"})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+      for (const std::int64_t dim : {64, 256, 512})
+        EXPECT_EQ(chosen(cell, {16, 1024, 1, dim}, Storage::F32, pass), "persistent") << cell << " " << dim;
+  EXPECT_EQ(chosen("lstm", {16, 1024, 1, 1536}, Storage::BF16, Pass::Forward), "persistent");
+  EXPECT_EQ(chosen("lstm", {16, 1024, 1, 1536}, Storage::F32, Pass::Forward), "alternating");
+}
+
+// What is tuned for products in tf32 is no choice for those in fp32, not even as a neighbour.
+TEST(ChooseDense, MathIsPartOfTheProblem) {
+  const step::Cell cell = testing::library_cell("gru");
+  schedule::Problem accurate = problem_of({16, 1024, 1, 256}, Storage::F32, Pass::Forward), tf32 = accurate;
+  tf32.math = kernel::Math::Tf32;
+  const db::Problem key = database_problem(cell, accurate, kProfile);
+  const db::Problem other = database_problem(cell, tf32, kProfile);
+  EXPECT_EQ(key.math, "accurate") << "records from before there was tf32 are still found";
+  EXPECT_EQ(other.math, "tf32");
+  EXPECT_FALSE(key == other);
+  EXPECT_FALSE(db::alike(key, other));
 }
 
 // An LSTM of 2048 channels fills the chip of an H200; the sweep back needs more beside the matrices.

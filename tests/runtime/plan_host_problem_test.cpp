@@ -110,6 +110,43 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
   }
 }
 
+// Products in tf32 have a loop of their own, with the error of tf32 (half a unit of 10 bits an operand); what
+// is no product, and what it is compared with, stays the same.
+TEST(HostProblem, TheLoopRoundsProductsToTf32WhereTheyAre) {
+  for (const char* name : {"lstm", "mingru"}) {
+    const step::Cell cell = testing::library_cell(name);
+    schedule::Problem problem = testing::problem_of(Pass::Backward, 64, Storage::F32);
+    const auto data = random_problem(cell, problem, {3, 9, 1, 64}, {});
+    ASSERT_TRUE(data.ok()) << data.error().message;
+    const auto exact = run_reference(cell, problem, *data);
+    const auto loop = run_plain_loop(cell, problem, *data);
+    problem.math = kernel::Math::Tf32;
+    const auto same = run_reference(cell, problem, *data);
+    const auto tf32 = run_plain_loop(cell, problem, *data);
+    ASSERT_TRUE(exact.ok() && loop.ok() && same.ok() && tf32.ok());
+    EXPECT_EQ(exact->forward.outputs, same->forward.outputs);
+    const auto error = [&](const step::TensorMap<float>& got, const step::TensorMap<double>& want) {
+      double worst = 0;
+      for (const auto& [tensor, values] : want)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          worst = std::max(worst, std::abs(static_cast<double>(got.at(tensor)[i]) - values[i]));
+      return worst;
+    };
+    const double forward = error(tf32->forward.outputs, exact->forward.outputs);
+    const double backward = error(tf32->backward.inputs, exact->backward.inputs);
+    if (std::string(name) == "mingru") {
+      EXPECT_EQ(tf32->forward.outputs, loop->forward.outputs) << "it has no product";
+      continue;
+    }
+    for (const double worst : {forward, backward}) {
+      EXPECT_GT(worst, 0x1p-18);
+      EXPECT_LT(worst, 0x1p-6);
+    }
+    EXPECT_LT(error(loop->forward.outputs, exact->forward.outputs), forward / 16);
+    EXPECT_LT(error(loop->backward.inputs, exact->backward.inputs), backward / 16);
+  }
+}
+
 TEST(TensorLayout, SizesFollowTheLayouts) {
   const step::Cell cell = testing::library_cell("lstm");
   const step::Sizes sizes{3, 5, 2, 16};

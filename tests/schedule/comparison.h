@@ -29,13 +29,15 @@ inline double unit_roundoff(Storage storage) {
   return storage == Storage::BF16 ? std::exp2(-9) : storage == Storage::F16 ? std::exp2(-12) : std::exp2(-24);
 }
 
-inline step::RunOptions<float> plain_loop(Storage storage) {
+// With Math::Tf32 the matrices are rounded too (Comparison::draw_arguments).
+inline step::RunOptions<float> plain_loop(Storage storage, kernel::Math math) {
   step::RunOptions<float> options;
   options.threads = 1;
   options.round_state = storage == Storage::BF16  ? rounded_to<Storage::BF16>
                         : storage == Storage::F16 ? rounded_to<Storage::F16>
                                                   : rounded_to<Storage::F32>;
   options.round_product = options.round_state;
+  if (math == kernel::Math::Tf32) options.round_vector = kernel::round_tf32;
   return options;
 }
 
@@ -53,7 +55,8 @@ struct Case {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
            " D=" + std::to_string(problem.sizes.dim) + " " + kernel::storage_name(problem.storage) + " " +
-           (problem.save_products ? "products saved " : "") + print(parameters);
+           kernel::math_name(problem.math) + " " + (problem.save_products ? "products saved " : "") +
+           print(parameters);
   }
 };
 
@@ -103,7 +106,7 @@ class Comparison {
   void backward() {
     const auto truth = run_backward(case_.cell, case_.problem.sizes, arguments_, loss_, options64());
     const auto plain = run_backward(case_.cell, case_.problem.sizes, arguments32_, loss32_,
-                                    plain_loop(case_.problem.storage));
+                                    plain_loop(case_.problem.storage, case_.problem.math));
     ASSERT_TRUE(truth) << truth.error().message;
     ASSERT_TRUE(plain) << plain.error().message;
     case_.problem.pass = Pass::Backward;
@@ -156,6 +159,8 @@ class Comparison {
               matrix ? case_.matrix_scale / std::sqrt(static_cast<double>(case_.problem.sizes.dim)) : 0.5;
           put(arguments_.params, arguments32_.params, {Role::Param, id},
               draw(rng_, count, scale, matrix ? storage : Storage::F32));
+          if (matrix && case_.problem.math == kernel::Math::Tf32)
+            for (float& value : arguments32_.params.at(tensor.name)) value = kernel::round_tf32(value);
           break;
         }
         case TensorKind::State:
@@ -229,7 +234,7 @@ class Comparison {
 
   step::RunOptions<double> options64() const { return {1, true, nullptr}; }
   step::RunOptions<float> with_history() const {
-    auto options = plain_loop(case_.problem.storage);
+    auto options = plain_loop(case_.problem.storage, case_.problem.math);
     options.keep_history = true;
     return options;
   }

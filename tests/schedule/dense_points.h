@@ -9,7 +9,7 @@ namespace rondo::schedule {
 // A legal point near the wanted one: fewer blocks where the head is too small for so many.
 inline Parameters persistent_point(const Problem& problem, int blocks, int grid, int turn,
                                    bool reduce_scatter, int share = 1) {
-  int vector = 8;
+  int vector = 16 / kernel::storage_bytes(problem.storage);
   while (problem.sizes.dim % vector != 0) vector /= 2;
   const int unit_blocks = reduce_scatter && blocks % 2 == 1 ? 2 : turn % 2 + 1;
   const int tiles = persistent_units(problem.sizes.dim, blocks, unit_blocks) * blocks / 16;

@@ -45,12 +45,13 @@ struct ExactCell {
 class ExactCase {
  public:
   ExactCase(const char* strategy, Parameters parameters, kernel::Storage storage = kernel::Storage::BF16,
-            const step::Clip& clip = {}, const ExactCell& cell = {})
+            const step::Clip& clip = {}, const ExactCell& cell = {}, kernel::Math math = kernel::Math::Fast)
       : cell_(step::clipped(frontend::parse(cell.text, "exact.cell").cells.at(0), clip).value()),
         strategy_(find_strategy(strategy)),
         parameters_(std::move(parameters)) {
     problem_.sizes = {5, 3, 2, 40};
     problem_.storage = storage;
+    problem_.math = math;
     problem_.save_products = cell.save_products;
   }
 

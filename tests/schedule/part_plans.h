@@ -22,10 +22,13 @@ struct PartPlan {
 };
 
 inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parameters& changed,
-                                std::set<kernel::Part> parts) {
+                                std::set<kernel::Part> parts,
+                                kernel::Storage storage = kernel::Storage::BF16) {
   PartPlan result{name, cell_named("lstm"), {}, {}, std::move(parts)};
   result.problem.sizes = {3, 37, 1, 64};
   result.problem.pass = pass;
+  result.problem.storage = storage;
+  result.problem.math = default_math(storage);
   Parameters parameters = {{"blocks", 1},      {"grid", 0},     {"reduce_scatter", 0}, {"share", 1},
                            {"lend", 0},        {"together", 1}, {"splits", 1},         {"unit_blocks", 1},
                            {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},         {"steps", 4},
@@ -52,6 +55,8 @@ inline std::vector<PartPlan> part_plans() {
   return {persistent_plan("one_block", Pass::Forward, {{"splits", 2}}, block),
           persistent_plan("cluster_of_4", Pass::Forward, {{"blocks", 4}, {"splits", 2}}, cluster),
           persistent_plan("grid_of_2", Pass::Forward, {{"blocks", 2}, {"grid", 1}, {"splits", 2}}, grid),
+          persistent_plan("fp32_in_grid_of_2", Pass::Forward, {{"blocks", 2}, {"grid", 1}, {"vector", 4}},
+                          grid, kernel::Storage::F32),
           persistent_plan("reduce_scatter_in_cluster", Pass::Backward, {{"blocks", 4}, {"reduce_scatter", 1}},
                           cluster),
           persistent_plan("reduce_scatter_in_grid", Pass::Backward,

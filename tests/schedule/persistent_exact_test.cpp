@@ -4,8 +4,9 @@
 namespace rondo::schedule {
 namespace {
 
-void run(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1,
-         const step::Clip& clip = {}) {
+void run_in(kernel::Storage storage, kernel::Math math, int blocks, int grid, int splits, int reduce_scatter,
+            int share, const step::Clip& clip) {
+  SCOPED_TRACE(kernel::math_name(math));
   ExactCase("persistent",
             {{"blocks", blocks},
              {"together", 1},
@@ -19,11 +20,18 @@ void run(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1
              {"chains", 2},
              {"steps", 2},
              {"stages", 3},
-             {"vector", 8},
+             {"vector", 16 / kernel::storage_bytes(storage)},
              {"loaders", 1},
              {"writers", 1}},
-            kernel::Storage::BF16, clip)
+            storage, clip, {}, math)
       .run();
+}
+
+// In bf16, and in fp32 by both kinds of products.
+void run(int blocks, int grid, int splits, int reduce_scatter = 0, int share = 1) {
+  run_in(kernel::Storage::BF16, kernel::Math::Fast, blocks, grid, splits, reduce_scatter, share, {});
+  for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Tf32})
+    run_in(kernel::Storage::F32, math, blocks, grid, splits, reduce_scatter, share, {});
 }
 
 TEST(PersistentExact, OneBlock) { run(1, 0, 1); }
@@ -38,9 +46,12 @@ TEST(PersistentExact, ReduceScatterInGridOfClusters) { run(4, 1, 1, 1, 2); }
 // Bounds that these numbers reach, alone and together.
 TEST(PersistentExact, ClippedRecurrence) {
   for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}, step::Clip{3.0, 1.0}}) {
-    run(1, 0, 1, 0, 1, clip);
-    run(2, 0, 1, 0, 1, clip);
-    run(3, 1, 1, 0, 1, clip);
+    const auto clipped = [&](int blocks, int grid) {
+      run_in(kernel::Storage::BF16, kernel::Math::Fast, blocks, grid, 1, 0, 1, clip);
+    };
+    clipped(1, 0);
+    clipped(2, 0);
+    clipped(3, 1);
   }
 }
 

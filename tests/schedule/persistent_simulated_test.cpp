@@ -26,6 +26,24 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
     }
 }
 
+// One case a cell: products in three terms, and in tf32, whose loop needs more than one channel not to be
+// right by luck. `turn` makes another choice of kinds and sizes for each form.
+void run_fp32(int turn, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
+  for (const step::Cell& cell : dense_cells()) {
+    ++turn;
+    const std::int64_t dims[] = {40, 1, 72}, batches[] = {1, 5, 12}, times[] = {1, 2, 7};
+    const bool tf32 = turn % 2 == 0;
+    Case c{kPersistent, cell, {}, {}, {}, true};
+    c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1,
+                       dims[tf32 ? turn / 2 % 2 * 2 : turn / 2 % 3]};
+    c.problem.storage = Storage::F32;
+    c.problem.math = tf32 ? kernel::Math::Tf32 : kernel::Math::Accurate;
+    c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
+    Comparison(std::move(c)).run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(PersistentSimulated, OneBlockBf16) { run_all_sizes(Storage::BF16, 1); }
 TEST(PersistentSimulated, OneBlockFp16) { run_all_sizes(Storage::F16, 1); }
 TEST(PersistentSimulated, ClusterOf2) { run_all_sizes(Storage::BF16, 2); }
@@ -39,11 +57,44 @@ TEST(PersistentSimulated, ReduceScatterInGridOf3) { run_all_sizes(Storage::BF16,
 TEST(PersistentSimulated, ReduceScatterInGridOfTwoClusters) { run_all_sizes(Storage::F16, 4, 1, true, 2); }
 TEST(PersistentSimulated, ReduceScatterInGridOfClustersOf4) { run_all_sizes(Storage::BF16, 8, 1, true, 4); }
 
+TEST(PersistentSimulated, Fp32OneBlock) { run_fp32(0, 1); }
+TEST(PersistentSimulated, Fp32ClusterOf2) { run_fp32(1, 2); }
+TEST(PersistentSimulated, Fp32ClusterOf4) { run_fp32(2, 4); }
+TEST(PersistentSimulated, Fp32GridOf3) { run_fp32(3, 3, 1); }
+TEST(PersistentSimulated, Fp32ReduceScatterInClusterOf2) { run_fp32(4, 2, 0, true); }
+TEST(PersistentSimulated, Fp32ReduceScatterInClusterOf4) { run_fp32(5, 4, 0, true); }
+TEST(PersistentSimulated, Fp32ReduceScatterInGridOf3) { run_fp32(6, 3, 1, true); }
+TEST(PersistentSimulated, Fp32ReduceScatterInGridOfTwoClusters) { run_fp32(7, 4, 1, true, 2); }
+TEST(PersistentSimulated, Fp32ReduceScatterInGridOfClustersOf4) { run_fp32(8, 8, 1, true, 4); }
+
 TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
   Case c{kPersistent, cell_named("gru"), {}, {}, {}, true};
   c.problem.sizes = {3, 37, 1, 40};
   c.parameters = persistent_point(c.problem, 4, 1, 1, true, 2);
   Comparison(std::move(c)).run();
+}
+
+TEST(PersistentSimulated, Fp32GridOf3ManySteps) {
+  for (const bool reduce_scatter : {false, true}) {
+    Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
+    c.problem.sizes = {3, 37, 1, 40};
+    c.problem.storage = Storage::F32;
+    c.problem.math = kernel::Math::Accurate;
+    c.parameters = persistent_point(c.problem, 3, 1, 2, reduce_scatter);
+    Comparison(std::move(c)).run();
+  }
+}
+
+// Gates saturate, and gradients grow from step to step.
+TEST(PersistentSimulated, Fp32LargeMatrices) {
+  for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Tf32}) {
+    Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true, 5};
+    c.problem.sizes = {5, 6, 1, 72};
+    c.problem.storage = Storage::F32;
+    c.problem.math = math;
+    c.parameters = persistent_point(c.problem, 2, 0, 1, false);
+    Comparison(std::move(c)).run();
+  }
 }
 
 // A group of four warps of which some neither stage nor store.

@@ -170,6 +170,13 @@ TEST(SavedProductsSimulated, ReduceScatterInClusterOf2) { run_all_cells(Storage:
 TEST(SavedProductsSimulated, ReduceScatterInGridOf3) { run_all_cells(Storage::BF16, 3, 1, true); }
 TEST(SavedProductsSimulated, ReduceScatterInGridOfTwoClusters) { run_all_cells(Storage::F16, 4, 1, true, 2); }
 
+TEST(SavedProductsSimulated, Fp32) {
+  for (const char* cell : {"gru", "mgu"})
+    for (const bool reduce_scatter : {false, true})
+      run(kPersistent, cell_named(cell), Storage::F32, {5, 4, 1, 40},
+          [&](const Problem& p) { return persistent_point(p, 3, 1, 1, reduce_scatter); });
+}
+
 TEST(SavedProductsSimulated, AlternatingOfEveryType) {
   int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})

@@ -45,8 +45,8 @@ inline kernel::SimulationResult run(const AffineLaunch& built, const Kernel& dam
     if (static_cast<kernel::ParamId>(i) == damaged.status)
       return kernel::input_buffer(kernel::Storage::I32, {0});
     if (damaged.params[i].storage == kernel::Storage::I32)
-      return kernel::input_buffer(kernel::Storage::I32, std::vector<double>(static_cast<std::size_t>(built.words),
-                                                                            kernel::kAbsent));
+      return kernel::input_buffer(
+          kernel::Storage::I32, std::vector<double>(static_cast<std::size_t>(built.words), kernel::kAbsent));
     if (damaged.params[i].written) return kernel::output_buffer(kernel::Storage::F32, kTime * kDim);
     return kernel::input_buffer(kernel::Storage::F32, std::vector<double>(kTime * kDim, 0.5));
   };
@@ -105,7 +105,8 @@ inline ExprId without_turns(Kernel& kernel, ExprId id, int slot_count) {
     if (const auto* slots = std::get_if<kernel::IntConst>(&kernel.expr(rest->b).node);
         slots && slots->value == slot_count)
       return constant(kernel, 0);
-  kernel::for_each_operand(copy, [&](ExprId& operand) { operand = without_turns(kernel, operand, slot_count); });
+  kernel::for_each_operand(copy,
+                           [&](ExprId& operand) { operand = without_turns(kernel, operand, slot_count); });
   kernel.expressions.push_back(std::move(copy));
   return static_cast<ExprId>(kernel.expressions.size()) - 1;
 }

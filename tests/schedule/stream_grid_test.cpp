@@ -1,7 +1,7 @@
-// stream among blocks of the grid: what the exchange of maps through global memory rests on, piece by piece. A
-// kernel as built is damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream.h"
+// stream among blocks of the grid: what the exchange of maps through global memory rests on, piece by piece.
+// A kernel as built is damaged in one place, and the simulator must say so.
 #include "compiler/schedule/stream_grid.h"
+#include "compiler/schedule/stream.h"
 #include "tests/schedule/stream_damage.h"
 
 namespace rondo::schedule {
@@ -27,23 +27,24 @@ TEST(StreamGrid, IsCleanAsBuilt) {
 }
 
 TEST(StreamGrid, AMapThatIsNotSentIsADeadlock) {
-  expect_reported(in_grid(), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock,
-                  "exchange[");
+  expect_reported(
+      in_grid(), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock, "exchange[");
 }
 
 TEST(StreamGrid, AMapThatIsNotAnnouncedIsADeadlock) {
-  expect_reported(in_grid(), [](Kernel& k) { drop<kernel::MbarrierArrive>(k); }, Fault::Kind::Deadlock,
-                  "maps_ready");
+  expect_reported(
+      in_grid(), [](Kernel& k) { drop<kernel::MbarrierArrive>(k); }, Fault::Kind::Deadlock, "maps_ready");
 }
 
 TEST(StreamGrid, MapsReadWithoutWaitingAreARace) {
-  expect_reported(in_grid(), [](Kernel& k) { drop<kernel::MbarrierWait>(k); }, Fault::Kind::Race,
-                  "block_maps[");
+  expect_reported(
+      in_grid(), [](Kernel& k) { drop<kernel::MbarrierWait>(k); }, Fault::Kind::Race, "block_maps[");
 }
 
 // Each lane that brings maps knows only of the blocks whose words it has read.
 TEST(StreamGrid, LanesThatDoNotWaitForEachOtherAreARace) {
-  expect_reported(in_grid(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "block_maps[");
+  expect_reported(
+      in_grid(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "block_maps[");
 }
 
 TEST(StreamGrid, OneSlotIsARace) {

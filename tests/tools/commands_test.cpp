@@ -201,6 +201,7 @@ TEST(BadInput, CommandLine) {
       {{"check", "mingru", "--shape", "B=0"}, 2, "B must be a whole number"},
       {{"check", "mingru", "--dtype", "fp8"}, 2, "unknown dtype 'fp8'"},
       {{"check", "mingru", "--math", "sloppy"}, 2, "unknown math"},
+      {{"check", "lstm", "--dtype", "bf16", "--math", "tf32"}, 2, "math 'tf32' with dtype 'bf16'"},
       {{"check", "mingru", "--pass", "fw,bw"}, 2, "takes one pass"},
       {{"check", "mingru", "--const", "nosuch=1"}, 2, "has no constant"},
       {{"check", "lstm", "--clip-forward=-1"}, 2, "--clip-forward '-1' is no positive number"},
@@ -258,12 +259,6 @@ TEST(BadInput, CellsThatNoStrategyComputes) {
   for (const char* command : {"emit", "tune"})
     expect_refused({{command, file, "--no-db", "--no-gpu"}, 3, "no strategy computes cell norm"});
   expect_refused({{"verify", file, "--simulate"}, 3, "no strategy computes cell norm"});
-}
-
-TEST(BadInput, PersistentTakesNoFp32) {
-  expect_refused({{"emit", "gru", "--no-db", "--no-gpu", "--dtype", "fp32", "--strategy", "persistent"},
-                  2,
-                  "fp32 storage: its products run on the tensor cores"});
 }
 
 TEST(BadInput, ForeignFilesAreNoDatabase) {

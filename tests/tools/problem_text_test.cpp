@@ -63,6 +63,27 @@ TEST(ProblemText, ConstantsMustExist) {
   EXPECT_NE(constants.error().message.find("nosuch"), std::string::npos);
 }
 
+// tf32 is a way to multiply matrices of fp32.
+TEST(ProblemText, MathInTf32) {
+  const auto file = load_cell_file("lstm");
+  const auto cell = select_cell(file.value(), "");
+  const auto problem = [&](const char* dtype, const char* math) {
+    ProblemText text;
+    text.dtype = dtype;
+    text.math = math;
+    return parse_problem(cell.value(), text, schedule::Pass::Forward, "sm_90");
+  };
+  EXPECT_EQ(problem("fp32", "tf32")->math, kernel::Math::Tf32);
+  EXPECT_EQ(problem("fp32", "")->math, kernel::Math::Accurate);
+  for (const char* dtype : {"bf16", "fp16"}) {
+    const auto refused = problem(dtype, "tf32");
+    ASSERT_FALSE(refused.ok()) << dtype;
+    EXPECT_EQ(refused.error().message, std::string("math 'tf32' with dtype '") + dtype + "'");
+    EXPECT_NE(refused.error().hint.find("--dtype fp32"), std::string::npos);
+  }
+  EXPECT_NE(problem("fp32", "exact").error().hint.find("tf32"), std::string::npos);
+}
+
 Result<schedule::Problem> saving(const std::string& name, const std::string& save, schedule::Pass pass) {
   const auto file = load_cell_file(name);
   const auto cell = select_cell(file.value(), "");

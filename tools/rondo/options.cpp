@@ -30,7 +30,7 @@ void add_cell(CLI::App& app, Options& o) {
 void add_problem(CLI::App& app, Options& o, bool several_passes) {
   app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->capture_default_str();
   app.add_option("--dtype", o.dtype, "bf16, fp16 or fp32")->capture_default_str();
-  app.add_option("--math", o.math, "fast or accurate; default: fast for 16-bit types");
+  app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
   app.add_option("--pass", o.pass, several_passes ? "fw, fws, bw, or a list: fw,bw" : "fw, fws or bw")
       ->capture_default_str();
 }
@@ -127,7 +127,7 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
   app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");
-  app.add_option("--math", o.math, "fast or accurate; default: fast for 16-bit types");
+  app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
   app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
   add_target(app, o);
   add_database(app, o);

@@ -225,9 +225,9 @@ struct ExpressionWriter::Visit {
     w.prelude_.require(half);
     return {fmt::format("{}({})", half, w.whole(e.pair)), kPrimary};
   }
-  Text operator()(const BitsExpr& e) const {
-    return {fmt::format("{}({})", type == Type::I32 ? "__float_as_int" : "__int_as_float", w.whole(e.a)),
-            kPrimary};
+  Text operator()(const RoundExpr& e) const {
+    w.prelude_.require("round_tf32");
+    return {fmt::format("round_tf32({})", w.whole(e.a)), kPrimary};
   }
 };
 

@@ -198,8 +198,11 @@ struct StatementWriter::Visit {
   void operator()(const ClusterBarrier&) const { call("cluster_barrier"); }
 
   void operator()(const Mma& s) const {
-    call(fmt::format("mma_{}", storage_name(s.storage)), w.expressions_.address(s.acc),
-         w.expressions_.address(s.a), w.expressions_.address(s.b));
+    const std::string storage = s.storage != Storage::F32 ? storage_name(s.storage)
+                                : s.terms == 1            ? "tf32"
+                                                          : "tf32x3";
+    call("mma_" + storage, w.expressions_.address(s.acc), w.expressions_.address(s.a),
+         w.expressions_.address(s.b));
   }
   void operator()(const LoadMatrix& s) const {
     call(fmt::format("load_matrix_x{}{}", s.count, s.transposed ? "_transposed" : ""),
@@ -240,13 +243,20 @@ struct StatementWriter::Visit {
     call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target), status());
   }
 
+  std::string flagged(ExprId value) const {
+    if (w.kernel_.expr(value).type != Type::F32) return text(value);
+    w.prelude_.require("flagged_word");
+    return fmt::format("flagged_word({})", text(value));
+  }
   void operator()(const StoreFlagged& s) const {
     std::string words;
-    for (ExprId value : s.values) words += (words.empty() ? "" : ", ") + text(value);
+    for (ExprId value : s.values) words += (words.empty() ? "" : ", ") + flagged(value);
     call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
   }
   void operator()(const LoadFlagged& s) const {
-    const std::string helper = s.once ? "load_flagged_once" : "load_flagged";
+    const bool reals = w.kernel_.arrays[static_cast<std::size_t>(s.into.array)].type == Type::F32;
+    const std::string helper =
+        std::string(reals ? "load_flagged_fp32" : "load_flagged") + (s.once ? "_once" : "");
     w.prelude_.require(helper);
     w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
                        w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));

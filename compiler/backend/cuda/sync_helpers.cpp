@@ -215,6 +215,31 @@ __device__ __forceinline__ void load_flagged_once(int* into, const int* from, in
                  : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
 }
 )"},
+      {"flagged_word",
+       {},
+       R"(// The bits of a float, but for one NaN, which would say that nothing has come: it gives way to another.
+__device__ __forceinline__ int flagged_word(float x) { return int(min(__float_as_uint(x), 0xfffffffeu)); }
+)"},
+      {"load_flagged_fp32",
+       {"load_flagged"},
+       R"(template <int vectors>
+__device__ __forceinline__ void load_flagged_fp32(float* into, const int* from, int stride, int* status) {
+  int words[4 * vectors];
+  load_flagged<vectors>(words, from, stride, status);
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
+}
+)"},
+      {"load_flagged_fp32_once",
+       {"load_flagged_once"},
+       R"(template <int vectors>
+__device__ __forceinline__ void load_flagged_fp32_once(float* into, const int* from, int stride) {
+  int words[4 * vectors];
+  load_flagged_once<vectors>(words, from, stride);
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
+}
+)"},
       {"more_registers",
        {},
        R"(// Architectures of their own ("sm_90a") have the instruction; elsewhere registers stay as they are.

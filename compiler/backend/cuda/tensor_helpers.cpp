@@ -9,6 +9,11 @@ namespace rondo::backend::cuda {
 // indices, they stay in registers. The asm of mma is volatile because a warp must run it together: a pure one
 // could be moved under a condition its result is used under. It does not say "memory", so loads and stores
 // move freely across it.
+//
+// Products of fp32 in three terms follow Ootomo and Yokota, "Recovering single precision accuracy from Tensor
+// Cores while surpassing the FP32 theoretical peak performance" (2022): an mma truncates its sums, which over
+// many of them would be a bias of many units in the last place, so each k16 is summed from zero and added to
+// the accumulator by the plain adders, which round to nearest.
 const std::vector<Helper>& tensor_helpers() {
   static const std::vector<Helper> kHelpers = {
       {"low_bf16",
@@ -101,6 +106,73 @@ __device__ __forceinline__ void mma_fp16(float* acc, const int* a, const int* b)
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+)"},
+      {"round_tf32",
+       {},
+       R"(// 10 bits of fraction; ties away from zero.
+__device__ __forceinline__ float round_tf32(float x) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+)"},
+      {"mma_tf32_k8",
+       {},
+       R"(// acc (16 x 8) += a (16 x 8) * b (8 x 8), spread over the lanes of the warp.
+__device__ __forceinline__ void mma_tf32_k8(float* acc, const unsigned* a, const unsigned* b) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+)"},
+      {"mma_tf32",
+       {"mma_tf32_k8"},
+       R"(// acc (16 x 8) += a (16 x 16) * b (16 x 8), numbers of tf32.
+__device__ __forceinline__ void mma_tf32(float* acc, const float* a, const float* b) {
+  unsigned left[8], right[4];
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) left[i] = __float_as_uint(a[i]);
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) right[i] = __float_as_uint(b[i]);
+  mma_tf32_k8(acc, left, right);
+  mma_tf32_k8(acc, left + 4, right + 2);
+}
+)"},
+      {"split_tf32",
+       {},
+       R"(// x as the sum of two numbers of tf32: x rounded as by cvt.rna, and what is left without its last bit. A NaN
+// may be lost from the one, not from the other.
+__device__ __forceinline__ void split_tf32(float x, unsigned& big, unsigned& small) {
+  big = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+  small = __float_as_uint(x - __uint_as_float(big)) & 0xffffe000u;
+}
+)"},
+      {"mma_tf32x3",
+       {"mma_tf32_k8", "split_tf32"},
+       R"(// acc (16 x 8) += a (16 x 16) * b (16 x 8) in fp32, from products of tf32, the small ones first. What a is split
+// into is not to be kept beside a matrix that stays in registers: the empty asm hides that it is always the same.
+__device__ __forceinline__ void mma_tf32x3(float* acc, const float* a, const float* b) {
+  unsigned left[8], left_small[8], right[4], right_small[4];
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    float x = a[i];
+    asm volatile("" : "+f"(x));
+    split_tf32(x, left[i], left_small[i]);
+  }
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) split_tf32(b[i], right[i], right_small[i]);
+  float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+  #pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    mma_tf32_k8(sum, left_small + 4 * half, right + 2 * half);
+    mma_tf32_k8(sum, left + 4 * half, right_small + 2 * half);
+  }
+  mma_tf32_k8(sum, left, right);
+  mma_tf32_k8(sum, left + 4, right + 2);
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) acc[i] += sum[i];
 }
 )"},
   };

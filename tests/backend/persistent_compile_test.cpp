@@ -1,0 +1,79 @@
+// Persistent kernels with fp32 storage, as the model chooses them in each form, compile for every
+// architecture, products in three terms and in tf32, without a register spilled.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/emit_stages.h"
+#include "runtime/nvrtc.h"
+#include "runtime/plan.h"
+#include "tests/schedule/cell_files.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Math;
+
+class PersistentCompile : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const auto nvrtc = runtime::Nvrtc::get();
+    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
+    nvrtc_ = nvrtc.value();
+    const std::vector<target::Profile>& boards = target::shipped_profiles();
+    const auto board =
+        std::find_if(boards.begin(), boards.end(), [](const auto& b) { return b.arch() == GetParam(); });
+    ASSERT_NE(board, boards.end());
+    profile_ = *board;
+  }
+
+  void expect_compiles(const char* name, Math math, Pass pass, std::int64_t dim,
+                       const Parameters& form) const {
+    Problem problem;
+    problem.sizes = {16, 512, 1, dim};
+    problem.storage = kernel::Storage::F32;
+    problem.math = math;
+    problem.pass = pass;
+    problem.arch = GetParam();
+    const step::Cell cell = cell_named(name);
+    SCOPED_TRACE(std::string(name) + " " + pass_name(pass) + " " + kernel::math_name(math) + " " +
+                 print(form));
+    const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
+    ASSERT_TRUE(choice.ok()) << choice.error().message;
+    SCOPED_TRACE(print(choice->parameters));
+    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters);
+    const auto compiled = nvrtc_->compile(runtime::emit_source(plan), "persistent.cu", GetParam(),
+                                          runtime::plan_compile_flags());
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    EXPECT_EQ(compiled->kernels.size(), plan.launches.size());
+    for (const runtime::KernelResources& used : compiled->kernels) {
+      EXPECT_FALSE(used.spills()) << used.name;
+      EXPECT_EQ(used.stack_bytes, 0) << used.name;
+    }
+  }
+
+  const runtime::Nvrtc* nvrtc_ = nullptr;
+  target::Profile profile_;
+};
+
+TEST_P(PersistentCompile, Fp32) {
+  const bool clusters = profile_.limits.max_cluster >= 4;
+  // Without lent registers: with them ptxas 13.0 puts two into memory for sm_100a and sm_120a, in a kernel
+  // that needs 149 and may have 224.
+  const Parameters block = {{"grid", 0}, {"blocks", 1}, {"lend", 0}}, grid = {{"grid", 1}, {"lend", 0}};
+  const Parameters cluster = clusters ? Parameters{{"grid", 0}, {"blocks", 4}, {"lend", 0}} : grid;
+  Parameters sums = clusters ? cluster : grid;
+  sums["reduce_scatter"] = 1;
+  expect_compiles("elman", Math::Accurate, Pass::ForwardSave, 64, block);
+  expect_compiles("lstm", Math::Accurate, Pass::ForwardSave, 256, grid);
+  expect_compiles("gru", Math::Accurate, Pass::Backward, 128, grid);
+  expect_compiles("mgu", Math::Tf32, Pass::ForwardSave, 128, cluster);
+  expect_compiles("lstm", Math::Tf32, Pass::Backward, 64, sums);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompile,
+                         ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace rondo::schedule
