@@ -47,22 +47,22 @@ void GridMaps::role() {
   auto& b = builder_;
   const int turns = even_turns(static_cast<int>(table_.elements()) / kWords, kLanes);
   const int lanes = static_cast<int>(table_.elements()) / kWords / turns;
-  const kernel::Array words = b.array("entries", Type::F32, kWords * turns);
+  const kernel::Array entries = b.array("entries", Type::F32, kWords * turns);
   const Value lane = b.let("lane", b.thread() % kLanes);
   const auto if_bringing = [&](const std::function<void()>& action) {
     lanes == kLanes ? action() : b.if_(lane < lanes, action);
   };
   b.for_("round", b.constant(0), kernel_.rounds(), b.constant(1), 1, [&](Value round) {
     if_bringing([&] {
-      b.load_flagged(words, b.constant(0), turns, word(round, lane * kWords), b.constant(lanes * kWords));
+      b.load_flagged(entries, b.constant(0), turns, word(round, lane * kWords), b.constant(lanes * kWords));
     });
     b.warp_sync();
     const Value slot = b.let("slot", round % kSlots);
     if_bringing([&] {
       for (int turn = 0; turn < turns; ++turn) {
-        std::vector<Value> entries;
-        for (int i = 0; i < kWords; ++i) entries.push_back(b.read(words, b.constant(turn * kWords + i)));
-        b.store_vector(table_.memory[slot * table_.elements() + (lane + turn * lanes) * kWords], entries);
+        std::vector<Value> vector;
+        for (int i = 0; i < kWords; ++i) vector.push_back(b.read(entries, b.constant(turn * kWords + i)));
+        b.store_vector(table_.memory[slot * table_.elements() + (lane + turn * lanes) * kWords], vector);
       }
     });
     b.arrive(ready_, slot);
