@@ -20,9 +20,9 @@ constexpr int kRegistersBeside = 48;  // addresses, loop state, temporaries of t
 constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives across products by the same warps
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
 constexpr int kMostSharing = 8;       // blocks that share columns
-// fp32: elements that the compiler loads ahead of their products, and an operand in two parts with the sums
-// of a k-tile (Mma::terms).
-constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24;
+// fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
+// of rows the sums of a k-tile and what the compiler keeps split (Mma::terms; measured).
+constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
 int power_of_two_from(std::int64_t n) {
@@ -71,9 +71,6 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   const int bytes = kernel::storage_bytes(problem.storage);
   const int words = bytes / 2;  // of two elements
   const bool real = problem.storage == kernel::Storage::F32;
-  const int of_reals = !real                                ? 0
-                       : problem.math == kernel::Math::Tf32 ? kRegistersOfElements
-                                                            : kRegistersOfElements + kRegistersOfParts;
   const int max_cluster = std::max(1, profile.limits.max_cluster);
   const std::vector<Value> teams = team_choices(dim, profile.limits);
   System s;
@@ -168,6 +165,9 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
     fragments = when(reduce == 1, sum_tiles * inside_of_sums, fragments);
     outside = when(reduce == 1, sum_tiles * outside_of_sums, outside);
   }
+  Expr of_reals = Expr(real ? kRegistersOfElements : 0);
+  if (real && problem.math != kernel::Math::Tf32)
+    of_reals = of_reals + kRegistersOfParts + kRegistersOfSplitTile * widest_group;
   const Expr channels = 2 * unit_blocks * batch_tiles;
   // Words that a thread collects at once: of one group, or of all sums of a level.
   const auto sums = static_cast<std::int64_t>(shape.terms.size());

@@ -67,7 +67,8 @@ int segment_registers(Team team, bool behind, int per_thread, int unroll, int pa
 int blocks_by_registers(const StreamParameters& p, int parts, int states) {
   const Team team = p.grid ? Team::Grid : p.cluster > 1 ? Team::Cluster : Team::Alone;
   const int registers = round_up(segment_registers(team, p.behind, p.per_thread, p.unroll, parts, states), 8);
-  const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), 32));
+  const int blocks =
+      kRegistersOfSm / (registers * round_up(p.threads(), p.grid ? kThreadsOfAllSchedulers : 32));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }
 

@@ -27,7 +27,10 @@ inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster a
 // Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the
 // segments before come on top; with `behind` the kept values and the latter map are those of two stages.
 inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
-enum class Team { Alone, Cluster, Grid };    // the blocks that split time
+// Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one
+// of 20.
+inline constexpr int kThreadsOfAllSchedulers = 128;
+enum class Team { Alone, Cluster, Grid };  // the blocks that split time
 int segment_registers(Team team, bool behind, int per_thread, int unroll, int parts, int states);
 
 // Blocks of one SM that registers allow a walk in segments among blocks, for `parts` as segment_parts()

@@ -140,7 +140,9 @@ void Space::require_resources() {
                                when(behind == 0, kept(Team::Cluster, false), kept(Team::Cluster, true))))),
                 "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
-  s_.require(registers * ceil_div(threads, 32) * 32 <= limits_.registers_per_sm, "registers a block");
+  const Expr counted = when(grid == 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+                            ceil_div(threads, 32) * 32);
+  s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
   const Expr exchange =
@@ -160,8 +162,7 @@ void Space::require_resources() {
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");
-  resident(min(kMostBlocksOfGrid,
-               floor_div(limits_.registers_per_sm, max(1, registers) * ceil_div(threads, 32) * 32)),
+  resident(min(kMostBlocksOfGrid, floor_div(limits_.registers_per_sm, max(1, registers) * counted)),
            "registers");
   resident(floor_div(limits_.threads_per_sm, ceil_div(threads, 32) * 32), "threads");
 }

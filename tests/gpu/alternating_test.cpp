@@ -49,9 +49,10 @@ class StepLaunches : public rondo::testing::GpuTest {};
 TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   const step::Cell cell = library_cell("mgu");
   const schedule::Problem p = problem(Pass::Forward, {5, 23, 2, 72}, Storage::F32);
-  const auto choice = runtime::choose(cell, p, gpu_->profile);
-  ASSERT_TRUE(choice.ok()) << choice.error().message;
-  const auto plan = load(cell, p, choice->strategy, choice->parameters);
+  const auto candidates =
+      runtime::ranked_candidates(cell, p, gpu_->profile, runtime::kFullAlignment, "alternating");
+  ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+  const auto plan = load(cell, p, "alternating", candidates->front().parameters);
   ASSERT_NE(plan, nullptr);
   const auto workspace =
       runtime::DeviceBuffer::allocate(static_cast<std::size_t>(plan->workspace_bytes(5, 23)));

@@ -16,8 +16,6 @@ using rondo::testing::library_cell;
 using runtime::TensorLayout;
 using schedule::Pass;
 
-constexpr int kTries = 20;
-
 enum class Form { Block, Cluster, Grid, Alternating };  // of persistent; the other strategy
 
 bool has_form(const runtime::Candidate& candidate, Form form) {
@@ -48,14 +46,6 @@ class DenseCell : public rondo::testing::GpuTest,
     }
     ADD_FAILURE() << cell.name << ": no candidate of this form";
     return nullptr;
-  }
-
-  static bool spills(const step::Cell& cell, const schedule::Problem& p,
-                     const runtime::Candidate& candidate) {
-    const auto compiled = runtime::compile_plan(
-        std::make_shared<step::Cell>(cell), p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
-    return compiled.ok() && compiled->spills();
   }
 
   void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},

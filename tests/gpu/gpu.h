@@ -80,6 +80,15 @@ class GpuTest : public ::testing::Test {
     }
     return std::make_unique<runtime::DevicePlan>(std::move(loaded).value());
   }
+  // Whether what the compiler makes of a candidate spills; of how many candidates a test asks.
+  static constexpr int kTries = 20;
+  static bool spills(const step::Cell& cell, const schedule::Problem& p,
+                     const runtime::Candidate& candidate) {
+    const auto compiled = runtime::compile_plan(
+        std::make_shared<step::Cell>(cell), p,
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+    return compiled.ok() && compiled->spills();
+  }
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.
   void bind_required(const runtime::DevicePlan& plan, const step::Cell& cell, const schedule::Problem& p,
                      double amplitude, runtime::Bindings& bindings,

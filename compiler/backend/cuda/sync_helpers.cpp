@@ -27,8 +27,9 @@ struct Patience {
 )"},
       {"named_barrier",
        {},
-       R"(// Warps of different roles come to it at places of their own, so it is not .aligned.
-template <int id, int count>
+       // Warps of different roles come to it at places of their own, so it is not .aligned (PTX ISA,
+       // barrier).
+       R"(template <int id, int count>
 __device__ __forceinline__ void named_barrier() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
       {"cluster_barrier",

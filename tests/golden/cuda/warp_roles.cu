@@ -15,7 +15,6 @@ struct Patience {
   }
 };
 
-// Warps of different roles come to it at places of their own, so it is not .aligned.
 template <int id, int count>
 __device__ __forceinline__ void named_barrier() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 
