@@ -47,8 +47,7 @@ struct Model {
   std::int64_t segment_exchange = 0;  // bytes by segment and channel
   std::int64_t cluster_exchange = 0;  // bytes by block and channel, in a cluster
   std::int64_t grid_exchange = 0;     // the same, through global memory
-  int states = 1;                     // carried rows
-  int parts = 0;                      // as segment_parts() counts them
+  SegmentShape shape;
 
   // How the blocks of a launch lie on the GPU.
   struct Placing {
@@ -91,7 +90,7 @@ Model::Placing Model::place(const StreamParameters& p) const {
   Placing at;
   at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
-  if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, parts, states));
+  if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
   const double room = p.cluster == 1 || p.grid
                           ? static_cast<double>(per_sm) * limits.sm_count
                           : std::max(1, clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
@@ -127,7 +126,7 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double entries = MapTable::entries(states);
+  const double entries = MapTable::entries(shape.states);
   double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
   // The maps of all segments and blocks: a load, a choice and a multiply-add an entry, once a round.
   if (p.cluster > 1) maps += 2.5 * entries * (p.segments + p.cluster) / p.unroll;
@@ -150,8 +149,8 @@ double Model::chain(const StreamParameters& p) const {
   if (p.grid && !p.behind)
     cycles += kGridExchange * speeds.clock_hz;
   else if (p.cluster > 1 && !p.behind)
-    cycles += cluster_exchange_cycles(p.cluster,
-                                      static_cast<double>(p.cluster * p.channels * MapTable::bytes(states)));
+    cycles += cluster_exchange_cycles(
+        p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
   return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
 }
 
@@ -189,8 +188,7 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                segment_exchange_bytes(simple, problem),
                block_exchange_bytes(simple, false),
                block_exchange_bytes(simple, true),
-               static_cast<int>(simple.next.size()),
-               segment_parts(simple, problem)};
+               segment_shape(simple, problem)};
 }
 
 }  // namespace rondo::schedule

@@ -18,7 +18,7 @@ namespace {
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // The same in a grid, where the threads of an SM leave no more: the compiler does without spilling
 // (measured).
-constexpr int kGridChannelRegisters = 2;
+constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 6;
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
@@ -56,17 +56,24 @@ std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid) {
          MapTable::bytes(static_cast<int>(cell.next.size()));
 }
 
-int segment_registers(Team team, bool behind, int per_thread, int unroll, int parts, int states) {
-  const int stage = parts * unroll;
-  const bool among_blocks = team != Team::Alone;
-  const int channel = team == Team::Grid ? kGridChannelRegisters : kChannelRegisters;
-  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * stage +
-                                           (among_blocks ? (behind ? 3 : 2) * MapTable::entries(states) : 0));
+SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
+  return {segment_parts(cell, problem), static_cast<int>(cell.next.size()),
+          problem.pass == Pass::Backward ? param_rows(cell) : 0};
 }
 
-int blocks_by_registers(const StreamParameters& p, int parts, int states) {
+int segment_registers(Team team, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+  const int stage = shape.parts * unroll;
+  const bool among_blocks = team != Team::Alone;
+  const int channel =
+      team == Team::Grid ? kGridChannelRegisters + kGridParamRegisters * shape.params : kChannelRegisters;
+  return kSegmentRegisters +
+         per_thread * (channel + (behind ? 2 : 1) * stage +
+                       (among_blocks ? (behind ? 3 : 2) * MapTable::entries(shape.states) : 0));
+}
+
+int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
   const Team team = p.grid ? Team::Grid : p.cluster > 1 ? Team::Cluster : Team::Alone;
-  const int registers = round_up(segment_registers(team, p.behind, p.per_thread, p.unroll, parts, states), 8);
+  const int registers = round_up(segment_registers(team, p.behind, p.per_thread, p.unroll, shape), 8);
   const int blocks =
       kRegistersOfSm / (registers * round_up(p.threads(), p.grid ? kThreadsOfAllSchedulers : 32));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);

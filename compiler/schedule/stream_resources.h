@@ -24,18 +24,28 @@ std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid);
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
+// What a walk in segments keeps: values of a step, as segment_parts() counts them; carried rows; and rows of
+// parameters, backward, with the sums of their gradients.
+struct SegmentShape {
+  int parts = 0;
+  int states = 1;
+  int params = 0;
+};
+SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
+
+enum class Team { Alone, Cluster, Grid };  // the blocks that split time
+
 // Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the
 // segments before come on top; with `behind` the kept values and the latter map are those of two stages.
-inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
+int segment_registers(Team team, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+
 // Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one
 // of 20.
 inline constexpr int kThreadsOfAllSchedulers = 128;
-enum class Team { Alone, Cluster, Grid };  // the blocks that split time
-int segment_registers(Team team, bool behind, int per_thread, int unroll, int parts, int states);
+inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
 
-// Blocks of one SM that registers allow a walk in segments among blocks, for `parts` as segment_parts()
-// counts them and as many carried rows as `states`. The model counts on them, and the kernel is compiled for
-// them.
-int blocks_by_registers(const StreamParameters& parameters, int parts, int states);
+// Blocks of one SM that registers allow a walk in segments among blocks. The model counts on them, and the
+// kernel is compiled for them.
+int blocks_by_registers(const StreamParameters& parameters, const SegmentShape& shape);
 
 }  // namespace rondo::schedule

@@ -28,7 +28,7 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
     block_maps_ = std::make_unique<GridMaps>(body_.stream_, p, states);
   else
     block_maps_ = std::make_unique<ClusterMaps>(body_.stream_, p, states);
-  b_.set_min_blocks(blocks_by_registers(p, static_cast<int>(body_.step_.roots.size()), states));
+  b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
 }
 
 void SegmentedStep::walk() {

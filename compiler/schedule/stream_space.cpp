@@ -23,7 +23,11 @@ constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, bey
 class Space {
  public:
   Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
-      : cell_(cell), problem_(problem), limits_(limits), parts_(segment_parts(cell, problem)) {}
+      : cell_(cell),
+        problem_(problem),
+        limits_(limits),
+        shape_(segment_shape(cell, problem)),
+        parts_(shape_.parts) {}
 
   System build() {
     require_segments();
@@ -44,6 +48,7 @@ class Space {
   const step::Cell& cell_;
   const Problem& problem_;
   const target::Limits& limits_;
+  const SegmentShape shape_;
   const int parts_;
   System s_;
 
@@ -127,7 +132,7 @@ void Space::require_resources() {
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
   const auto kept = [&](Team team, bool is_behind) {
     const auto count = [&](int channels_of_thread, int unrolled) {
-      return segment_registers(team, is_behind, channels_of_thread, unrolled, parts_, states());
+      return segment_registers(team, is_behind, channels_of_thread, unrolled, shape_);
     };
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
