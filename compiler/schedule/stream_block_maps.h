@@ -12,9 +12,10 @@ class BlockMaps {
   virtual ~BlockMaps() = default;
   // Before the first round.
   virtual void begin() = 0;
-  // All computing threads call what follows, those without a channel too.
-  // Every thread of a channel has the same map of the block's part, row after row.
+  // The map of the block's part, row after row. The threads of one segment call it, those without a channel
+  // too.
   virtual void send(kernel::Value round, int channel, const std::vector<kernel::Value>& map) = 0;
+  // All computing threads call what follows.
   // The maps of all blocks, in the order of the walk, once all have come.
   virtual MapTable wait(kernel::Value round) = 0;
   // What a warp of its own does for all rounds while others compute (StreamParameters::grid); else nothing.

@@ -28,20 +28,15 @@ void ClusterMaps::begin() {
   });
 }
 
-// The segments take turns at the blocks, so that no thread sends more than it must.
 void ClusterMaps::send(Value round, int channel, const std::vector<Value>& map) {
   auto& b = builder_;
-  const int blocks = parameters_.cluster, segments = parameters_.segments;
   const Value slot = round % kSlots;
-  const Value mine = slot * blocks + kernel_.rank();
+  const Value mine = slot * parameters_.cluster + kernel_.rank();
   const Value place = kernel_.lane_channel() + channel;
-  const auto send_to = [&](Value block) {
+  for (int block = 0; block < parameters_.cluster; ++block)
     for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
       b.store_async(table_.pair(mine, static_cast<int>(pair), place), {map[2 * pair], map[2 * pair + 1]},
-                    block, ready_, slot);
-  };
-  if (segments > blocks) return b.if_(kernel_.segment() < blocks, [&] { send_to(kernel_.segment()); });
-  for (int first = 0; first < blocks; first += segments) send_to(kernel_.segment() + first);
+                    b.constant(block), ready_, slot);
 }
 
 MapTable ClusterMaps::wait(Value round) {

@@ -36,11 +36,9 @@ kernel::Place GridMaps::word(Value round, Value element) {
 void GridMaps::send(Value round, int channel, const std::vector<Value>& map) {
   auto& b = builder_;
   const Value place = kernel_.lane_channel() + channel;
-  b.if_(kernel_.segment() == 0, [&] {
-    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
-      b.store_flagged(word(round, table_.element(kernel_.rank(), static_cast<int>(pair), place)),
-                      {map[2 * pair], map[2 * pair + 1]});
-  });
+  for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
+    b.store_flagged(word(round, table_.element(kernel_.rank(), static_cast<int>(pair), place)),
+                    {map[2 * pair], map[2 * pair + 1]});
 }
 
 // All of a thread's loads are in flight at once. No lane overwrites a slot before all have their words, its

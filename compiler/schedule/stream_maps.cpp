@@ -8,7 +8,8 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kUnroll = 8;  // maps loaded side by side
+constexpr int kUnroll = 8;        // maps loaded side by side
+constexpr int kUnrollBefore = 4;  // the same, where their number is not known
 
 // The map's entries, row after row.
 std::vector<Value> load_map(kernel::Builder& b, const MapTable& table, Value part, Value channel) {
@@ -19,8 +20,14 @@ std::vector<Value> load_map(kernel::Builder& b, const MapTable& table, Value par
   return entries;
 }
 
-// map(column), a value a row.
-std::vector<Value> applied(kernel::Builder& b, const std::vector<Value>& map, const MapColumn& column) {
+}  // namespace
+
+Value MapTable::element(Value part, int pair, Value channel) const {
+  const Value row = first.valid() ? first + part : part;
+  return ((row * (entries(states) / 2) + pair) * channels + channel) * 2;
+}
+
+std::vector<Value> apply_map(kernel::Builder& b, const std::vector<Value>& map, const MapColumn& column) {
   const std::size_t states = column.rows.size();
   std::vector<Value> result;
   for (std::size_t i = 0; i < states; ++i) {
@@ -34,11 +41,10 @@ std::vector<Value> applied(kernel::Builder& b, const std::vector<Value>& map, co
   return result;
 }
 
-}  // namespace
-
-Value MapTable::element(Value part, int pair, Value channel) const {
-  const Value row = first.valid() ? first + part : part;
-  return ((row * (entries(states) / 2) + pair) * channels + channel) * 2;
+// running = map(running).
+static void follow_map(kernel::Builder& b, const std::vector<Value>& map, const MapColumn& running) {
+  const std::vector<Value> next = apply_map(b, map, running);
+  for (std::size_t i = 0; i < next.size(); ++i) b.assign(running.rows[i], next[i]);
 }
 
 void follow_maps(kernel::Builder& b, const MapTable& table, Value channel, Value own,
@@ -49,9 +55,16 @@ void follow_maps(kernel::Builder& b, const MapTable& table, Value channel, Value
       const MapColumn& column = running[c];
       for (std::size_t i = 0; i < column.rows.size(); ++i)
         b.assign(before[c].rows[i], b.select(part == own, column.rows[i], before[c].rows[i]));
-      const std::vector<Value> next = applied(b, map, column);
-      for (std::size_t i = 0; i < next.size(); ++i) b.assign(column.rows[i], next[i]);
+      follow_map(b, map, column);
     }
+  });
+}
+
+void follow_maps_before(kernel::Builder& b, const MapTable& table, Value channel, Value own,
+                        const std::vector<MapColumn>& running) {
+  b.for_("part", b.constant(0), own, b.constant(1), kUnrollBefore, [&](Value part) {
+    const std::vector<Value> map = load_map(b, table, part, channel);
+    for (const MapColumn& column : running) follow_map(b, map, column);
   });
 }
 

@@ -40,4 +40,12 @@ struct MapColumn {
 void follow_maps(kernel::Builder& builder, const MapTable& table, kernel::Value channel, kernel::Value own,
                  const std::vector<MapColumn>& running, const std::vector<MapColumn>& before);
 
+// Applies the maps of the parts before part `own` in order to `running`.
+void follow_maps_before(kernel::Builder& builder, const MapTable& table, kernel::Value channel,
+                        kernel::Value own, const std::vector<MapColumn>& running);
+
+// map(column), a value a row; `map` row after row.
+std::vector<kernel::Value> apply_map(kernel::Builder& builder, const std::vector<kernel::Value>& map,
+                                     const MapColumn& column);
+
 }  // namespace rondo::schedule

@@ -171,18 +171,24 @@ void SegmentedStep::publish() {
   }
 }
 
-// Composes the block's map, and that of the segments before this one.
+// Composes the map of the segments before this one; with its own, that is the last one's the block's.
 void SegmentedStep::send(Value stage) {
+  b_.comment("the map of the segments before this one");
+  for (int c = 0; c < channels_; ++c)
+    follow_maps_before(b_, segment_maps_, place(c), body_.stream_.segment(),
+                       ahead_[static_cast<std::size_t>(c)]);
   b_.comment("this block's map, to all blocks that split time with it");
-  for (int c = 0; c < channels_; ++c) {
-    const std::vector<MapColumn> all = identity("all");
-    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), all,
-                ahead_[static_cast<std::size_t>(c)]);
-    std::vector<Value> map;
-    for (std::size_t i = 0; i < states(); ++i)
-      for (const MapColumn& column : all) map.push_back(column.rows[i]);
-    block_maps_->send(stage, c, map);
-  }
+  b_.if_(body_.stream_.segment() == body_.parameters_.segments - 1, [&] {
+    for (int c = 0; c < channels_; ++c) {
+      std::vector<std::vector<Value>> columns;
+      for (const MapColumn& column : ahead_[static_cast<std::size_t>(c)])
+        columns.push_back(apply_map(b_, composed_of(c), column));
+      std::vector<Value> map;
+      for (std::size_t i = 0; i < states(); ++i)
+        for (const auto& column : columns) map.push_back(column[i]);
+      block_maps_->send(stage, c, map);
+    }
+  });
 }
 
 // Where this thread's steps start, and what is carried to the next stage. Every thread of a channel does the
