@@ -38,11 +38,16 @@ NEUTRAL = {"stream": {"cluster": 1, "grid": 0, "stream_stores": 0, "pieces": 0, 
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 
+class WrongResults(SystemExit):
+    """`rondo` found no kernel whose results pass its check (exit status 8)."""
+
+
 def rondo(program, *arguments):
     """Output of one `rondo ... --json` call as an object; raises with the program's own message if it fails."""
     done = subprocess.run([program, *arguments, "--json"], capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"record: rondo {' '.join(arguments)} failed ({done.returncode}): {done.stderr.strip()}")
+        failed = WrongResults if done.returncode == 8 else SystemExit
+        raise failed(f"record: rondo {' '.join(arguments)} failed ({done.returncode}): {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
@@ -250,7 +255,14 @@ def measure_saved(record, _, options):
     keep_others(record, "saved", lambda r: any(same_problem(r, row) for row in rows))
     for number, row in enumerate(rows):
         common = [*problem_arguments(row | {"pass": "fws,bw"}), "--save", "products", "--db", options.database]
-        rondo(options.rondo, "tune", *common, "--budget", options.budget)
+        try:
+            rondo(options.rondo, "tune", *common, "--budget", options.budget)
+        except WrongResults:
+            shape = {axis: row[axis] for axis in ("B", "T", "H", "D")}
+            record["saved"]["rows"].append({"cell": row["cell"], "shape": shape, "dtype": row["dtype"], "pass": "refused"})
+            write(record, options.record)
+            print(f"{number + 1}/{len(rows)} {problem_text(row | {'pass': ''})} with products saved: refused, wrong results", flush=True)
+            continue
         timed = rondo(options.rondo, "bench", *common)["rows"]
         record["saved"]["rows"] += timed
         write(record, options.record)

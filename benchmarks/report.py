@@ -251,6 +251,8 @@ saved states again (`--save states`).
 """
     rows = saved["rows"]
     for row in rows:
+        if row["pass"] == "refused":
+            text += f"| {cell_text(row)} | {shape_text(row)} | refused: rounded products give wrong gradients | | | |\n"
         if row["pass"] != "fws":
             continue
         bw = next(r for r in rows if r["pass"] == "bw" and (r["cell"], r["shape"]) == (row["cell"], row["shape"]))
