@@ -87,7 +87,8 @@ class Benchmarks(unittest.TestCase):
         program(self.folder, "rondo", RONDO.replace("KNOWN", known))
 
     def record(self, stages, *more, commit="abc"):
-        environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit}
+        environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit,
+                                    "PYTHONPATH": str(self.folder)}
         return subprocess.run([sys.executable, ROOT / "benchmarks/record.py", self.folder / "rondo", self.folder / "rows.json",
                                self.record_file, self.folder / "db", "--stages", stages, "--logs", self.folder, *more],
                               capture_output=True, text=True, env=environment)
@@ -125,6 +126,32 @@ class Benchmarks(unittest.TestCase):
             self.assertEqual((row["median_ms"], row["parameters"]["channels"], row["parameters"]["cluster"]), (1.5, 64, 1))
             self.assertNotIn("commit", row)
         self.assertEqual(len(record["rows"]), 4)
+
+    def test_products_saved_stand_beside_products_multiplied_again(self):
+        self.recorded("rows,dense")
+        record = self.recorded("saved")
+        self.assertEqual([row["pass"] for row in record["saved"]["rows"]], ["fws", "bw"])
+        self.assertEqual(self.report().returncode, 0)
+        text = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("| gru | B=20 T=100 D=64 | 2.000 | 2.000 | 4.000 | 4.000 |", text)
+
+    def test_saved_products_that_give_wrong_results_are_refused_and_the_next_row_is_measured(self):
+        self.recorded("rows,dense")
+        refusing = 'import sys\nif "tune" in sys.argv and "products" in sys.argv: sys.exit("wrong") if STATUS == 1 else sys.exit(STATUS)\n'
+        program(self.folder, "rondo", refusing.replace("STATUS", "8") + RONDO.replace("KNOWN", KNOWN))
+        record = self.recorded("saved")
+        self.assertEqual([(row["cell"], row["pass"]) for row in record["saved"]["rows"]], [("gru", "refused")])
+        self.report()
+        self.assertIn("refused", (self.folder / "results.md").read_text(encoding="utf-8"))
+        program(self.folder, "rondo", refusing.replace("STATUS", "1") + RONDO.replace("KNOWN", KNOWN))
+        self.assertNotEqual(self.record("saved").returncode, 0)
+
+    def test_peers_that_cannot_be_timed_end_the_run(self):
+        (self.folder / "torch.py").write_text('raise ImportError("no PyTorch here")', encoding="utf-8")
+        done = self.record("peers")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("peers.py failed", done.stderr)
+        self.assertIn("no PyTorch here", done.stderr)
 
     def test_only_some_rows_again(self):
         before = self.recorded("rows,dense")
