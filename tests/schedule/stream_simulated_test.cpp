@@ -1,6 +1,8 @@
 // stream, forward and backward, in the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 
@@ -72,8 +74,11 @@ TEST(StreamSimulated, SegmentsOfTime) {
       }
 }
 
-// The blocks of a cluster split time; all cells that can, in every storage type, with tails of T and D.
-TEST(StreamSimulated, ClustersSplitTime) {
+// Blocks split time: all cells that can, in every storage type, with tails of T and D. `base` gives the tile,
+// `team` how many blocks there are and how they meet.
+using Base = std::function<Parameters(const Problem&, std::int64_t dim, int turn)>;
+using TeamOf = std::function<void(Parameters&, int turn)>;
+void split_time(const Base& base, const TeamOf& team) {
   int turn = 0;
   for (const step::Cell& cell : diagonal_cells())
     for (const std::int64_t time : {1, 7, 65})
@@ -83,50 +88,45 @@ TEST(StreamSimulated, ClustersSplitTime) {
         ++turn;
         c.problem.storage = kStorages[(turn + turn / 3) % 3];
         c.problem.math = default_math(c.problem.storage);
-        c.parameters = parameters_for(c.problem, dim == 1 ? 8 : 40, 1, 16, 2 + turn % 2, turn % 2);
+        c.parameters = base(c.problem, dim, turn);
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
           if (segment_parts(cell, c.problem) == 0) continue;
           (*p)["segments"] = 4, (*p)["shorten"] = 0;
-          (*p)["cluster"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
-          (*p)["behind"] = turn / 3 % 2;
-          (*p)["pieces"] = (*p)["loaders"] == 0 ? 1 : 0;
+          team(*p, turn);
         }
         EXPECT_GT(c.backward.at("cluster"), 1) << cell.name;
         Comparison(std::move(c)).run();
-        ASSERT_FALSE(HasFailure());
+        ASSERT_FALSE(testing::Test::HasFailure());
       }
+}
+
+TEST(StreamSimulated, ClustersSplitTime) {
+  split_time(
+      [](const Problem& problem, std::int64_t dim, int turn) {
+        return parameters_for(problem, dim == 1 ? 8 : 40, 1, 16, 2 + turn % 2, turn % 2);
+      },
+      [](Parameters& p, int turn) {
+        p["cluster"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
+        p["behind"] = turn / 3 % 2;
+        p["pieces"] = p["loaders"] == 0 ? 1 : 0;
+      });
 }
 
 // The same without a cluster, through global memory.
 TEST(StreamSimulated, GridsSplitTime) {
-  int turn = 0;
-  for (const step::Cell& cell : diagonal_cells())
-    for (const std::int64_t time : {1, 7, 65})
-      for (const std::int64_t dim : {1, 33, 130}) {
-        Case c{kStream, cell, {}, {}, {}, false};
-        c.problem.sizes = {3, time, 1, dim};
-        ++turn;
-        c.problem.storage = kStorages[(turn + turn / 3) % 3];
-        c.problem.math = default_math(c.problem.storage);
+  split_time(
+      [](const Problem& problem, std::int64_t dim, int turn) {
         const int per_thread = dim == 130 ? 2 : 1;
-        const int channels = dim == 1 ? 8 : 40 * per_thread;
-        c.parameters = parameters_for(c.problem, channels, per_thread, 16, 2 + turn % 2, 0);
-        c.backward = c.parameters;
-        for (Parameters* p : {&c.parameters, &c.backward}) {
-          c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
-          if (segment_parts(cell, c.problem) == 0) continue;
-          (*p)["segments"] = 4, (*p)["shorten"] = 0;
-          (*p)["cluster"] = turn % 9 == 0 ? 8 : 2 + turn / 2 % 2;
-          (*p)["grid"] = 1;
-          (*p)["behind"] = turn % 2;
-          (*p)["pieces"] = turn / 3 % 2;
-        }
-        EXPECT_EQ(c.backward.at("grid"), 1) << cell.name;
-        Comparison(std::move(c)).run();
-        ASSERT_FALSE(HasFailure());
-      }
+        return parameters_for(problem, dim == 1 ? 8 : 40 * per_thread, per_thread, 16, 2 + turn % 2, 0);
+      },
+      [](Parameters& p, int turn) {
+        p["cluster"] = turn % 9 == 0 ? 8 : 2 + turn / 2 % 2;
+        p["grid"] = 1;
+        p["behind"] = turn % 2;
+        p["pieces"] = turn / 3 % 2;
+      });
 }
 
 TEST(StreamSimulated, ManyShapesOfTile) {
