@@ -18,7 +18,7 @@ namespace {
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // The same in a grid, where the threads of an SM leave no more: the compiler does without spilling
 // (measured).
-constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 6;
+constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 30;  // a channel, a row of parameters backward
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 

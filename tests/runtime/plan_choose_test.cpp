@@ -1,5 +1,6 @@
 #include "runtime/choose.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -162,7 +163,13 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
 TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
   const step::Cell cell = testing::library_cell("affine");
   problem_.sizes = {1, 65536, 1, 1024};
-  schedule::Parameters wanted = best_candidate(cell, problem_, profile_)->parameters;
+  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  ASSERT_TRUE(ranked.ok());
+  const auto clustered = std::find_if(ranked->begin(), ranked->end(), [](const Candidate& candidate) {
+    return candidate.parameters.at("cluster") > 1 && candidate.parameters.at("grid") == 0;
+  });
+  ASSERT_NE(clustered, ranked->end());
+  const schedule::Parameters& wanted = clustered->parameters;
   EXPECT_TRUE(check_candidate(cell, problem_, profile_, "stream", wanted).ok());
   const target::Profile old = target::find_profile("a100").value();
   problem_.arch = old.arch();
