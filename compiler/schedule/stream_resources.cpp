@@ -16,9 +16,9 @@ namespace {
 
 // Addresses and the walk; maps, carries and temporaries of a channel (measured).
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
-// The same in a grid, where the threads of an SM leave no more: the compiler does without spilling
-// (measured).
-constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 30;  // a channel, a row of parameters backward
+// The same in a grid, where the threads of an SM leave no more: of a channel, and of a row of parameters with
+// its gradient's sum. Measured by what the compiler does without spilling: affine and mingru; rglru for rows.
+constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 30;
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
