@@ -31,12 +31,14 @@ class BackwardBuilder : StreamBody {
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
       for (int channel = 0; channel < parameters_.per_thread; ++channel)
         sums_.push_back(stream_.builder().variable(fmt::format("sum_{}", p), stream_.builder().real(0)));
-    load_start(grad_last_);
+    load_start(ends_);
     hoist();
-    walk_steps([&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
-                   int channel) { return leaf(node, staged, at_start, channel); },
-               [&](const Results& results) { consume(results); });
-    store_carries(grad_first_, "gradients of the initial states");
+    walk_steps(
+        ends_,
+        [&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
+            int channel) { return leaf(node, staged, at_start, channel); },
+        [&](const Results& results) { consume(results); });
+    store_carries(ends_);
     store_sums();
     return stream_.finish();
   }
@@ -52,11 +54,11 @@ class BackwardBuilder : StreamBody {
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
     for (const TensorId id : cell_.of_kind(TensorKind::State))
-      grad_last_[id] = stream_.signature().reads({Role::LastStateGradient, id});
+      ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Input))
       grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
     for (const TensorId id : cell_.of_kind(TensorKind::State))
-      grad_first_[id] = stream_.signature().writes({Role::InitialStateGradient, id});
+      ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
   }
 
@@ -130,7 +132,8 @@ class BackwardBuilder : StreamBody {
   const BackwardNeeds& needs_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
   std::vector<int> before_;  // parallel to needs_.history_tensors
-  std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
+  std::map<TensorId, KernelTensor> first_;
+  CarryEnds ends_{{}, {}, "gradients of the initial states"};
   KernelTensor workspace_;
   std::vector<Value> sums_;
 };

@@ -1,26 +1,38 @@
-// How the blocks that split time tell each other the maps of their parts of a round.
+// How the blocks that split time tell each other the maps of their parts of a round. Only the warp that follows
+// the carries (stream_carry.h) sends and receives.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
 
+// Which of a block's channels a lane of that warp follows: pairs of neighbours, whose maps lie side by side.
+struct CarryLanes {
+  int each = 2;         // neighbouring channels a lane
+  int lanes = 32;       // that have channels
+  kernel::Value lane;   // this thread's
+  kernel::Value first;  // its first channel within the block's
+
+  static CarryLanes of(int channels);  // an even number
+  // Runs `action` in lanes that have channels.
+  void if_any(kernel::Builder& builder, const std::function<void()>& action) const;
+};
+
 class BlockMaps {
  public:
   virtual ~BlockMaps() = default;
-  // Before the first round.
+  // Before the first round; all threads of the block.
   virtual void begin() = 0;
-  // The map of the block's part, row after row. The threads of one segment call it, those without a channel
-  // too.
-  virtual void send(kernel::Value round, int channel, const std::vector<kernel::Value>& map) = 0;
-  // All computing threads call what follows.
-  // The maps of all blocks, in the order of the walk, once all have come.
-  virtual MapTable wait(kernel::Value round) = 0;
-  // What a warp of its own does for all rounds while others compute (StreamParameters::grid); else nothing.
-  virtual void role() {}
-  // After the last round.
+  // The maps of the block's part, by channel of the lane. Lanes that have channels.
+  virtual void send(kernel::Value round, const CarryLanes& lanes, const std::vector<FlatMap>& maps) = 0;
+  // Until the maps of all blocks have come. All lanes.
+  virtual void await(kernel::Value round, const CarryLanes& lanes) = 0;
+  // Those of one block, in the order of the walk, by channel of the lane; after await().
+  virtual std::vector<FlatMap> maps(kernel::Value round, const CarryLanes& lanes, int block) = 0;
+  // After the last round; all threads of the block.
   virtual void finish() = 0;
 };
 

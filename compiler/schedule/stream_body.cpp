@@ -42,14 +42,17 @@ void StreamBody::declare_params() {
 }
 
 void StreamBody::declare_carries(const std::string& prefix) {
+  if (parameters_.among_blocks()) return;
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
       carry_.push_back(stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
 }
 
-void StreamBody::load_start(const std::map<TensorId, KernelTensor>& first) {
+void StreamBody::load_start(const CarryEnds& ends) {
   auto& b = stream_.builder();
-  b.comment("parameters and first carries into registers");
+  const bool carries = !parameters_.among_blocks();
+  if (carries || !params_.empty())
+    b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
   for (const auto& [id, kernel_tensor] : params_)
     for (int row = 0; row < tensor(id).rows; ++row)
       if (lowering_.uses(id, row))
@@ -62,11 +65,11 @@ void StreamBody::load_start(const std::map<TensorId, KernelTensor>& first) {
         const Value place = stream_.param_index(tensor(key.first), key.second, static_cast<int>(c));
         b.assign(values[c], b.load("param", params_.at(key.first).memory[place]));
       }
-    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (std::size_t k = 0; carries && k < cell_.next.size(); ++k)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
         const step::Row& row = cell_.next[k];
         const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
-        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+        b.assign(carry_[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
       }
   });
 }
@@ -77,15 +80,16 @@ void StreamBody::hoist() {
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
 }
 
-void StreamBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+void StreamBody::store_carries(const CarryEnds& ends) {
+  if (parameters_.among_blocks()) return;
   auto& b = stream_.builder();
-  stream_.if_first_owner([&] {
-    b.comment(what);
+  stream_.if_owner([&] {
+    b.comment(ends.what);
     for (std::size_t k = 0; k < cell_.next.size(); ++k)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
         const step::Row& row = cell_.next[k];
         const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
-        b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+        b.store(ends.last.at(row.tensor).memory[place], carry_[index(k, channel)]);
       }
   });
 }
@@ -119,8 +123,9 @@ Value StreamBody::carry(TensorId id, int row, int channel) const {
   throw std::logic_error("stream: a state row that is never advanced");
 }
 
-void StreamBody::walk_steps(const LeafOf& leaf, const std::function<void(const Results&)>& consume) {
-  if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk();
+void StreamBody::walk_steps(const CarryEnds& ends, const LeafOf& leaf,
+                            const std::function<void(const Results&)>& consume) {
+  if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk(ends);
   stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
     Results results;
     for (int channel = 0; channel < parameters_.per_thread; ++channel)

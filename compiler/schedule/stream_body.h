@@ -10,6 +10,7 @@
 
 #include "compiler/schedule/linear_step.h"
 #include "compiler/schedule/shorten_chain.h"
+#include "compiler/schedule/stream_carry.h"
 #include "compiler/schedule/stream_kernel.h"
 
 namespace rondo::schedule {
@@ -23,12 +24,12 @@ class StreamBody {
   void declare_params();
   // One register a carried state row and channel, named prefix + state.
   void declare_carries(const std::string& prefix);
-  // Parameters and the carries' first values (from `first`, [B, H, rows, D] fp32) into registers.
-  void load_start(const std::map<step::TensorId, KernelTensor>& first);
+  // Parameters and the carries' first values into registers. Where blocks split time the carries are another
+  // warp's, which loads and stores them in walk_steps().
+  void load_start(const CarryEnds& ends);
   // Emits what depends on parameters alone. Call after load_start, outside any condition.
   void hoist();
-  // Carries into `last`, [B, H, rows, D] fp32.
-  void store_carries(const std::map<step::TensorId, KernelTensor>& last, const std::string& what);
+  void store_carries(const CarryEnds& ends);
 
   // Whether a step stands at t = 0, where the initial state takes the place of a saved one.
   struct AtStart {
@@ -41,7 +42,8 @@ class StreamBody {
   // Cell::next.
   using Results = std::vector<std::vector<kernel::Value>>;
   // Emits the walk over time: `consume` stores what a step gives besides its carries.
-  void walk_steps(const LeafOf& leaf, const std::function<void(const Results&)>& consume);
+  void walk_steps(const CarryEnds& ends, const LeafOf& leaf,
+                  const std::function<void(const Results&)>& consume);
   // The sum of `values` (by [channel]) over the segments, valid in the first segment's threads. All threads
   // call it.
   std::vector<kernel::Value> sum_over_segments(const std::string& name,

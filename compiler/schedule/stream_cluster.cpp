@@ -7,7 +7,7 @@ namespace rondo::schedule {
 using kernel::Value;
 
 ClusterMaps::ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters) {
+    : kernel_(kernel), builder_(kernel.builder()) {
   const int blocks = parameters.cluster;
   table_ = {{}, blocks, states, parameters.channels, {}};
   const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", kSlots, blocks,
@@ -28,27 +28,28 @@ void ClusterMaps::begin() {
   });
 }
 
-void ClusterMaps::send(Value round, int channel, const std::vector<Value>& map) {
+void ClusterMaps::send(Value round, const CarryLanes& lanes, const std::vector<FlatMap>& maps) {
   auto& b = builder_;
-  const Value slot = round % kSlots;
-  const Value mine = slot * parameters_.cluster + kernel_.rank();
-  const Value place = kernel_.lane_channel() + channel;
-  for (int block = 0; block < parameters_.cluster; ++block)
-    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
-      b.store_async(table_.pair(mine, static_cast<int>(pair), place), {map[2 * pair], map[2 * pair + 1]},
-                    b.constant(block), ready_, slot);
+  const Value mine = part(round, kernel_.rank());
+  for (int block = 0; block < table_.parts; ++block)
+    for (int pair = 0; pair < MapTable::entries(table_.states) / 2; ++pair)
+      for (int c = 0; c < lanes.each; c += 2)
+        b.store_async(table_.pair(mine, pair, lanes.first + c),
+                      side_by_side(maps, static_cast<std::size_t>(c), pair), b.constant(block), ready_,
+                      round % kSlots);
 }
 
-MapTable ClusterMaps::wait(Value round) {
+void ClusterMaps::await(Value round, const CarryLanes& lanes) {
   auto& b = builder_;
-  MapTable table = table_;
   const Value slot = round % kSlots;
   b.wait(ready_, slot, round / kSlots % 2);
   // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
   // tx-count).
-  b.if_(b.thread() == 0, [&] { expect(slot); });
-  table.first = slot * parameters_.cluster;
-  return table;
+  b.if_(lanes.lane == 0, [&] { expect(slot); });
+}
+
+std::vector<FlatMap> ClusterMaps::maps(Value round, const CarryLanes& lanes, int block) {
+  return table_.load(builder_, part(round, builder_.constant(block)), lanes.first, lanes.each);
 }
 
 }  // namespace rondo::schedule

@@ -23,14 +23,17 @@ class ForwardBuilder : StreamBody {
     declare();
     stream_.place_threads();
     declare_carries("");
-    load_start(first_);
+    load_start(ends_);
     // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
     // below see them.
     hoist();
-    walk_steps([&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart&,
-                   int channel) { return leaf(node, staged, channel); },
-               [&](const Results& results) { consume(results); });
-    store_carries(last_, "last states");
+    walk_steps(
+        ends_,
+        [&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart&, int channel) {
+          return leaf(node, staged, channel);
+        },
+        [&](const Results& results) { consume(results); });
+    store_carries(ends_);
     return stream_.finish();
   }
 
@@ -39,14 +42,14 @@ class ForwardBuilder : StreamBody {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
     declare_params();
     for (const TensorId id : cell_.of_kind(TensorKind::State))
-      first_[id] = stream_.signature().reads({Role::InitialState, id});
+      ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       outputs_[id] = stream_.write_each_step({Role::Output, id});
     if (problem_.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(cell_))
         histories_[id] = stream_.write_each_step({Role::History, id});
     for (const TensorId id : cell_.of_kind(TensorKind::State))
-      last_[id] = stream_.signature().writes({Role::LastState, id});
+      ends_.last[id] = stream_.signature().writes({Role::LastState, id});
   }
 
   Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) const {
@@ -67,7 +70,7 @@ class ForwardBuilder : StreamBody {
   }
 
   std::map<TensorId, int> staged_, outputs_, histories_;
-  std::map<TensorId, KernelTensor> first_, last_;
+  CarryEnds ends_{{}, {}, "last states"};
 };
 
 }  // namespace

@@ -103,21 +103,25 @@ void StreamKernel::place_threads() {
   for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
 }
 
-Value StreamKernel::index_of(Value batch_row, int rows, int row, int channel) {
+Value StreamKernel::index_of(Value batch_row, int rows, int row, Value channel) {
   auto& b = builder_;
   const Value dim = b.named("kDim", problem_.sizes.dim);
   return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
-         b.wide(dim * row + channel_index(channel));
+         b.wide(dim * row + channel);
 }
 
 Value StreamKernel::state_index(int rows, int row, int channel) {
+  return state_index(rows, row, channel_index(channel));
+}
+
+Value StreamKernel::state_index(int rows, int row, Value channel) {
   return index_of(builder_.wide(batch_index_), rows, row, channel);
 }
 
 Value StreamKernel::workspace_index(int rows, int row, int channel) {
   const Value batch = builder_.wide(batch_index_);
   return index_of(parameters_.cluster == 1 ? batch : batch * parameters_.cluster + builder_.wide(rank_), rows,
-                  row, channel);
+                  row, channel_index(channel));
 }
 
 Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
@@ -154,9 +158,10 @@ void StreamKernel::if_owner(const std::function<void()>& body) {
   if_active([&] { builder_.if_(segment_ == 0, body); });
 }
 
-void StreamKernel::if_first_owner(const std::function<void()>& body) {
-  if (parameters_.cluster == 1) return if_owner(body);
-  builder_.if_(rank_ == 0, [&] { if_owner(body); });
+void StreamKernel::if_channel_exists(Value place, const std::function<void(Value)>& body) {
+  const Value channel = tile_channel_ + place;
+  if (channels_divide()) return body(channel);
+  builder_.if_(channel < builder_.named("kDim", problem_.sizes.dim), [&] { body(channel); });
 }
 
 bool StreamKernel::any_shifted() const {

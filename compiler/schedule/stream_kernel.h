@@ -30,8 +30,7 @@ struct StreamParameters {
   int segments = 1;
   // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
   int cluster = 1;
-  // They meet through global memory, which takes a warp of its own behind those that compute (stream_grid.h);
-  // otherwise they are a cluster.
+  // They meet through global memory (stream_grid.h); otherwise they are a cluster.
   bool grid = false;
   bool stream_stores = false;  // what is written at each step leaves the L2 first
   // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
@@ -39,8 +38,8 @@ struct StreamParameters {
   // come in bursts between the steps that are computed meanwhile, and the compiler may gather the stores of a
   // group.
   bool pieces = false;
-  // In a cluster: what is left of a round is done in the next one, while that one's maps travel. It hides the
-  // exchange, for twice the registers of what is kept.
+  // Where blocks split time: what is left of a round is done in the next one, after what that one can do
+  // early. It hides the exchange, for twice the registers of what is kept.
   bool behind = false;
 
   static StreamParameters from(const Parameters& parameters);
@@ -51,7 +50,12 @@ struct StreamParameters {
   }
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
-  int threads() const { return loaders > 0 ? first_loader() + 32 * loaders : computing() + (grid ? 32 : 0); }
+  bool among_blocks() const { return cluster > 1; }
+  int walking() const {
+    return loaders > 0 ? first_loader() + 32 * loaders : computing();
+  }  // threads that compute or stage
+  // Where blocks split time, a warp behind the others follows the carries (stream_carry.h).
+  int threads() const { return walking() + (among_blocks() ? 32 : 0); }
 };
 
 enum class Direction { Forward, Backward };
@@ -75,6 +79,7 @@ class StreamKernel {
   // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
   // (per_head).
   kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
   kernel::Value batch_index() const { return batch_index_; }
   kernel::Value head_index() const { return head_; }
@@ -89,11 +94,11 @@ class StreamKernel {
   kernel::Value rounds() const { return blocks_; }
   // Index in the workspace, [B, cluster, H, rows, D]: each block of a cluster has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
-  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment;
-  // or of those only in the first block of a cluster.
+  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
   void if_owner(const std::function<void()>& body);
-  void if_first_owner(const std::function<void()>& body);
+  // Gives the channel within the head of the block's channel `place`, where it exists.
+  void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -102,11 +107,12 @@ class StreamKernel {
   using StepBody = std::function<void(const Staged&, bool at_start)>;
   void walk(const StepBody& each_step);
 
-  // The walk in segments. A stage has two halves with a barrier between: `early` computes, for each of the
-  // thread's `unroll` steps, what does not wait for the carries; `late` finishes the steps. With `behind`
-  // a stage's late half follows the next one's early half. In stages that
-  // are not whole, steps are guarded: a step that is not there must leave no trace. Threads that compute but
-  // have no channel publish and resume with the others: who counts on them need not know who has one.
+  // The walk in segments. A stage has two halves: `early` computes, for each of the thread's `unroll` steps,
+  // what does not wait for the carries; `late` finishes the steps. Between the two the segments' maps are
+  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With `behind`
+  // a stage's late half follows the next one's early half. In stages that are not whole, steps are guarded: a
+  // step that is not there must leave no trace. Threads that compute but have no channel publish and resume
+  // with the others: who counts on them need not know who has one.
   struct Guard {
     kernel::Value exists;    // Pred; invalid where every step exists
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not
@@ -114,15 +120,13 @@ class StreamKernel {
   struct SegmentBody {
     std::function<void()> declare;  // registers of a stage
     std::function<void(int step, const Staged&, const Guard&)> early;
-    std::function<void()> publish;                    // after the last early step
-    std::function<void(kernel::Value stage)> resume;  // before the first late step; stages count from 0
+    // After the last early step, and before the first late one; stages count from 0.
+    std::function<void(kernel::Value stage)> publish, resume;
     std::function<void(int step, const Guard&)> late;
-    // In a cluster: the block's map to all blocks, once its segments' are there.
-    std::function<void(kernel::Value stage)> send;
     // With `behind`: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
-    std::function<void()> exchange;  // what the warp that exchanges maps does, if there is one
+    std::function<void()> follow;  // where blocks split time: all of the warp that follows the carries
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -194,7 +198,7 @@ class StreamKernel {
   void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
-  kernel::Value index_of(kernel::Value batch_row, int rows, int row, int channel);
+  kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
   kernel::Value computing();       // Pred: the thread computes; invalid if all do
   kernel::Value channel_exists();  // Pred: its channels are in the head; invalid if all are
   void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);

@@ -45,8 +45,8 @@ struct Model {
   StepCost step;
   std::int64_t element = 2;
   std::int64_t segment_exchange = 0;  // bytes by segment and channel
+  std::int64_t team_exchange = 0;     // the same, where blocks split time
   std::int64_t cluster_exchange = 0;  // bytes by block and channel, in a cluster
-  std::int64_t grid_exchange = 0;     // the same, through global memory
   SegmentShape shape;
 
   // How the blocks of a launch lie on the GPU.
@@ -74,9 +74,8 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   std::int64_t bytes = ring_bytes(p);
-  if (p.segments > 1) bytes += p.segments * p.channels * segment_exchange;
-  if (p.cluster > 1)
-    bytes += p.cluster * p.channels * (p.grid ? grid_exchange : cluster_exchange) + kMbarrierBytes;
+  if (p.segments > 1) bytes += p.segments * p.channels * (p.among_blocks() ? team_exchange : segment_exchange);
+  if (p.among_blocks()) bytes += p.cluster * p.channels * (p.grid ? 0 : cluster_exchange) + kMbarrierBytes;
   return bytes;
 }
 
@@ -127,9 +126,7 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
   const double entries = MapTable::entries(shape.states);
-  double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
-  // The maps of all segments and blocks: a load, a choice and a multiply-add an entry, once a round.
-  if (p.cluster > 1) maps += 2.5 * entries * (p.segments + p.cluster) / p.unroll;
+  const double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
   const double slots = p.per_thread * (step.alu + step.special + overhead + maps);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
   return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
@@ -137,21 +134,23 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
 }
 
 // Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments; in a cluster, the exchange and multiply-adds along the blocks.
+// the segments. Where blocks split time a warp goes along the segments twice, waits for the others' maps and
+// goes along the blocks, beside the rest if that is behind.
 double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
     return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
   }
-  double cycles =
-      8.0 * p.unroll + 16.0 * p.segments + 100;  // 100: latencies of the exchange and of the first loads
-  if (p.cluster > 1) cycles += 16.0 * p.cluster;
-  if (p.grid && !p.behind)
-    cycles += kGridExchange * speeds.clock_hz;
-  else if (p.cluster > 1 && !p.behind)
-    cycles += cluster_exchange_cycles(
-        p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
-  return (cycles / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
+  const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
+  if (!p.among_blocks())
+    return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
+  const double exchange =
+      p.grid ? kGridExchange * speeds.clock_hz
+             : cluster_exchange_cycles(
+                   p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
+  const double following = 16.0 * p.segments + 8.0 * p.cluster + exchange;
+  const double cycles = p.behind ? std::max(own, following) : own + following;
+  return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
@@ -185,9 +184,9 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                stream_traffic(simple, problem.pass),
                pass_cost(simple, problem),
                kernel::storage_bytes(problem.storage),
-               segment_exchange_bytes(simple, problem),
-               block_exchange_bytes(simple, false),
-               block_exchange_bytes(simple, true),
+               segment_exchange_bytes(simple, problem, false),
+               segment_exchange_bytes(simple, problem, true),
+               cluster_exchange_bytes(simple),
                segment_shape(simple, problem)};
 }
 

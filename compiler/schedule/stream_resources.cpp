@@ -4,8 +4,8 @@
 
 #include "compiler/schedule/history.h"
 #include "compiler/schedule/stream.h"
+#include "compiler/schedule/stream_carry.h"
 #include "compiler/schedule/stream_cluster.h"
-#include "compiler/schedule/stream_grid.h"
 #include "compiler/schedule/stream_maps.h"
 
 namespace rondo::schedule {
@@ -16,9 +16,10 @@ namespace {
 
 // Addresses and the walk; maps, carries and temporaries of a channel (measured).
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
-// The same in a grid, where the threads of an SM leave no more: of a channel, and of a row of parameters with
-// its gradient's sum. Measured by what the compiler does without spilling: affine and mingru; rglru for rows.
-constexpr int kGridChannelRegisters = 2, kGridParamRegisters = 30;
+// The same where blocks split time, and the threads of an SM leave no more: of a channel, and of a row of
+// parameters with its gradient's sum. Measured by what the compiler does without spilling: affine and mingru;
+// rglru for rows.
+constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 30;
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
@@ -46,14 +47,15 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem) {
-  return MapTable::bytes(static_cast<int>(cell.next.size())) +
-         (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
+  const int states = static_cast<int>(cell.next.size());
+  const std::int64_t maps =
+      among_blocks ? CarryWarp::kSlots * (MapTable::bytes(states) + 4 * states) : MapTable::bytes(states);
+  return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid) {
-  return (grid ? GridMaps::kSlots : ClusterMaps::kSlots) *
-         MapTable::bytes(static_cast<int>(cell.next.size()));
+std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
+  return ClusterMaps::kSlots * MapTable::bytes(static_cast<int>(cell.next.size()));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
@@ -61,21 +63,17 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
           problem.pass == Pass::Backward ? param_rows(cell) : 0};
 }
 
-int segment_registers(Team team, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
-  const int stage = shape.parts * unroll;
-  const bool among_blocks = team != Team::Alone;
-  const int channel =
-      team == Team::Grid ? kGridChannelRegisters + kGridParamRegisters * shape.params : kChannelRegisters;
-  return kSegmentRegisters +
-         per_thread * (channel + (behind ? 2 : 1) * stage +
-                       (among_blocks ? (behind ? 3 : 2) * MapTable::entries(shape.states) : 0));
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+  const int channel = among_blocks ? kTeamChannelRegisters + kTeamParamRegisters * shape.params +
+                                         MapTable::entries(shape.states)
+                                   : kChannelRegisters;
+  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
-  const Team team = p.grid ? Team::Grid : p.cluster > 1 ? Team::Cluster : Team::Alone;
-  const int registers = round_up(segment_registers(team, p.behind, p.per_thread, p.unroll, shape), 8);
-  const int blocks =
-      kRegistersOfSm / (registers * round_up(p.threads(), p.grid ? kThreadsOfAllSchedulers : 32));
+  const int registers =
+      round_up(segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape), 8);
+  const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }
 

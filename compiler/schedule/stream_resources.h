@@ -17,9 +17,10 @@ struct StreamTraffic {
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
-// channel; and of the maps of the blocks that split time, by block and channel.
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem);
-std::int64_t block_exchange_bytes(const step::Cell& cell, bool grid);
+// channel; where blocks split time the maps are of two rounds, beside what segments start from. And of the
+// maps of the blocks of a cluster, by block and channel.
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
+std::int64_t cluster_exchange_bytes(const step::Cell& cell);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
@@ -33,11 +34,12 @@ struct SegmentShape {
 };
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 
-enum class Team { Alone, Cluster, Grid };  // the blocks that split time
-
-// Registers of a thread of a walk in segments. Where blocks split time the maps of the block and of the
-// segments before come on top; with `behind` the kept values and the latter map are those of two stages.
-int segment_registers(Team team, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+// Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept values
+// are those of two stages.
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+// The most words of the other blocks' maps that a lane of the warp that follows the carries may take: what a
+// thread's registers leave beside the rest of that warp's work.
+inline constexpr int kFollowingRegisters = 48;
 
 // Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one
 // of 20.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/schedule/stream_cluster.h"
-#include "compiler/schedule/stream_grid.h"
 #include "compiler/schedule/stream_resources.h"
 
 namespace rondo::schedule {
@@ -18,35 +16,35 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       b_(body.stream_.builder()),
       channels_(body.parameters_.per_thread) {
   const StreamParameters& p = body_.parameters_;
+  if (p.among_blocks()) {
+    carry_ = std::make_unique<CarryWarp>(body_.stream_, body_.parameters_, body_.cell_);
+    b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
+    return;
+  }
   const int states = static_cast<int>(this->states());
   segment_maps_ = {{}, p.segments, states, p.channels, {}};
   segment_maps_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_maps_.elements(),
                                    fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
                                                MapTable::entries(states) / 2, p.channels));
-  if (p.cluster == 1) return;
-  if (p.grid)
-    block_maps_ = std::make_unique<GridMaps>(body_.stream_, p, states);
-  else
-    block_maps_ = std::make_unique<ClusterMaps>(body_.stream_, p, states);
-  b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
 }
 
-void SegmentedStep::walk() {
-  if (among_blocks()) block_maps_->begin();
+void SegmentedStep::walk(const CarryEnds& ends) {
   StreamKernel::SegmentBody body;
   body.declare = [&] { declare(); };
   body.early = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
     early(step, staged, guard);
   };
-  body.publish = [&] { publish(); };
+  body.publish = [&](Value stage) { publish(stage); };
   body.resume = [&](Value stage) { resume(stage); };
   body.late = [&](int step, const StreamKernel::Guard& guard) { late(step, guard); };
-  body.declare_kept = [&] { declare_kept(); };
-  body.send = [&](Value stage) { send(stage); };
+  body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
-  if (body_.parameters_.grid) body.exchange = [&] { block_maps_->role(); };
+  if (carry_) {
+    carry_->begin();
+    body.follow = [&] { carry_->role(ends); };
+  }
   body_.stream_.walk_segments(body);
-  if (among_blocks()) block_maps_->finish();
+  if (carry_) carry_->finish();
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -73,15 +71,6 @@ void SegmentedStep::declare() {
     for (std::size_t j = 0; j <= states(); ++j)
       for (int c = 0; c < channels_; ++c)
         composed_.push_back(b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0)));
-  if (!among_blocks()) return;
-  ahead_.clear();
-  for (int c = 0; c < channels_; ++c) ahead_.push_back(identity("ahead"));
-}
-
-void SegmentedStep::declare_kept() {
-  parts_before_ = declare_parts("kept");
-  ahead_before_.clear();
-  for (int c = 0; c < channels_; ++c) ahead_before_.push_back(identity("ahead_before"));
 }
 
 void SegmentedStep::keep() {
@@ -91,9 +80,6 @@ void SegmentedStep::keep() {
       if (!body_.lowering_.hoisted(static_cast<int>(c), body_.step_.roots[r]).valid())
         for (int step = 0; step < body_.parameters_.unroll; ++step)
           b_.write(parts_before_[r][c], b_.constant(step), b_.read(parts_[r][c], b_.constant(step)));
-  for (std::size_t c = 0; c < ahead_.size(); ++c)
-    for (std::size_t j = 0; j <= states(); ++j)
-      for (std::size_t i = 0; i < states(); ++i) b_.assign(ahead_before_[c][j].rows[i], ahead_[c][j].rows[i]);
 }
 
 Value SegmentedStep::part(const Kept& kept, int root, int step, int channel) {
@@ -161,83 +147,28 @@ void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& gu
       b_.assign(composed_[at(i, j, channel)], changed[i * (states() + 1) + j]);
 }
 
-void SegmentedStep::publish() {
+void SegmentedStep::publish(Value stage) {
+  std::vector<FlatMap> maps;
+  for (int c = 0; c < channels_; ++c) maps.push_back(composed_of(c));
+  if (carry_) return carry_->publish(stage, maps);
   b_.comment("this segment's map, for the segments after it");
-  for (int c = 0; c < channels_; ++c) {
-    const std::vector<Value> map = composed_of(c);
-    for (std::size_t pair = 0; pair < map.size() / 2; ++pair)
-      b_.store_vector(segment_maps_.pair(body_.stream_.segment(), static_cast<int>(pair), place(c)),
-                      {map[2 * pair], map[2 * pair + 1]});
-  }
+  segment_maps_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel(), maps);
 }
 
-// Composes the map of the segments before this one; with its own, that is the last one's the block's.
-void SegmentedStep::send(Value stage) {
-  b_.comment("the map of the segments before this one");
-  for (int c = 0; c < channels_; ++c)
-    follow_maps_before(b_, segment_maps_, place(c), body_.stream_.segment(),
-                       ahead_[static_cast<std::size_t>(c)]);
-  b_.comment("this block's map, to all blocks that split time with it");
-  b_.if_(body_.stream_.segment() == body_.parameters_.segments - 1, [&] {
-    for (int c = 0; c < channels_; ++c) {
-      std::vector<std::vector<Value>> columns;
-      for (const MapColumn& column : ahead_[static_cast<std::size_t>(c)])
-        columns.push_back(apply_map(b_, composed_of(c), column));
-      std::vector<Value> map;
-      for (std::size_t i = 0; i < states(); ++i)
-        for (const auto& column : columns) map.push_back(column[i]);
-      block_maps_->send(stage, c, map);
-    }
-  });
-}
-
-// Where this thread's steps start, and what is carried to the next stage. Every thread of a channel does the
-// same, in every block of a cluster, so all hold the same carry.
+// Where this thread's steps start, and what is carried to the next stage: every thread of a channel works out
+// the same, so all hold the same carry.
 void SegmentedStep::resume(Value stage) {
+  const std::vector<Value> from = carry_ ? carry_->starts(stage) : body_.carry_;
   carried_.clear();
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
-      carried_.push_back(b_.variable("start_" + body_.state_name(i), body_.carry_[body_.index(i, c)]));
-  if (among_blocks()) return resume_among_blocks(stage);
+      carried_.push_back(b_.variable("start_" + body_.state_name(i), from[body_.index(i, c)]));
+  if (carry_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
-    follow_maps(b_, segment_maps_, place(c), body_.stream_.segment(), {column_of(body_.carry_, c)},
-                {column_of(carried_, c)});
+    follow_maps(b_, segment_maps_, body_.stream_.lane_channel() + c, body_.stream_.segment(),
+                column_of(body_.carry_, c), column_of(carried_, c));
 }
-
-// The carry before the block's part follows from all blocks' maps; the map of the segments before this one
-// takes it further.
-void SegmentedStep::resume_among_blocks(Value stage) {
-  b_.comment("carries before this block, before this segment, and after the round");
-  const MapTable table = block_maps_->wait(stage);
-  for (int c = 0; c < channels_; ++c) {
-    const MapColumn start = column_of(carried_, c);
-    follow_maps(b_, table, place(c), body_.stream_.rank(), {column_of(body_.carry_, c)}, {start});
-    std::vector<Value> moved;
-    for (std::size_t i = 0; i < states(); ++i) {
-      const auto& columns = (behind() ? ahead_before_ : ahead_)[static_cast<std::size_t>(c)];
-      Value sum = columns[states()].rows[i];
-      for (std::size_t k = 0; k < states(); ++k)
-        sum = b_.math(scalar::Op::Fma, {columns[k].rows[i], start.rows[k], sum});
-      moved.push_back(b_.let("moved", sum));
-    }
-    for (std::size_t i = 0; i < states(); ++i) b_.assign(start.rows[i], moved[i]);
-  }
-}
-
-// The columns of a map that changes nothing, in registers.
-std::vector<MapColumn> SegmentedStep::identity(const std::string& name) {
-  std::vector<MapColumn> columns;
-  for (std::size_t j = 0; j <= states(); ++j) {
-    MapColumn& column = columns.emplace_back();
-    column.constant = j == states();
-    for (std::size_t i = 0; i < states(); ++i)
-      column.rows.push_back(b_.variable(fmt::format("{}_{}{}", name, i, j), b_.real(i == j ? 1 : 0)));
-  }
-  return columns;
-}
-
-Value SegmentedStep::place(int channel) { return body_.stream_.lane_channel() + channel; }
 
 MapColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
   MapColumn column;
@@ -245,8 +176,8 @@ MapColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) 
   return column;
 }
 
-std::vector<Value> SegmentedStep::composed_of(int channel) const {
-  std::vector<Value> entries;
+FlatMap SegmentedStep::composed_of(int channel) const {
+  FlatMap entries;
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j) entries.push_back(composed_[at(i, j, channel)]);
   return entries;

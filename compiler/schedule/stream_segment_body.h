@@ -1,6 +1,6 @@
-// One step's share of the walk in segments: each thread composes the affine maps of its steps, the segments'
-// compositions are exchanged through shared memory, those of the blocks that split time between them, and
-// each thread then knows the carries its own steps start from.
+// One step's share of the walk in segments: each thread composes the affine maps of its steps and leaves the
+// composition in shared memory. What its own steps start from it then works out from all segments' maps, or
+// where blocks split time is told by the warp that follows the carries.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/stream_block_maps.h"
 #include "compiler/schedule/stream_body.h"
 
 namespace rondo::schedule {
@@ -17,21 +16,18 @@ class SegmentedStep {
  public:
   SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
                 const std::function<void(const StreamBody::Results&)>& consume);
-  void walk();
+  void walk(const CarryEnds& ends);
 
  private:
   // Registers of the thread's steps, by [root][channel]; no array for what is hoisted.
   using Kept = std::vector<std::vector<kernel::Array>>;
 
   void declare();
-  void declare_kept();
   Kept declare_parts(const std::string& name);
   void early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard);
   void compose(int step, int channel, const StreamKernel::Guard& guard);
-  void publish();
-  void send(kernel::Value stage);
+  void publish(kernel::Value stage);
   void resume(kernel::Value stage);
-  void resume_among_blocks(kernel::Value stage);
   void late(int step, const StreamKernel::Guard& guard);
   void keep();
 
@@ -44,12 +40,9 @@ class SegmentedStep {
                                      std::vector<kernel::Value> carried);
   std::size_t states() const { return body_.cell_.next.size(); }
   std::size_t at(std::size_t row, std::size_t column, int channel) const;
-  kernel::Value place(int channel);  // among the block's channels
-  std::vector<MapColumn> identity(const std::string& name);
   MapColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
-  std::vector<kernel::Value> composed_of(int channel) const;  // row after row
+  FlatMap composed_of(int channel) const;
   kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
-  bool among_blocks() const { return block_maps_ != nullptr; }
   bool behind() const { return body_.parameters_.behind; }
 
   StreamBody& body_;
@@ -57,12 +50,9 @@ class SegmentedStep {
   const std::function<void(const StreamBody::Results&)>& consume_;
   kernel::Builder& b_;
   int channels_;  // of a thread
-  MapTable segment_maps_;
-  std::unique_ptr<BlockMaps> block_maps_;  // where blocks split time
-  Kept parts_, parts_before_;              // of this stage, and with `behind` of the stage before
-  // By channel, where blocks split time: the map of the segments before this one, in this stage and the one
-  // before.
-  std::vector<std::vector<MapColumn>> ahead_, ahead_before_;
+  MapTable segment_maps_;             // where every thread follows them
+  std::unique_ptr<CarryWarp> carry_;  // where blocks split time
+  Kept parts_, parts_before_;         // of this stage, and with `behind` of the stage before
   std::vector<kernel::Value>
       composed_;  // by at(): the composed map of the steps so far; column `states` is constant
   std::vector<kernel::Value> carried_;  // by row * channels + channel: carries before the current late step

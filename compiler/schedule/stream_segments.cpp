@@ -1,5 +1,5 @@
-// The walk in segments: a stage's steps are split among groups of threads, which meet once in the middle of
-// the stage.
+// The walk in segments: a stage's steps are split among groups of threads, which meet at each stage's start,
+// and where no others split time with their block once more in the middle.
 #include <fmt/format.h>
 
 #include "compiler/schedule/stream_kernel.h"
@@ -10,26 +10,26 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, where others exchange maps
+constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, where a warp follows the carries
 
 }  // namespace
 
-// The first barrier of a stage shows that it has landed and that the slot before it is free; the second shows
-// the segments' maps.
+// The first barrier of a stage shows that it has landed and that the slot before it is free; the second, where
+// every thread follows the segments' maps, shows those.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
-  if (!body.exchange) return walk_rounds(body);
-  const Value exchanging =
-      b.thread() >= b.named("kExchanging", parameters_.computing(), "first thread of the exchanging warp");
-  b.if_(exchanging, body.exchange, [&] {
-    only_computing_ = true;
+  if (!parameters_.among_blocks()) return walk_rounds(body);
+  const Value following = b.thread() >= b.named("kFollowing", parameters_.walking(),
+                                                "first thread of the warp that follows the carries");
+  b.if_(following, body.follow, [&] {
+    only_computing_ = parameters_.loaders == 0;
     walk_rounds(body);
     only_computing_ = false;
   });
 }
 
 void StreamKernel::meet() {
-  if (parameters_.grid) return builder_.named_barrier(kWalkBarrier, parameters_.computing());
+  if (parameters_.among_blocks()) return builder_.named_barrier(kWalkBarrier, parameters_.walking());
   builder_.barrier();
 }
 
@@ -60,18 +60,14 @@ void StreamKernel::walk_rounds(const SegmentBody& body) {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
       if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
-      body.publish();
+      body.publish(block);
     });
     if (in_pieces()) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);
     }
-    meet();
-    if_all({computing()}, [&] {
-      if (behind) return resume_behind(block, body);
-      if (parameters_.cluster > 1) body.send(block);
-      resume_here(block, body);
-    });
+    if (!parameters_.among_blocks()) meet();
+    if_all({computing()}, [&] { behind ? resume_behind(block, body) : resume_here(block, body); });
   });
 }
 
@@ -83,14 +79,12 @@ void StreamKernel::resume_here(Value block, const SegmentBody& body) {
   if_all({channel_exists()}, [&] { late_half(first, whole_stage(first), body); });
 }
 
-// A round's maps are sent, and while they travel what is left of the round before is done, and what can be
-// done early in the next.
+// While a round's maps travel, what is left of the round before is done, and what can be done early in the
+// next.
 void StreamKernel::resume_behind(Value block, const SegmentBody& body) {
   auto& b = builder_;
-  const Value there = block < blocks_;
-  b.if_(there, [&] { body.send(block); });
   b.if_(block >= 1, [&] { resume_here(block - 1, body); });
-  b.if_(there, [&] { if_all({channel_exists()}, body.keep); });
+  b.if_(block < blocks_, [&] { if_all({channel_exists()}, body.keep); });
 }
 
 Value StreamKernel::whole_stage(Value first) {

@@ -15,7 +15,6 @@ using namespace constraint;
 constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
 constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
 constexpr int kLargestCluster = 16;   // that any GPU forms
-constexpr int kMostEntries = 2048;    // of the maps of a round, that one warp brings: 64 a lane
 constexpr int kLargestTeam = 32;      // blocks that split time through global memory
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
@@ -83,9 +82,9 @@ void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, shorten == 0), "segments");
-  // With the warp that exchanges maps they fill the SM's four schedulers evenly.
-  s_.require(implies(segments == 7 || segments == 11 || segments == 15, grid == 1),
-             "segments beside an exchanging warp");
+  // With the warp that follows the carries they fill the SM's four schedulers evenly.
+  s_.require(implies(segments == 7 || segments == 11 || segments == 15, cluster > 1),
+             "segments beside a warp that follows the carries");
   s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
              "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
@@ -121,18 +120,16 @@ void Space::require_resources() {
   const Expr computing = floor_div(channels, per_thread) * segments;
   const Expr threads = s_.define(
       "threads",
-      when(loaders == 0, computing + when(grid == 1, 32, 0), (ceil_div(computing, 32) + loaders) * 32),
+      when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32) + when(cluster > 1, 32, 0),
       "threads a block");
-  // A warp brings all maps of a round at once, and the others meet at a barrier of whole warps.
-  s_.require(implies(grid == 1, mod(computing, 32) == 0), "a warp that exchanges maps");
-  s_.require(implies(grid == 1, cluster * channels * MapTable::entries(states()) <= kMostEntries),
-             "a warp that exchanges maps");
+  // A warp follows the carries, and the others meet at a barrier of whole warps.
+  s_.require(implies(cluster > 1, mod(computing, 32) == 0), "a warp that follows the carries");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const auto kept = [&](Team team, bool is_behind) {
+  const auto kept = [&](bool among_blocks, bool is_behind) {
     const auto count = [&](int channels_of_thread, int unrolled) {
-      return segment_registers(team, is_behind, channels_of_thread, unrolled, shape_);
+      return segment_registers(among_blocks, is_behind, channels_of_thread, unrolled, shape_);
     };
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
@@ -140,22 +137,26 @@ void Space::require_resources() {
   const Expr registers =
       s_.define("segment_registers",
                 when(segments == 1, 0,
-                     when(cluster == 1, kept(Team::Alone, false),
-                          when(grid == 1, when(behind == 0, kept(Team::Grid, false), kept(Team::Grid, true)),
-                               when(behind == 0, kept(Team::Cluster, false), kept(Team::Cluster, true))))),
+                     when(cluster == 1, kept(false, false),
+                          when(behind == 0, kept(true, false), kept(true, true)))),
                 "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
-  const Expr counted = when(grid == 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
-                            ceil_div(threads, 32) * 32);
+  // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
+  const Expr words = cluster * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
+  s_.require(implies(grid == 1, words + kFollowingRegisters <= registers), "a warp that follows the carries");
+  const Expr counted =
+      when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+           ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
   const Expr exchange =
-      when(segments == 1, 0, segments * channels * segment_exchange_bytes(cell_, problem_)) +
+      when(segments == 1, 0,
+           segments * channels *
+               when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
+                    segment_exchange_bytes(cell_, problem_, true))) +
       when(cluster == 1, 0,
-           cluster * channels *
-                   when(grid == 1, block_exchange_bytes(cell_, true), block_exchange_bytes(cell_, false)) +
-               kMbarrierBytes);
+           cluster * channels * when(grid == 1, 0, cluster_exchange_bytes(cell_)) + kMbarrierBytes);
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");

@@ -38,12 +38,13 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
   return result;
 }
 
-inline PartPlan stream_cluster_plan() {
+inline PartPlan stream_plan(const std::string& name, bool grid) {
   using enum kernel::Part;
-  PartPlan result{"stream_cluster", cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
+  PartPlan result{name, cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
   result.problem.sizes = {1, 100, 1, 64};
-  result.plan =
-      find_strategy("stream")->build(result.cell, result.problem, stream_in_cluster_of_two(32, false));
+  Parameters parameters = stream_in_cluster_of_two(32, false);
+  parameters["grid"] = grid ? 1 : 0;
+  result.plan = find_strategy("stream")->build(result.cell, result.problem, parameters);
   return result;
 }
 
@@ -63,7 +64,8 @@ inline std::vector<PartPlan> part_plans() {
                           {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}}, grid),
           persistent_plan("reduce_scatter_in_grid_of_clusters", Pass::Backward,
                           {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}, {"share", 2}}, grid),
-          stream_cluster_plan()};
+          stream_plan("stream_cluster", false),
+          stream_plan("stream_grid", true)};
 }
 
 inline KernelPlan plan_without(KernelPlan plan, kernel::Part part) {

@@ -87,10 +87,26 @@ void each(Kernel& kernel, const std::function<void(Node&)>& change) {
 }
 
 template <class Node>
-void drop(Kernel& kernel) {
-  each_body(kernel.body, [](Body& body) {
-    std::erase_if(body, [](const Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); });
+void drop(
+    Kernel& kernel, const std::function<bool(const Node&)>& which = [](const Node&) { return true; }) {
+  each_body(kernel.body, [&](Body& body) {
+    std::erase_if(body, [&](const Stmt& stmt) {
+      const auto* node = std::get_if<Node>(&stmt.node);
+      return node != nullptr && which(*node);
+    });
   });
+}
+
+// Index expressions of loads from and stores to a shared array.
+inline void each_access(Kernel& kernel, const std::string& array,
+                        const std::function<void(ExprId&)>& change) {
+  const auto of_array = [&](kernel::MemRef& memory) {
+    if (memory.space == kernel::Space::Shared &&
+        kernel.shared[static_cast<std::size_t>(memory.id)].name == array)
+      change(memory.index);
+  };
+  each<kernel::Store>(kernel, [&](auto& store) { of_array(store.to); });
+  each<kernel::Load>(kernel, [&](auto& load) { of_array(load.from); });
 }
 
 inline ExprId constant(Kernel& kernel, std::int64_t value) {

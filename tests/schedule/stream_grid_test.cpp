@@ -1,5 +1,4 @@
-// stream among blocks of the grid: what the exchange of maps through global memory rests on, piece by piece.
-// A kernel as built is damaged in one place, and the simulator must say so.
+// stream among blocks of the grid: what the exchange of maps through global memory rests on.
 #include "compiler/schedule/stream_grid.h"
 #include "compiler/schedule/stream.h"
 #include "tests/schedule/stream_damage.h"
@@ -7,66 +6,30 @@
 namespace rondo::schedule {
 namespace {
 
-Parameters in_grid_parameters() {
+Parameters in_grid() {
   Parameters parameters = stream_in_cluster_of_two(8, true);
   parameters["grid"] = 1;
-  parameters["segments"] = 4, parameters["steps"] = 16;  // a whole warp computes
   return parameters;
 }
 
-AffineLaunch in_grid() { return affine_launch(in_grid_parameters()); }
-
-bool is_shared(const kernel::MemRef& memory) { return memory.space == kernel::Space::Shared; }
-
 TEST(StreamGrid, IsCleanAsBuilt) {
-  const AffineLaunch built = in_grid();
+  const AffineLaunch built = affine_launch(in_grid());
   EXPECT_TRUE(built.launch.kernel.cooperative);
-  EXPECT_EQ(built.launch.kernel.threads, 64);
   const auto faults = run(built, built.launch.kernel).faults;
   EXPECT_TRUE(faults.empty()) << faults.front().message;
 }
 
 TEST(StreamGrid, AMapThatIsNotSentIsADeadlock) {
   expect_reported(
-      in_grid(), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock, "exchange[");
-}
-
-TEST(StreamGrid, AMapThatIsNotAnnouncedIsADeadlock) {
-  expect_reported(
-      in_grid(), [](Kernel& k) { drop<kernel::MbarrierArrive>(k); }, Fault::Kind::Deadlock, "maps_ready");
-}
-
-TEST(StreamGrid, MapsReadWithoutWaitingAreARace) {
-  expect_reported(
-      in_grid(), [](Kernel& k) { drop<kernel::MbarrierWait>(k); }, Fault::Kind::Race, "block_maps[");
-}
-
-// Each lane that brings maps knows only of the blocks whose words it has read.
-TEST(StreamGrid, LanesThatDoNotWaitForEachOtherAreARace) {
-  expect_reported(
-      in_grid(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "block_maps[");
-}
-
-TEST(StreamGrid, OneSlotIsARace) {
-  expect_reported(
-      in_grid(),
-      [](Kernel& k) {
-        each<kernel::Store>(k, [&](auto& store) {
-          if (is_shared(store.to)) store.to.index = without_turns(k, store.to.index, GridMaps::kSlots);
-        });
-        each<kernel::Load>(k, [&](auto& load) {
-          if (is_shared(load.from) && k.shared[static_cast<std::size_t>(load.from.id)].name == "block_maps")
-            load.from.index = without_turns(k, load.from.index, GridMaps::kSlots);
-        });
-      },
-      Fault::Kind::Race, "block_maps[");
+      affine_launch(in_grid()), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock,
+      "exchange[");
 }
 
 // What a launch before has left looks as if it had come.
 TEST(StreamGrid, WordsAreClearedBeforeTheyAreSent) {
   Problem problem;
   problem.sizes = {3, kTime, 1, kDim};
-  const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, in_grid_parameters());
+  const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, in_grid());
   ASSERT_EQ(plan.launches.size(), 2U);
   EXPECT_EQ(plan.launches[0].kernel.name, "affine_clear_exchange");
   // 7 batch rows, in rounds of two blocks and 16 steps; a pair of entries for each block and channel.

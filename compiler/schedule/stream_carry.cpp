@@ -1,0 +1,180 @@
+#include "compiler/schedule/stream_carry.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/stream_cluster.h"
+#include "compiler/schedule/stream_grid.h"
+
+namespace rondo::schedule {
+
+using kernel::Storage;
+using kernel::Value;
+
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kUnroll = 16;  // maps loaded side by side
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+CarryLanes CarryLanes::of(int channels) {
+  CarryLanes lanes;
+  lanes.each = (channels + 2 * kLanes - 1) / (2 * kLanes) * 2;
+  lanes.lanes = channels / lanes.each;
+  return lanes;
+}
+
+void CarryLanes::if_any(kernel::Builder& b, const std::function<void()>& action) const {
+  lanes == kLanes ? action() : b.if_(lane < lanes, action);
+}
+
+CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell)
+    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters), cell_(cell) {
+  auto& b = builder_;
+  const StreamParameters& p = parameters;
+  table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
+  table_.memory = b.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
+                           fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots, p.segments,
+                                       MapTable::entries(states()) / 2, p.channels));
+  starts_ = b.shared("starts", Storage::F32, std::int64_t{kSlots} * states() * p.segments * p.channels,
+                     fmt::format("[slots {}, rows {}, segments {}, channels {}]", kSlots, states(), p.segments,
+                                 p.channels));
+  published_ =
+      b.mbarrier("maps_published", kSlots, p.computing() / kLanes, "the maps of all segments are there");
+  started_ = b.mbarrier("starts_ready", kSlots, 1, "and what each segment starts from");
+  if (p.grid)
+    blocks_ = std::make_unique<GridMaps>(kernel, p, states());
+  else
+    blocks_ = std::make_unique<ClusterMaps>(kernel, p, states());
+}
+
+void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
+  auto& b = builder_;
+  b.comment("this segment's map, for the warp that follows the carries");
+  segment_maps(round).store(b, kernel_.segment(), kernel_.lane_channel(), maps);
+  b.warp_sync();
+  b.if_(b.thread() % kLanes == 0, [&] { b.arrive(published_, round % kSlots); });
+}
+
+kernel::Place CarryWarp::start(Value round, int row, Value segment, Value channel) {
+  const Value line = (round % kSlots * states() + row) * parameters_.segments + segment;
+  return starts_[line * parameters_.channels + channel];
+}
+
+std::vector<Value> CarryWarp::starts(Value round) {
+  auto& b = builder_;
+  b.comment("what this segment starts from");
+  b.wait(started_, round % kSlots, round / kSlots % 2);
+  std::vector<Value> values;
+  for (int row = 0; row < states(); ++row)
+    for (const Value value : b.load_vector("start", start(round, row, kernel_.segment(), kernel_.lane_channel()),
+                                           parameters_.per_thread))
+      values.push_back(value);
+  return values;
+}
+
+void CarryWarp::each_carry(
+    const std::function<void(const step::Row&, Value place, Value carry)>& body) {
+  for (int c = 0; c < lanes_.each; ++c)
+    kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
+        const int rows = cell_.tensors[static_cast<std::size_t>(row.tensor)].rows;
+        body(row, kernel_.state_index(rows, row.row, channel), carries_[at(c)].rows[k]);
+      }
+    });
+}
+
+void CarryWarp::role(const CarryEnds& ends) {
+  auto& b = builder_;
+  lanes_ = CarryLanes::of(parameters_.channels);
+  lanes_.lane = b.let("lane", b.thread() % kLanes);
+  lanes_.first = b.let("followed", lanes_.lane * lanes_.each);
+  const auto registers = [&](const std::string& name) {
+    std::vector<MapColumn> columns(at(lanes_.each));
+    for (MapColumn& column : columns)
+      for (int row = 0; row < states(); ++row) column.rows.push_back(b.variable(name, b.real(0)));
+    return columns;
+  };
+  carries_ = registers("carry");
+  b.comment("first carries");
+  lanes_.if_any(b, [&] {
+    each_carry([&](const step::Row& row, Value place, Value carry) {
+      b.assign(carry, b.load("first", ends.first.at(row.tensor).memory[place]));
+    });
+  });
+  b.for_("round", b.constant(0), kernel_.rounds(), b.constant(1), 1, [&](Value round) {
+    before_ = registers("before");
+    follow_round(round);
+  });
+  b.if_(kernel_.rank() == 0, [&] {
+    b.comment(ends.what);
+    lanes_.if_any(b, [&] {
+      each_carry([&](const step::Row& row, Value place, Value carry) {
+        b.store(ends.last.at(row.tensor).memory[place], carry);
+      });
+    });
+  });
+}
+
+void CarryWarp::follow_round(Value round) {
+  auto& b = builder_;
+  b.wait(published_, round % kSlots, round / kSlots % 2);
+  b.comment("this block's map, to all blocks that split time with it");
+  lanes_.if_any(b, [&] { blocks_->send(round, lanes_, compose(round)); });
+  blocks_->await(round, lanes_);
+  lanes_.if_any(b, [&] {
+    follow_blocks(round);
+    store_starts(round);
+  });
+  b.warp_sync();
+  b.if_(lanes_.lane == 0, [&] { b.arrive(started_, round % kSlots); });
+}
+
+// The map of all segments, by channel.
+std::vector<FlatMap> CarryWarp::compose(Value round) {
+  auto& b = builder_;
+  std::vector<std::vector<MapColumn>> composed;
+  for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_map(b, states(), "composed"));
+  const MapTable table = segment_maps(round);
+  b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
+    const std::vector<FlatMap> maps = table.load(b, part, lanes_.first, lanes_.each);
+    for (std::size_t c = 0; c < maps.size(); ++c)
+      for (const MapColumn& column : composed[c]) follow_map(b, maps[c], column);
+  });
+  std::vector<FlatMap> result;
+  for (const auto& columns : composed) result.push_back(flat(columns));
+  return result;
+}
+
+// The carries before this block's part, and after the round.
+void CarryWarp::follow_blocks(Value round) {
+  auto& b = builder_;
+  for (int block = 0; block < parameters_.cluster; ++block) {
+    const std::vector<FlatMap> maps = blocks_->maps(round, lanes_, block);
+    for (std::size_t c = 0; c < maps.size(); ++c) {
+      for (std::size_t k = 0; k < before_[c].rows.size(); ++k)
+        b.assign(before_[c].rows[k],
+                 b.select(kernel_.rank() == block, carries_[c].rows[k], before_[c].rows[k]));
+      follow_map(b, maps[c], carries_[c]);
+    }
+  }
+}
+
+void CarryWarp::store_starts(Value round) {
+  auto& b = builder_;
+  b.comment("what each segment starts from");
+  const MapTable table = segment_maps(round);
+  b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
+    for (int row = 0; row < states(); ++row)
+      for (int c = 0; c < lanes_.each; c += 2)
+        b.store_vector(start(round, row, part, lanes_.first + c),
+                       {before_[at(c)].rows[at(row)], before_[at(c + 1)].rows[at(row)]});
+    const std::vector<FlatMap> maps = table.load(b, part, lanes_.first, lanes_.each);
+    for (std::size_t c = 0; c < maps.size(); ++c) follow_map(b, maps[c], before_[c]);
+  });
+}
+
+}  // namespace rondo::schedule

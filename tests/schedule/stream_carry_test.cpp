@@ -1,0 +1,99 @@
+// The warp that follows the carries where blocks split time: what it and the threads that compute rest on,
+// piece by piece. A kernel as built is damaged in one place, and the simulator must say so.
+#include "compiler/schedule/stream_carry.h"
+#include "tests/schedule/stream_damage.h"
+
+namespace rondo::schedule {
+namespace {
+
+struct Form {
+  std::string name;
+  int grid = 0, behind = 0;
+};
+
+class StreamCarry : public ::testing::TestWithParam<Form> {
+ protected:
+  static AffineLaunch built() {
+    Parameters parameters = stream_in_cluster_of_two(8, true);
+    parameters["grid"] = GetParam().grid;
+    parameters["behind"] = GetParam().behind;
+    return affine_launch(parameters);
+  }
+  static bool named(const Kernel& k, const kernel::MbarrierRef& barrier, const std::string& name) {
+    return k.mbarriers[static_cast<std::size_t>(barrier.id)].name == name;
+  }
+  static void drop_waits(Kernel& k, const std::string& name) {
+    drop<kernel::MbarrierWait>(k, [&](const auto& wait) { return named(k, wait.barrier, name); });
+  }
+};
+
+TEST_P(StreamCarry, HasAWarpOfItsOwn) {
+  const AffineLaunch launch = built();
+  EXPECT_EQ(launch.launch.kernel.threads, 64);
+  const auto faults = run(launch, launch.launch.kernel).faults;
+  EXPECT_TRUE(faults.empty()) << faults.front().message;
+}
+
+TEST_P(StreamCarry, MapsThatAreNotAnnouncedAreADeadlock) {
+  expect_reported(
+      built(),
+      [](Kernel& k) {
+        drop<kernel::MbarrierArrive>(
+            k, [&](const auto& arrive) { return named(k, arrive.barrier, "maps_published"); });
+      },
+      Fault::Kind::Deadlock, "maps_published");
+}
+
+TEST_P(StreamCarry, MapsReadWithoutWaitingAreARace) {
+  expect_reported(
+      built(), [](Kernel& k) { drop_waits(k, "maps_published"); }, Fault::Kind::Race, "segment_maps[");
+}
+
+TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
+  expect_reported(
+      built(),
+      [](Kernel& k) {
+        drop<kernel::MbarrierArrive>(
+            k, [&](const auto& arrive) { return named(k, arrive.barrier, "starts_ready"); });
+      },
+      Fault::Kind::Deadlock, "starts_ready");
+}
+
+TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
+  expect_reported(
+      built(), [](Kernel& k) { drop_waits(k, "starts_ready"); }, Fault::Kind::Race, "starts[");
+}
+
+// One lane announces what all lanes of its warp have stored.
+TEST_P(StreamCarry, LanesThatDoNotWaitForEachOtherAreARace) {
+  expect_reported(built(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "s[");
+}
+
+TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
+  expect_reported(built(), [](Kernel& k) { drop<kernel::Barrier>(k); }, Fault::Kind::Race, "_staged[");
+}
+
+// Only where a round is finished in the next are two rounds under way.
+TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
+  for (const std::string array : {"segment_maps", "starts"}) {
+    const auto one_slot = [&](Kernel& k) {
+      each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, CarryWarp::kSlots); });
+    };
+    if (GetParam().behind != 0) {
+      expect_reported(built(), one_slot, Fault::Kind::Race, array + "[");
+      continue;
+    }
+    const AffineLaunch launch = built();
+    Kernel changed = launch.launch.kernel;
+    one_slot(changed);
+    EXPECT_TRUE(run(launch, changed).faults.empty()) << array;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, StreamCarry,
+                         ::testing::Values(Form{"cluster", 0, 0}, Form{"cluster_behind", 0, 1},
+                                           Form{"grid", 1, 0}, Form{"grid_behind", 1, 1}),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace rondo::schedule
