@@ -1,5 +1,5 @@
-// How the blocks that split time tell each other the maps of their parts of a round. Only the warp that follows
-// the carries (stream_carry.h) sends and receives.
+// How the blocks that split time tell each other the maps of their parts of a round. Only the warp that
+// follows the carries (stream_carry.h) sends and receives.
 #pragma once
 
 #include <functional>

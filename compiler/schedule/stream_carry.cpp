@@ -13,7 +13,7 @@ using kernel::Value;
 namespace {
 
 constexpr int kLanes = 32;
-constexpr int kUnroll = 16;  // maps loaded side by side
+constexpr int kTogether = 16;  // maps loaded side by side
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -36,14 +36,13 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
   const StreamParameters& p = parameters;
   table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
   table_.memory = b.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
-                           fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots, p.segments,
-                                       MapTable::entries(states()) / 2, p.channels));
-  starts_ = b.shared("starts", Storage::F32, std::int64_t{kSlots} * states() * p.segments * p.channels,
-                     fmt::format("[slots {}, rows {}, segments {}, channels {}]", kSlots, states(), p.segments,
-                                 p.channels));
+                           fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
+                                       p.segments, MapTable::entries(states()) / 2, p.channels));
+  befores_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
+                      fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
   published_ =
       b.mbarrier("maps_published", kSlots, p.computing() / kLanes, "the maps of all segments are there");
-  started_ = b.mbarrier("starts_ready", kSlots, 1, "and what each segment starts from");
+  followed_ = b.mbarrier("followed", kSlots, 1, "and what the block's part starts from");
   if (p.grid)
     blocks_ = std::make_unique<GridMaps>(kernel, p, states());
   else
@@ -58,25 +57,31 @@ void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
   b.if_(b.thread() % kLanes == 0, [&] { b.arrive(published_, round % kSlots); });
 }
 
-kernel::Place CarryWarp::start(Value round, int row, Value segment, Value channel) {
-  const Value line = (round % kSlots * states() + row) * parameters_.segments + segment;
-  return starts_[line * parameters_.channels + channel];
+kernel::Place CarryWarp::before(Value round, int row, Value channel) {
+  return befores_[(round % kSlots * states() + row) * parameters_.channels + channel];
 }
 
 std::vector<Value> CarryWarp::starts(Value round) {
   auto& b = builder_;
-  b.comment("what this segment starts from");
-  b.wait(started_, round % kSlots, round / kSlots % 2);
+  b.comment("the carry before the block's part, and the segments before this one");
+  b.wait(followed_, round % kSlots, round / kSlots % 2);
+  const int channels = parameters_.per_thread;
+  std::vector<MapColumn> columns(at(channels));
+  for (int row = 0; row < states(); ++row) {
+    const std::vector<Value> loaded =
+        b.load_vector("before", before(round, row, kernel_.lane_channel()), channels);
+    for (int c = 0; c < channels; ++c) columns[at(c)].rows.push_back(loaded[at(c)]);
+  }
+  const std::vector<FlatMap> maps =
+      segment_maps(round).load(b, kernel_.segment(), kernel_.lane_channel(), channels);
+  for (int c = 0; c < channels; ++c) columns[at(c)].rows = apply_map(b, maps[at(c)], columns[at(c)]);
   std::vector<Value> values;
   for (int row = 0; row < states(); ++row)
-    for (const Value value : b.load_vector("start", start(round, row, kernel_.segment(), kernel_.lane_channel()),
-                                           parameters_.per_thread))
-      values.push_back(value);
+    for (int c = 0; c < channels; ++c) values.push_back(columns[at(c)].rows[at(row)]);
   return values;
 }
 
-void CarryWarp::each_carry(
-    const std::function<void(const step::Row&, Value place, Value carry)>& body) {
+void CarryWarp::each_carry(const std::function<void(const step::Row&, Value place, Value carry)>& body) {
   for (int c = 0; c < lanes_.each; ++c)
     kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
       for (std::size_t k = 0; k < cell_.next.size(); ++k) {
@@ -123,14 +128,14 @@ void CarryWarp::follow_round(Value round) {
   auto& b = builder_;
   b.wait(published_, round % kSlots, round / kSlots % 2);
   b.comment("this block's map, to all blocks that split time with it");
-  lanes_.if_any(b, [&] { blocks_->send(round, lanes_, compose(round)); });
-  blocks_->await(round, lanes_);
   lanes_.if_any(b, [&] {
-    follow_blocks(round);
-    store_starts(round);
+    blocks_->send(round, lanes_, compose(round));
+    store_maps_before(round);
   });
+  blocks_->await(round, lanes_);
+  lanes_.if_any(b, [&] { follow_blocks(round); });
   b.warp_sync();
-  b.if_(lanes_.lane == 0, [&] { b.arrive(started_, round % kSlots); });
+  b.if_(lanes_.lane == 0, [&] { b.arrive(followed_, round % kSlots); });
 }
 
 // The map of all segments, by channel.
@@ -139,7 +144,7 @@ std::vector<FlatMap> CarryWarp::compose(Value round) {
   std::vector<std::vector<MapColumn>> composed;
   for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_map(b, states(), "composed"));
   const MapTable table = segment_maps(round);
-  b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
+  b.for_("part", 0, table.parts, std::min(kTogether, table.parts), [&](Value part) {
     const std::vector<FlatMap> maps = table.load(b, part, lanes_.first, lanes_.each);
     for (std::size_t c = 0; c < maps.size(); ++c)
       for (const MapColumn& column : composed[c]) follow_map(b, maps[c], column);
@@ -161,20 +166,32 @@ void CarryWarp::follow_blocks(Value round) {
       follow_map(b, maps[c], carries_[c]);
     }
   }
+  for (int row = 0; row < states(); ++row)
+    for (int c = 0; c < lanes_.each; c += 2)
+      b.store_vector(before(round, row, lanes_.first + c),
+                     {before_[at(c)].rows[at(row)], before_[at(c + 1)].rows[at(row)]});
 }
 
-void CarryWarp::store_starts(Value round) {
+// In the place of each segment's map, that of the segments before it. Maps are loaded before the first of
+// them is overwritten: the compiler must not move a load above a store.
+void CarryWarp::store_maps_before(Value round) {
   auto& b = builder_;
-  b.comment("what each segment starts from");
+  b.comment("meanwhile, of each segment the map of those before it");
   const MapTable table = segment_maps(round);
-  b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
-    for (int row = 0; row < states(); ++row)
-      for (int c = 0; c < lanes_.each; c += 2)
-        b.store_vector(start(round, row, part, lanes_.first + c),
-                       {before_[at(c)].rows[at(row)], before_[at(c + 1)].rows[at(row)]});
-    const std::vector<FlatMap> maps = table.load(b, part, lanes_.first, lanes_.each);
-    for (std::size_t c = 0; c < maps.size(); ++c) follow_map(b, maps[c], before_[c]);
-  });
+  std::vector<std::vector<MapColumn>> running;
+  for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_map(b, states(), "running"));
+  for (int first = 0; first < table.parts; first += kTogether) {
+    std::vector<std::vector<FlatMap>> maps;
+    for (int part = first; part < std::min(first + kTogether, table.parts); ++part)
+      maps.push_back(table.load(b, b.constant(part), lanes_.first, lanes_.each));
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      std::vector<FlatMap> before;
+      for (const auto& columns : running) before.push_back(flat(columns));
+      table.store(b, b.constant(first + static_cast<int>(i)), lanes_.first, before);
+      for (std::size_t c = 0; c < running.size(); ++c)
+        for (const MapColumn& column : running[c]) follow_map(b, maps[i][c], column);
+    }
+  }
 }
 
 }  // namespace rondo::schedule

@@ -1,15 +1,19 @@
-// Where blocks split time, one warp of each does nothing but follow the carries. Threads that compute leave it
-// the maps of their segments; it sends the others the block's map, composed of those, and takes theirs; from
-// the carry of the round before and all blocks' maps it works out what each segment starts from, and what the
-// round leaves. Those that compute only read where they start, half a round or a whole one later: they meet
-// once a round, for the stages of the ring, and hold no carry.
+// Where blocks split time, one warp of each does nothing but follow the carries. Threads that compute leave
+// it the maps of their segments; it sends the others the block's map, composed of those, and takes theirs;
+// from the carry of the round before and all blocks' maps follows the carry before the block's part. Those
+// that compute apply to that the map of the segments before theirs, half a round or a whole one later: they
+// meet once a round, for the stages of the ring, and hold no carry.
 //
-//   segments' maps --published--> the warp <--block maps--> the other blocks' warps
-//   segments' starts <--started--
+//   segments' maps  --published-->  the warp  <--block maps-->  the other blocks' warps
+//   maps of the segments before,
+//   carry before the block  <--followed--
 //
-// Two slots are enough for both tables. Who publishes round n + 2 has read its starts of round n, which were
-// stored after all maps of round n were read. The warp stores the starts of round n + 2 after it has waited
-// for all maps of that round, so after everyone has read those of round n.
+// The warp's way from one signal to the other is what a round cannot be shorter than, so what need not stand
+// on it does not: the maps of the segments before are made while the block's is on its way to the others.
+//
+// Two slots are enough for all tables. Who publishes round n + 2 has read what the warp left for it in round
+// n, after it had read all maps of round n. The warp writes into the slot of round n when it has waited for
+// all maps of round n + 2.
 #pragma once
 
 #include <map>
@@ -41,7 +45,7 @@ class CarryWarp {
   // Threads that compute, with or without channels, warp by warp:
   // the map of this thread's segment in a round, by channel of the thread;
   void publish(kernel::Value round, const std::vector<FlatMap>& maps);
-  // what its segment starts from, by row * channels of the thread + channel.
+  // what its segment starts from, once that is known, by row * channels of the thread + channel.
   std::vector<kernel::Value> starts(kernel::Value round);
 
   // All of the warp that follows the carries.
@@ -49,24 +53,28 @@ class CarryWarp {
 
  private:
   int states() const { return table_.states; }
-  // Places in starts_ of a row and channel.
-  kernel::Place start(kernel::Value round, int row, kernel::Value segment, kernel::Value channel);
+  // Place in befores_.
+  kernel::Place before(kernel::Value round, int row, kernel::Value channel);
   void follow_round(kernel::Value round);
   std::vector<FlatMap> compose(kernel::Value round);
+  void store_maps_before(kernel::Value round);
   void follow_blocks(kernel::Value round);
-  void store_starts(kernel::Value round);
-  MapTable segment_maps(kernel::Value round) const { return table_.starting_at(round % kSlots * table_.parts); }
+  MapTable segment_maps(kernel::Value round) const {
+    return table_.starting_at(round % kSlots * table_.parts);
+  }
   // The first or the last value of every carry of this lane.
-  void each_carry(const std::function<void(const step::Row&, kernel::Value place, kernel::Value carry)>& body);
+  void each_carry(
+      const std::function<void(const step::Row&, kernel::Value place, kernel::Value carry)>& body);
 
   StreamKernel& kernel_;
   kernel::Builder& builder_;
   const StreamParameters& parameters_;
   const step::Cell& cell_;
   std::unique_ptr<BlockMaps> blocks_;
-  MapTable table_;         // the segments' maps, [slots, segments, ...]
-  kernel::Memory starts_;  // [slots, rows, segments, channels]
-  kernel::Mbarrier published_, started_;
+  // The segments' maps, [slots, segments, ...]; the warp puts those of the segments before in their places.
+  MapTable table_;
+  kernel::Memory befores_;  // the carries before the block's part, [slots, rows, channels]
+  kernel::Mbarrier published_, followed_;
   // In the role, by channel of the lane: the carries before the round, and before this block's part.
   CarryLanes lanes_;
   std::vector<MapColumn> carries_, before_;

@@ -1,8 +1,8 @@
 // The blocks of a cluster that split time: each sends the map of its part of a round to all of them, itself
 // included, by asynchronous stores into their shared memory; an mbarrier of each counts the bytes.
 //
-// Two slots are enough: who sends in round n + 2 has all maps of round n + 1, and a block sends those after it
-// has read the maps of round n, which lie in the same slot.
+// Two slots are enough: who sends in round n + 2 has all maps of round n + 1, and a block sends those after
+// it has read the maps of round n, which lie in the same slot.
 #pragma once
 
 #include <vector>

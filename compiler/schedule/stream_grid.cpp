@@ -13,7 +13,9 @@ constexpr int kWords = 4;  // of a vector
 
 GridMaps::GridMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
     : kernel_(kernel), builder_(kernel.builder()) {
-  table_ = {kernel.signature().writes({Role::Exchange, -1}).memory, parameters.cluster, states,
+  table_ = {kernel.signature().writes({Role::Exchange, -1}).memory,
+            parameters.cluster,
+            states,
             parameters.channels,
             {}};
 }
@@ -35,8 +37,8 @@ void GridMaps::send(Value round, const CarryLanes& lanes, const std::vector<Flat
                              side_by_side(maps, static_cast<std::size_t>(c), pair));
 }
 
-// All vectors of a block's pair of entries and two channels are in flight at once, those of all blocks side by
-// side: `words_` is [channels / 2, pairs, blocks] vectors.
+// All vectors of a block's pair of entries and two channels are in flight at once, those of all blocks side
+// by side: `words_` is [channels / 2, pairs, blocks] vectors.
 void GridMaps::await(Value round, const CarryLanes& lanes) {
   auto& b = builder_;
   const int blocks = table_.parts, pairs = MapTable::entries(table_.states) / 2;

@@ -109,10 +109,10 @@ class StreamKernel {
 
   // The walk in segments. A stage has two halves: `early` computes, for each of the thread's `unroll` steps,
   // what does not wait for the carries; `late` finishes the steps. Between the two the segments' maps are
-  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With `behind`
-  // a stage's late half follows the next one's early half. In stages that are not whole, steps are guarded: a
-  // step that is not there must leave no trace. Threads that compute but have no channel publish and resume
-  // with the others: who counts on them need not know who has one.
+  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With
+  // `behind` a stage's late half follows the next one's early half. In stages that are not whole, steps are
+  // guarded: a step that is not there must leave no trace. Threads that compute but have no channel publish
+  // and resume with the others: who counts on them need not know who has one.
   struct Guard {
     kernel::Value exists;    // Pred; invalid where every step exists
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not

@@ -44,9 +44,10 @@ struct Model {
   StreamTraffic traffic;
   StepCost step;
   std::int64_t element = 2;
-  std::int64_t segment_exchange = 0;  // bytes by segment and channel
-  std::int64_t team_exchange = 0;     // the same, where blocks split time
-  std::int64_t cluster_exchange = 0;  // bytes by block and channel, in a cluster
+  std::int64_t segment_exchange = 0;       // bytes by segment and channel
+  std::int64_t team_segment_exchange = 0;  // the same, where blocks split time
+  // Bytes by channel of what such blocks have besides.
+  std::function<std::int64_t(const StreamParameters&)> team_exchange;
   SegmentShape shape;
 
   // How the blocks of a launch lie on the GPU.
@@ -74,8 +75,9 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   std::int64_t bytes = ring_bytes(p);
-  if (p.segments > 1) bytes += p.segments * p.channels * (p.among_blocks() ? team_exchange : segment_exchange);
-  if (p.among_blocks()) bytes += p.cluster * p.channels * (p.grid ? 0 : cluster_exchange) + kMbarrierBytes;
+  if (p.segments > 1)
+    bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
+  if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
   return bytes;
 }
 
@@ -186,7 +188,7 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem, false),
                segment_exchange_bytes(simple, problem, true),
-               cluster_exchange_bytes(simple),
+               [simple](const StreamParameters& p) { return team_exchange_bytes(simple, p.cluster, p.grid); },
                segment_shape(simple, problem)};
 }
 

@@ -49,13 +49,14 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
 
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
   const int states = static_cast<int>(cell.next.size());
-  const std::int64_t maps =
-      among_blocks ? CarryWarp::kSlots * (MapTable::bytes(states) + 4 * states) : MapTable::bytes(states);
+  const std::int64_t maps = (among_blocks ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
   return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t cluster_exchange_bytes(const step::Cell& cell) {
-  return ClusterMaps::kSlots * MapTable::bytes(static_cast<int>(cell.next.size()));
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid) {
+  const int states = static_cast<int>(cell.next.size());
+  return std::int64_t{CarryWarp::kSlots} * 4 * states +
+         (grid ? 0 : ClusterMaps::kSlots * cluster * MapTable::bytes(states));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {

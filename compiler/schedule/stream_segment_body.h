@@ -49,7 +49,7 @@ class SegmentedStep {
   const StreamBody::LeafOf& leaf_;
   const std::function<void(const StreamBody::Results&)>& consume_;
   kernel::Builder& b_;
-  int channels_;  // of a thread
+  int channels_;                      // of a thread
   MapTable segment_maps_;             // where every thread follows them
   std::unique_ptr<CarryWarp> carry_;  // where blocks split time
   Kept parts_, parts_before_;         // of this stage, and with `behind` of the stage before

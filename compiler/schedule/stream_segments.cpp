@@ -14,8 +14,8 @@ constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, wher
 
 }  // namespace
 
-// The first barrier of a stage shows that it has landed and that the slot before it is free; the second, where
-// every thread follows the segments' maps, shows those.
+// The first barrier of a stage shows that it has landed and that the slot before it is free; the second,
+// where every thread follows the segments' maps, shows those.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
   if (!parameters_.among_blocks()) return walk_rounds(body);

@@ -134,29 +134,30 @@ void Space::require_resources() {
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
   };
-  const Expr registers =
-      s_.define("segment_registers",
-                when(segments == 1, 0,
-                     when(cluster == 1, kept(false, false),
-                          when(behind == 0, kept(true, false), kept(true, true)))),
-                "registers a thread");
+  const Expr registers = s_.define(
+      "segment_registers",
+      when(segments == 1, 0,
+           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
+      "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
   const Expr words = cluster * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
   s_.require(implies(grid == 1, words + kFollowingRegisters <= registers), "a warp that follows the carries");
-  const Expr counted =
-      when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
-           ceil_div(threads, 32) * 32);
+  const Expr counted = when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+                            ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
+  const std::int64_t each_block =
+      team_exchange_bytes(cell_, 1, false) - team_exchange_bytes(cell_, 0, true);  // of a cluster
   const Expr exchange =
       when(segments == 1, 0,
            segments * channels *
                when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
                     segment_exchange_bytes(cell_, problem_, true))) +
       when(cluster == 1, 0,
-           cluster * channels * when(grid == 1, 0, cluster_exchange_bytes(cell_)) + kMbarrierBytes);
+           channels * (team_exchange_bytes(cell_, 0, true) + when(grid == 1, 0, cluster * each_block)) +
+               kMbarrierBytes);
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");

@@ -117,9 +117,10 @@ TEST_P(LeaveOut, WithoutExchangeNothingGoesToOtherBlocks) {
   EXPECT_EQ(sends > 0, in_cluster);
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, LeaveOut, ::testing::Range(0, static_cast<int>(part_plans().size())), [](const auto& test) {
-  return part_plans()[static_cast<std::size_t>(test.param)].name;
-});
+INSTANTIATE_TEST_SUITE_P(Plans, LeaveOut, ::testing::Range(0, static_cast<int>(part_plans().size())),
+                         [](const auto& test) {
+                           return part_plans()[static_cast<std::size_t>(test.param)].name;
+                         });
 
 }  // namespace
 }  // namespace rondo::schedule

@@ -54,28 +54,30 @@ TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
       built(),
       [](Kernel& k) {
         drop<kernel::MbarrierArrive>(
-            k, [&](const auto& arrive) { return named(k, arrive.barrier, "starts_ready"); });
+            k, [&](const auto& arrive) { return named(k, arrive.barrier, "followed"); });
       },
-      Fault::Kind::Deadlock, "starts_ready");
+      Fault::Kind::Deadlock, "followed");
 }
 
 TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
   expect_reported(
-      built(), [](Kernel& k) { drop_waits(k, "starts_ready"); }, Fault::Kind::Race, "starts[");
+      built(), [](Kernel& k) { drop_waits(k, "followed"); }, Fault::Kind::Race, "befores[");
 }
 
 // One lane announces what all lanes of its warp have stored.
 TEST_P(StreamCarry, LanesThatDoNotWaitForEachOtherAreARace) {
-  expect_reported(built(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "s[");
+  expect_reported(
+      built(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "s[");
 }
 
 TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
-  expect_reported(built(), [](Kernel& k) { drop<kernel::Barrier>(k); }, Fault::Kind::Race, "_staged[");
+  expect_reported(
+      built(), [](Kernel& k) { drop<kernel::Barrier>(k); }, Fault::Kind::Race, "_staged[");
 }
 
 // Only where a round is finished in the next are two rounds under way.
 TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
-  for (const std::string array : {"segment_maps", "starts"}) {
+  for (const std::string array : {"segment_maps", "befores"}) {
     const auto one_slot = [&](Kernel& k) {
       each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, CarryWarp::kSlots); });
     };
