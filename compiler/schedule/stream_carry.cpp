@@ -97,12 +97,6 @@ void CarryWarp::role(const CarryEnds& ends) {
   lanes_ = CarryLanes::of(parameters_.channels);
   lanes_.lane = b.let("lane", b.thread() % kLanes);
   lanes_.first = b.let("followed", lanes_.lane * lanes_.each);
-  const auto registers = [&](const std::string& name) {
-    std::vector<MapColumn> columns(at(lanes_.each));
-    for (MapColumn& column : columns)
-      for (int row = 0; row < states(); ++row) column.rows.push_back(b.variable(name, b.real(0)));
-    return columns;
-  };
   carries_ = registers("carry");
   b.comment("first carries");
   lanes_.if_any(b, [&] {
@@ -110,10 +104,7 @@ void CarryWarp::role(const CarryEnds& ends) {
       b.assign(carry, b.load("first", ends.first.at(row.tensor).memory[place]));
     });
   });
-  b.for_("round", b.constant(0), kernel_.rounds(), b.constant(1), 1, [&](Value round) {
-    before_ = registers("before");
-    follow_round(round);
-  });
+  follow_rounds();
   b.if_(kernel_.rank() == 0, [&] {
     b.comment(ends.what);
     lanes_.if_any(b, [&] {
@@ -124,18 +115,48 @@ void CarryWarp::role(const CarryEnds& ends) {
   });
 }
 
-void CarryWarp::follow_round(Value round) {
+// Where a round is finished in the next one, the next one's maps are sent before this one's are waited for:
+// two exchanges are under way, and a round may be shorter than one of them.
+void CarryWarp::follow_rounds() {
+  auto& b = builder_;
+  const Value rounds = kernel_.rounds(), one = b.constant(1);
+  if (!parameters_.behind) {
+    b.for_("round", b.constant(0), rounds, one, 1, [&](Value round) {
+      send(round);
+      store_maps_before(round);
+      follow(round);
+    });
+    return;
+  }
+  b.for_("round", b.constant(0), rounds + 1, one, 1, [&](Value round) {
+    b.if_(round < rounds, [&] { send(round); });
+    b.if_(round >= 1, [&] { follow(round - 1); });
+    b.if_(round < rounds, [&] { store_maps_before(round); });
+  });
+}
+
+void CarryWarp::send(Value round) {
   auto& b = builder_;
   b.wait(published_, round % kSlots, round / kSlots % 2);
   b.comment("this block's map, to all blocks that split time with it");
-  lanes_.if_any(b, [&] {
-    blocks_->send(round, lanes_, compose(round));
-    store_maps_before(round);
-  });
+  lanes_.if_any(b, [&] { blocks_->send(round, lanes_, compose(round)); });
+}
+
+void CarryWarp::follow(Value round) {
+  auto& b = builder_;
+  b.comment("the carries before this block's part, and after the round");
+  before_ = registers("before");
   blocks_->await(round, lanes_);
   lanes_.if_any(b, [&] { follow_blocks(round); });
   b.warp_sync();
   b.if_(lanes_.lane == 0, [&] { b.arrive(followed_, round % kSlots); });
+}
+
+std::vector<MapColumn> CarryWarp::registers(const std::string& name) {
+  std::vector<MapColumn> columns(at(lanes_.each));
+  for (MapColumn& column : columns)
+    for (int row = 0; row < states(); ++row) column.rows.push_back(builder_.variable(name, builder_.real(0)));
+  return columns;
 }
 
 // The map of all segments, by channel.
@@ -154,7 +175,6 @@ std::vector<FlatMap> CarryWarp::compose(Value round) {
   return result;
 }
 
-// The carries before this block's part, and after the round.
 void CarryWarp::follow_blocks(Value round) {
   auto& b = builder_;
   for (int block = 0; block < parameters_.cluster; ++block) {
@@ -176,11 +196,11 @@ void CarryWarp::follow_blocks(Value round) {
 // them is overwritten: the compiler must not move a load above a store.
 void CarryWarp::store_maps_before(Value round) {
   auto& b = builder_;
-  b.comment("meanwhile, of each segment the map of those before it");
+  b.comment("of each segment the map of those before it");
   const MapTable table = segment_maps(round);
   std::vector<std::vector<MapColumn>> running;
   for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_map(b, states(), "running"));
-  for (int first = 0; first < table.parts; first += kTogether) {
+  const auto group = [&](int first) {
     std::vector<std::vector<FlatMap>> maps;
     for (int part = first; part < std::min(first + kTogether, table.parts); ++part)
       maps.push_back(table.load(b, b.constant(part), lanes_.first, lanes_.each));
@@ -191,7 +211,10 @@ void CarryWarp::store_maps_before(Value round) {
       for (std::size_t c = 0; c < running.size(); ++c)
         for (const MapColumn& column : running[c]) follow_map(b, maps[i][c], column);
     }
-  }
+  };
+  lanes_.if_any(b, [&] {
+    for (int first = 0; first < table.parts; first += kTogether) group(first);
+  });
 }
 
 }  // namespace rondo::schedule

@@ -8,8 +8,8 @@
 //   maps of the segments before,
 //   carry before the block  <--followed--
 //
-// The warp's way from one signal to the other is what a round cannot be shorter than, so what need not stand
-// on it does not: the maps of the segments before are made while the block's is on its way to the others.
+// Others wait for what the warp does between the two signals, so what need not stand there does not: the maps
+// of the segments before are made after.
 //
 // Two slots are enough for all tables. Who publishes round n + 2 has read what the warp left for it in round
 // n, after it had read all maps of round n. The warp writes into the slot of round n when it has waited for
@@ -55,10 +55,13 @@ class CarryWarp {
   int states() const { return table_.states; }
   // Place in befores_.
   kernel::Place before(kernel::Value round, int row, kernel::Value channel);
-  void follow_round(kernel::Value round);
+  void follow_rounds();
+  void send(kernel::Value round);
+  void follow(kernel::Value round);
   std::vector<FlatMap> compose(kernel::Value round);
-  void store_maps_before(kernel::Value round);
   void follow_blocks(kernel::Value round);
+  void store_maps_before(kernel::Value round);
+  std::vector<MapColumn> registers(const std::string& name);  // by channel of the lane
   MapTable segment_maps(kernel::Value round) const {
     return table_.starting_at(round % kSlots * table_.parts);
   }

@@ -1,8 +1,10 @@
 // The blocks of a cluster that split time: each sends the map of its part of a round to all of them, itself
 // included, by asynchronous stores into their shared memory; an mbarrier of each counts the bytes.
 //
-// Two slots are enough: who sends in round n + 2 has all maps of round n + 1, and a block sends those after
-// it has read the maps of round n, which lie in the same slot.
+// Two slots are enough where a block reads a round's maps before it sends the next one's: who sends in round
+// n + 2 has all maps of round n + 1, so the others have read those of round n, which lie in the same slot.
+// With `behind` a block sends in round n + 2 when it has read round n (CarryWarp::follow_rounds), and four
+// are enough: who sends in round n + 4 has all maps of round n + 2, so the others have read those of round n.
 #pragma once
 
 #include <vector>
@@ -14,7 +16,7 @@ namespace rondo::schedule {
 
 class ClusterMaps final : public BlockMaps {
  public:
-  static constexpr int kSlots = 2;
+  static constexpr int slots(bool behind) { return behind ? 4 : 2; }
 
   ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states);
 
@@ -29,11 +31,12 @@ class ClusterMaps final : public BlockMaps {
  private:
   void expect(kernel::Value slot);
   kernel::Value part(kernel::Value round, kernel::Value block) {
-    return round % kSlots * table_.parts + block;
+    return round % slots_ * table_.parts + block;
   }
 
   StreamKernel& kernel_;
   kernel::Builder& builder_;
+  int slots_;
   MapTable table_;  // of all slots
   kernel::Mbarrier ready_;
 };

@@ -188,7 +188,9 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem, false),
                segment_exchange_bytes(simple, problem, true),
-               [simple](const StreamParameters& p) { return team_exchange_bytes(simple, p.cluster, p.grid); },
+               [simple](const StreamParameters& p) {
+                 return team_exchange_bytes(simple, p.cluster, p.grid, p.behind);
+               },
                segment_shape(simple, problem)};
 }
 

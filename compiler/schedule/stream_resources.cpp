@@ -53,10 +53,10 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
   return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid) {
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind) {
   const int states = static_cast<int>(cell.next.size());
   return std::int64_t{CarryWarp::kSlots} * 4 * states +
-         (grid ? 0 : ClusterMaps::kSlots * cluster * MapTable::bytes(states));
+         (grid ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {

@@ -20,7 +20,7 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
 // channel: what a block starts from, and in a cluster the maps of all blocks.
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid);
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them

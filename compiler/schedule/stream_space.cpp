@@ -148,15 +148,18 @@ void Space::require_resources() {
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
-  const std::int64_t each_block =
-      team_exchange_bytes(cell_, 1, false) - team_exchange_bytes(cell_, 0, true);  // of a cluster
+  const std::int64_t each_team = team_exchange_bytes(cell_, 0, true, false);
+  const auto each_block = [&](bool is_behind) {  // of a cluster
+    return team_exchange_bytes(cell_, 1, false, is_behind) - each_team;
+  };
   const Expr exchange =
       when(segments == 1, 0,
            segments * channels *
                when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
                     segment_exchange_bytes(cell_, problem_, true))) +
       when(cluster == 1, 0,
-           channels * (team_exchange_bytes(cell_, 0, true) + when(grid == 1, 0, cluster * each_block)) +
+           channels * (each_team +
+                       when(grid == 1, 0, cluster * when(behind == 1, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");

@@ -67,11 +67,11 @@ TEST(StreamCluster, OneSlotIsARace) {
         int maps = -1;
         each<kernel::StoreAsync>(k, [&](auto& send) {
           maps = send.to.id;
-          send.to.index = without_turns(k, send.to.index, ClusterMaps::kSlots);
+          send.to.index = without_turns(k, send.to.index, ClusterMaps::slots(true));
         });
         each<kernel::Load>(k, [&](auto& load) {
           if (load.from.space == kernel::Space::Shared && load.from.id == maps)
-            load.from.index = without_turns(k, load.from.index, ClusterMaps::kSlots);
+            load.from.index = without_turns(k, load.from.index, ClusterMaps::slots(true));
         });
       },
       Fault::Kind::Race, "sends to shared cluster_maps[");
