@@ -52,12 +52,12 @@ struct Patience {
   }
 };
 )"},
+      // bar.* is barrier.*.aligned: without it ptxas brings a warp's lanes together before each barrier by
+      // branches that loads do not move across.
       {"named_barrier",
        {},
-       // Warps of different roles come to it at places of their own, so it is not .aligned (PTX ISA,
-       // barrier).
        R"(template <int id, int count>
-__device__ __forceinline__ void named_barrier() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
       {"named_barrier_first",
        {},
