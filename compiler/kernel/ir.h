@@ -185,10 +185,14 @@ struct WaitCopies {
 };
 // All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
 // to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps
-// share.
+// share. All come to it at one place of the text; or those of one role at First and those of another at
+// Second: `threads` are both together, and it takes two numbers, `id` and `id` + 1. First goes on one
+// barrier's latency after Second.
+enum class BarrierSide { Same, First, Second };
 struct Barrier {
   int id = 0;
   int threads = 0;
+  BarrierSide side = BarrierSide::Same;
 };
 struct WarpSync {};        // all threads of the warp
 struct ClusterBarrier {};  // all threads of the cluster (barrier.cluster, release and acquire)

@@ -78,7 +78,11 @@ struct StatementHead {
     return fmt::format("wait_copies pending {}", s.pending);
   }
   std::string operator()(const Barrier& s) const {
-    return s.id == 0 && s.threads == 0 ? "barrier" : fmt::format("barrier {} of {} threads", s.id, s.threads);
+    const char* side = s.side == BarrierSide::Same    ? ""
+                       : s.side == BarrierSide::First ? ", first side"
+                                                      : ", second side";
+    if (s.id == 0 && s.threads == 0) return std::string("barrier") + side;
+    return fmt::format("barrier {} of {} threads{}", s.id, s.threads, side);
   }
   std::string operator()(const WarpSync&) const { return "warp_sync"; }
   std::string operator()(const ClusterBarrier&) const { return "cluster_barrier"; }

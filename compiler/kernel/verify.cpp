@@ -6,7 +6,8 @@ namespace rondo::kernel {
 
 std::vector<std::string> verify(const Kernel& kernel) {
   Findings findings;
-  for (const auto part : {verify_tables, verify_statements, verify_units, verify_arrays, verify_barriers}) {
+  for (const auto part : {verify_tables, verify_statements, verify_units, verify_arrays, verify_barriers,
+                          verify_named_barriers}) {
     part(kernel, findings);
     if (!findings.empty()) break;
   }

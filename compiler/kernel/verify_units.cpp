@@ -79,9 +79,11 @@ class UnitCheck {
     if (s.packed) aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
   }
   void visit(const Barrier& s) {
-    if (s.id == 0 && s.threads == 0) return;
-    if (s.id < 1 || s.id > kNamedBarriers)
-      defect(fmt::format("barrier {}; named ones are 1 to {}", s.id, kNamedBarriers));
+    const bool sided = s.side != BarrierSide::Same;
+    if (s.id == 0 && s.threads == 0 && !sided) return;
+    const int last = sided ? kNamedBarriers - 1 : kNamedBarriers;
+    if (s.id < 1 || s.id > last)
+      defect(fmt::format("barrier {}; named ones{} are 1 to {}", s.id, sided ? " with sides" : "", last));
     if (s.threads < kWarp || s.threads % kWarp != 0 || s.threads > kernel_.threads)
       defect(fmt::format("{} threads; whole warps, up to the block's {}, are legal", s.threads,
                          kernel_.threads));

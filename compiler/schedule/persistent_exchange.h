@@ -9,8 +9,9 @@
 
 namespace rondo::schedule {
 
-constexpr int kStepBarrier = 1;     // named barrier of the multiplying warps: the step's vectors may be read
-constexpr int kCollectBarrier = 2;  // of the same, once what came through global memory is in shared memory
+// Named barriers of the multiplying warps, each of two numbers (PersistentKernel::meet).
+constexpr int kStepBarrier = 1;     // the step's vectors may be read
+constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
 // Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
 // fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
 constexpr int kSlots = 16, kClearEvery = 4;

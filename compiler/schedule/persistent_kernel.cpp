@@ -142,7 +142,12 @@ void PersistentKernel::emit_roles(const Roles& roles) {
     if (g.parts() == 1) return compute_role(roles);
     b.if_(
         b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
-        [&] { compute_role(roles); }, roles.multiply);
+        [&] { compute_role(roles); },
+        [&] {
+          emitting_ = Warps::Multiplying;
+          roles.multiply();
+          emitting_ = Warps::Computing;
+        });
   };
   const Value multiplying = b.named("kMultiplying", g.multiplying(), "threads that compute or multiply");
   b.if_(
@@ -159,6 +164,13 @@ void PersistentKernel::emit_roles(const Roles& roles) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
   }
+}
+
+void PersistentKernel::meet(int barrier, Warps sooner) {
+  auto side = kernel::BarrierSide::Same;
+  if (geometry_.parts() > 1)
+    side = emitting_ == sooner ? kernel::BarrierSide::Second : kernel::BarrierSide::First;
+  builder_.named_barrier(barrier, geometry_.multiplying(), side);
 }
 
 void PersistentKernel::helper_roles() {

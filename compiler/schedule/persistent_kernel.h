@@ -74,6 +74,10 @@ class PersistentKernel {
     std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
   };
   void emit_roles(const Roles& roles);
+  enum class Warps { Computing, Multiplying };
+  // Within a role: computing warps and those that only multiply meet at a named barrier. Where there are
+  // both, `sooner` are the first to go on: those with the longer way from there to the next meeting.
+  void meet(int barrier, Warps sooner);
   Launch finish();
 
  private:
@@ -119,6 +123,7 @@ class PersistentKernel {
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;
+  Warps emitting_ = Warps::Computing;  // whose role
   kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
       quarter_, groups_;
   std::vector<kernel::Value> units_;  // this thread's of each unit block, counted in the block

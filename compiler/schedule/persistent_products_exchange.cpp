@@ -96,15 +96,18 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
   b.if_(b.thread() < threads, bring);
 }
 
+// All then multiply; the warps that only multiply still have to hand over their sums, which the others wait
+// for.
 void AllGatherProducts::meet(int level, Value count) {
   auto& b = kernel_.builder();
+  constexpr auto kSooner = PersistentKernel::Warps::Multiplying;
   if (geometry_.in_grid()) {
-    b.named_barrier(kStepBarrier, geometry_.multiplying());  // all have read the vectors of the step before
+    kernel_.meet(kStepBarrier, kSooner);  // all have read the vectors of the step before
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) collect(group, count);
-    return b.named_barrier(kCollectBarrier, geometry_.multiplying());
+    return kernel_.meet(kCollectBarrier, kSooner);
   }
-  if (!geometry_.in_cluster()) return b.named_barrier(kStepBarrier, geometry_.multiplying());
+  if (!geometry_.in_cluster()) return kernel_.meet(kStepBarrier, kSooner);
   b.wait(ready_[at(level)], count % 2, count / 2 % 2);
 }
 

@@ -136,22 +136,26 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
   }
 }
 
-void ReduceScatterProducts::start(int, Value) {
-  if (geometry_.p.share == 1) kernel_.builder().named_barrier(kStepBarrier, geometry_.multiplying());
+void ReduceScatterProducts::start(int level, Value count) {
+  if (geometry_.p.share == 1) await_vectors(level, count);
 }
 
+// The computing warps then do only what comes before they wait for the sums.
 void ReduceScatterProducts::await_vectors(int level, Value count) {
-  auto& b = kernel_.builder();
-  if (geometry_.p.share == 1) return b.named_barrier(kStepBarrier, geometry_.multiplying());
-  b.wait(gathered_[at(level)], count % 2, count / 2 % 2);
+  if (geometry_.p.share == 1) return kernel_.meet(kStepBarrier, PersistentKernel::Warps::Multiplying);
+  kernel_.builder().wait(gathered_[at(level)], count % 2, count / 2 % 2);
+}
+
+// The multiplying warps then have nothing to do but to clear what they sent.
+void ReduceScatterProducts::await_sums() {
+  kernel_.meet(kCollectBarrier, PersistentKernel::Warps::Computing);
 }
 
 void ReduceScatterProducts::finish(int level, Value count) {
-  auto& b = kernel_.builder();
   if (geometry_.in_grid())
-    b.named_barrier(kCollectBarrier, geometry_.multiplying());
+    await_sums();
   else
-    b.wait(ready_[at(level)], count % 2, count / 2 % 2);
+    kernel_.builder().wait(ready_[at(level)], count % 2, count / 2 % 2);
   for (const std::size_t sum : of_level(level)) {
     if (geometry_.in_grid())
       total_of_grid(sum);
@@ -169,7 +173,7 @@ void ReduceScatterProducts::multiply_role() {
       multiply_and_send(level, count);
       if (!geometry_.in_grid()) continue;
       collect(level, count);
-      b.named_barrier(kCollectBarrier, geometry_.multiplying());
+      await_sums();
       clear_sent(level, count);
     }
   });

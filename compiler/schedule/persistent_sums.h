@@ -45,6 +45,7 @@ class ReduceScatterProducts : public StepProducts {
   void load_own_matrices();
   void load_matrix(std::size_t sum);
   void await_vectors(int level, kernel::Value count);
+  void await_sums();
   void multiply_and_send(int level, kernel::Value count);
   void clear_sent(int level, kernel::Value count);
   void send_to_cluster(std::size_t sum, kernel::Value slot);

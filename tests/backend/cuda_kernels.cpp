@@ -242,6 +242,7 @@ std::vector<Sample> samples() {
           {"real_product", real_product()},
           {"flagged_reals", flagged_reals()},
           {"warp_roles", warp_roles()},
+          {"meeting_roles", meeting_roles()},
           {"cluster_sum", cluster_sum(), 90},
           {"grid_ring", grid_ring()},
           {"math_fast", every_op(Math::Fast)},

@@ -183,6 +183,67 @@ Kernel warp_roles() {
   return b.finish();
 }
 
+// Two warps ask and four answer, turn by turn, each turn of what the turn before gave. Both come to two
+// barriers, at either side once, after work that takes each warp its own time. Whoever passes too early reads
+// what is not there yet, or overwrites what others still read.
+Kernel meeting_roles() {
+  Builder b("meeting_roles", 192, Math::Fast,
+            "y = what two warps have heard after each turn from four others, whom they asked.");
+  const Memory y = b.output("y", Storage::I32, "[blocks, turns, 64]");
+  const Value turns = b.argument("turns", Type::I32);
+  const Memory asked = b.shared("asked", Storage::I32, 64), answers = b.shared("answers", Storage::I32, 128);
+  const Value zero = b.constant(0), one = b.constant(1), warp = b.let("warp", b.thread() / 32);
+  const auto work = [&](Value value, Value t) {
+    b.for_("i", zero, b.let("pieces", (t * 7 + warp * 5) % 11), one, 1,
+           [&](Value) { b.assign(value, op(b, IntOp::And, value * 5 + 1, 4095)); });
+  };
+  const auto meet = [&](int id, BarrierSide side) { b.named_barrier(id, 192, side); };
+  b.if_(
+      b.thread() < 64,
+      [&] {
+        const Value me = b.thread(), heard = b.variable("heard", b.block() + me);
+        b.for_("t", zero, turns, one, 1, [&](Value t) {
+          work(heard, t);
+          b.store(asked[me], heard);
+          meet(1, BarrierSide::First);
+          meet(3, BarrierSide::Second);
+          const Value left = b.load("left", answers[b.constant(63) - me]);
+          b.assign(heard, op(b, IntOp::And, left + b.load("right", answers[b.constant(127) - me]), 4095));
+          b.store(y[(b.block() * turns + t) * 64 + me], heard);
+        });
+      },
+      [&] {
+        const Value me = b.let("me", b.thread() - 64);
+        b.for_("t", zero, turns, one, 1, [&](Value t) {
+          meet(1, BarrierSide::Second);
+          const Value answer = b.variable("answer", b.load("question", asked[(me + t) % 64]));
+          work(answer, t);
+          b.store(answers[me], answer + me);
+          meet(3, BarrierSide::First);
+        });
+      });
+  return b.finish();
+}
+
+std::vector<int> heard_in_turns(int block, int turns) {
+  std::vector<int> result, asked, answers(128);
+  for (int me = 0; me < 64; ++me) asked.push_back(block + me);
+  for (int t = 0; t < turns; ++t) {
+    const auto work = [&](int& value, int warp) {
+      for (int i = 0; i < (t * 7 + warp * 5) % 11; ++i) value = (value * 5 + 1) & 4095;
+    };
+    for (int me = 0; me < 64; ++me) work(asked[static_cast<std::size_t>(me)], me / 32);
+    for (int me = 0; me < 128; ++me) {
+      int answer = asked[static_cast<std::size_t>((me + t) % 64)];
+      work(answer, 2 + me / 32);
+      answers[static_cast<std::size_t>(me)] = answer + me;
+    }
+    for (std::size_t me = 0; me < 64; ++me)
+      result.push_back(asked[me] = (answers[63 - me] + answers[127 - me]) & 4095);
+  }
+  return result;
+}
+
 // Every block of a cluster sends its row to all others, which add them up.
 Kernel cluster_sum() {
   Builder b("cluster_sum", 32, Math::Fast,

@@ -90,6 +90,17 @@ TEST(UnitKernelsSimulated, WarpRoles) {
     ASSERT_EQ(b[1].values[static_cast<std::size_t>(i)], 3.0f * static_cast<float>(i));
 }
 
+TEST(UnitKernelsSimulated, MeetingRoles) {
+  constexpr int kTurns = 40, kBlocks = 3;
+  std::vector<GlobalBuffer> b{output_buffer(Storage::I32, kBlocks * kTurns * 64)};
+  expect_clean(simulate(meeting_roles(), kBlocks, {{.buffer = 0}, {.integer = kTurns}}, b));
+  for (int block = 0; block < kBlocks; ++block) {
+    const std::vector<int> wanted = heard_in_turns(block, kTurns);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      ASSERT_EQ(b[0].integers[static_cast<std::size_t>(block) * wanted.size() + i], wanted[i]) << block;
+  }
+}
+
 TEST(UnitKernelsSimulated, ClusterSum) {
   constexpr int kTurns = 5, kBlocks = 8;
   std::vector<GlobalBuffer> b{input_buffer(Storage::BF16, values(kTurns * kBlocks * 64, 31, 127, 60)),

@@ -207,6 +207,19 @@ TEST_F(Units, WarpRoles) {
   expect_values(buffers[1], [](int i) { return 3 * i; });
 }
 
+TEST_F(Units, MeetingRoles) {
+  constexpr int kTurns = 500, kBlocks = 264;
+  std::vector<Buffer> buffers{untouched(Storage::I32, std::size_t{kBlocks} * kTurns * 64)};
+  const Status status = run(samples::meeting_roles(), kBlocks, buffers, {kTurns});
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  std::vector<int> wanted;
+  for (int block = 0; block < kBlocks; ++block) {
+    const std::vector<int> of_block = samples::heard_in_turns(block, kTurns);
+    wanted.insert(wanted.end(), of_block.begin(), of_block.end());
+  }
+  expect_values(buffers[0], [&](int i) { return wanted[static_cast<std::size_t>(i)]; });
+}
+
 TEST_F(Units, ClusterSum) {
   constexpr int kTurns = 50, kBlocks = 264;
   std::vector<Buffer> buffers{

@@ -99,6 +99,9 @@ Kernel every_unit() {
     b.store_async(tile[b.thread() * 2], {pairs[0]}, (rank + 1) % 4, full, rank % 2);
     b.wait(full, rank % 2, zero);
   });
+  b.if_(
+      b.thread() < 64, [&] { b.named_barrier(1, 128, BarrierSide::First); },
+      [&] { b.named_barrier(1, 128, BarrierSide::Second); });
   b.arrive(done, zero);
   b.arrive(done, zero, b.constant(3));
   b.cluster_barrier();

@@ -183,8 +183,10 @@ Kernel pairs(int threads, int second_threads, bool same_id) {
   auto tile = b.shared("tile", Storage::I32, 128);
   b.store(tile[b.thread()], b.thread());
   b.if_(
-      b.thread() < 64, [&] { b.named_barrier(1, threads); },
-      [&] { b.named_barrier(same_id ? 1 : 2, second_threads); });
+      b.thread() < 64, [&] { b.named_barrier(1, threads, same_id ? BarrierSide::First : BarrierSide::Same); },
+      [&] {
+        b.named_barrier(same_id ? 1 : 2, second_threads, same_id ? BarrierSide::Second : BarrierSide::Same);
+      });
   const Value first = b.thread() / 64 * 64;
   b.store(y[b.thread()], b.load("v", tile[first + (b.thread() + 32) % 64]));
   return b.finish();
@@ -239,6 +241,34 @@ TEST(SimulateNamedBarrier, TurnsOfOneBarrier) {
   expect_clean(run(b.finish(), 1, buffers));
   for (int i = 0; i < 9 * 64; ++i)
     EXPECT_EQ(buffers[0].integers[static_cast<std::size_t>(i)], (63 - i % 64) * 10 + i / 64);
+}
+
+// Two roles meet from two places, each at its side: one meeting. Each hands the other a row, and gets one.
+TEST(SimulateNamedBarrier, SidesMeet) {
+  const auto kernel = [](bool first, bool second) {
+    Builder b("sides", 64);
+    auto y = b.output("y", Storage::I32);
+    auto tile = b.shared("tile", Storage::I32, 64);
+    const auto role = [&](BarrierSide side, bool meets) {
+      b.for_("t", 0, 9, 1, [&](Value t) {
+        b.store(tile[b.thread()], b.thread() * 10 + t);
+        b.named_barrier(1, 64, side);
+        b.store(y[t * 64 + b.thread()], b.load("v", tile[b.constant(63) - b.thread()]));
+        b.if_(meets ? t >= 0 : t < 8, [&] { b.named_barrier(1, 64, side); });
+      });
+    };
+    b.if_(
+        b.thread() < 32, [&] { role(BarrierSide::First, first); },
+        [&] { role(BarrierSide::Second, second); });
+    return b.finish();
+  };
+  std::vector<GlobalBuffer> buffers{output_buffer(Storage::I32, 9 * 64)};
+  expect_clean(run(kernel(true, true), 1, buffers));
+  for (int i = 0; i < 9 * 64; ++i)
+    EXPECT_EQ(buffers[0].integers[static_cast<std::size_t>(i)], (63 - i % 64) * 10 + i / 64);
+  buffers[0] = output_buffer(Storage::I32, 9 * 64);
+  expect_fault(run(kernel(true, false), 1, buffers), Kind::Deadlock,
+               {"warp 0 of block 0 waits at barrier 1 for 64 threads, of which 32 have come"});
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Rules of packed pairs, tensor cores, named barriers, mbarriers, clusters and grid flags: one malformed
+// Rules of packed pairs, tensor cores, mbarriers, clusters and grid flags: one malformed
 // kernel a rule.
 #include <stdexcept>
 
-#include "compiler/kernel/verify.h"
+#include "tests/kernel/findings.h"
 #include "tests/kernel/harness.h"
 
 namespace rondo::kernel::test {
@@ -32,19 +32,6 @@ struct Units {
     return kernel;
   }
 };
-
-void expect_sound(const Kernel& kernel) {
-  const std::vector<std::string> findings = verify(kernel);
-  EXPECT_TRUE(findings.empty()) << findings.front();
-}
-
-void expect_finding(const Kernel& kernel, const std::string& words) {
-  const std::vector<std::string> findings = verify(kernel);
-  ASSERT_FALSE(findings.empty()) << "nothing found; expected: " << words;
-  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(),
-                          [&](const std::string& f) { return f.find(words) != std::string::npos; }))
-      << words << " is not in: " << findings.front();
-}
 
 TEST(VerifyUnits, Tables) {
   Units u;
@@ -187,17 +174,6 @@ TEST(VerifyUnits, Matrices) {
   expect_finding(load(0, 1, u.half_in[u.zero]), "shared arrays of bf16 or fp16");
   expect_finding(u.with({LoadMatrix{u.slice(u.acc, 0), 1, false, u.tile[u.zero].ref}}),
                  "acc is f32, not i32");
-}
-
-TEST(VerifyUnits, NamedBarriers) {
-  Units u;
-  expect_sound(u.with({Barrier{1, 32}}));
-  expect_sound(u.with({Barrier{15, 64}}));
-  expect_finding(u.with({Barrier{0, 32}}), "barrier 0; named ones are 1 to 15");
-  expect_finding(u.with({Barrier{16, 32}}), "barrier 16; named ones are 1 to 15");
-  expect_finding(u.with({Barrier{1, 0}}), "0 threads; whole warps");
-  expect_finding(u.with({Barrier{1, 40}}), "40 threads; whole warps");
-  expect_finding(u.with({Barrier{1, 96}}), "up to the block's 64");
 }
 
 TEST(VerifyUnits, Mbarriers) {

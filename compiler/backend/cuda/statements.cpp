@@ -191,8 +191,11 @@ struct StatementWriter::Visit {
 
   void operator()(const Barrier& s) const {
     if (s.threads == 0) return w.line("__syncthreads();");
-    w.prelude_.require("named_barrier");
-    w.line(fmt::format("named_barrier<{}, {}>();", s.id, s.threads));
+    const char* helper = s.side == BarrierSide::Same    ? "named_barrier"
+                         : s.side == BarrierSide::First ? "named_barrier_first"
+                                                        : "named_barrier_second";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}<{}, {}>();", helper, s.id, s.threads));
   }
   void operator()(const WarpSync&) const { w.line("__syncwarp();"); }
   void operator()(const ClusterBarrier&) const { call("cluster_barrier"); }

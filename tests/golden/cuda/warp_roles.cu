@@ -16,7 +16,7 @@ struct Patience {
 };
 
 template <int id, int count>
-__device__ __forceinline__ void named_barrier() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
+__device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 
 __device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_address(barrier)), "r"(arrivals) : "memory");
