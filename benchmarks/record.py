@@ -34,7 +34,7 @@ BY_COUNT = 8  # FlashRNN's batches are multiples of it
 WITHOUT_GPU = {"memory"}
 HEAD = ("device", "compiler")
 # Parameters that a record may be too old to have, and the values that change nothing (schedule::Strategy::completed).
-NEUTRAL = {"stream": {"cluster": 1, "grid": 0, "stream_stores": 0, "pieces": 0, "behind": 0, "follower": 0}}
+NEUTRAL = {"stream": {"cluster": 1, "grid": 0, "stream_stores": 0, "pieces": 0, "behind": 0}}
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 

@@ -60,7 +60,6 @@ Parameters Stream::completed(Parameters recorded) const {
   recorded.try_emplace("stream_stores", 0);
   recorded.try_emplace("pieces", 0);
   recorded.try_emplace("behind", 0);
-  recorded.try_emplace("follower", recorded.at("cluster") > 1 ? 1 : 0);
   return recorded;
 }
 

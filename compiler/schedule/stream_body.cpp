@@ -42,7 +42,7 @@ void StreamBody::declare_params() {
 }
 
 void StreamBody::declare_carries(const std::string& prefix) {
-  if (parameters_.follower) return;
+  if (parameters_.among_blocks()) return;
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
       carry_.push_back(stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
@@ -50,7 +50,7 @@ void StreamBody::declare_carries(const std::string& prefix) {
 
 void StreamBody::load_start(const CarryEnds& ends) {
   auto& b = stream_.builder();
-  const bool carries = !parameters_.follower;
+  const bool carries = !parameters_.among_blocks();
   if (carries || !params_.empty())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
   for (const auto& [id, kernel_tensor] : params_)
@@ -81,7 +81,7 @@ void StreamBody::hoist() {
 }
 
 void StreamBody::store_carries(const CarryEnds& ends) {
-  if (parameters_.follower) return;
+  if (parameters_.among_blocks()) return;
   auto& b = stream_.builder();
   stream_.if_owner([&] {
     b.comment(ends.what);

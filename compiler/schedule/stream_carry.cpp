@@ -43,7 +43,6 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
   published_ =
       b.mbarrier("maps_published", kSlots, p.computing() / kLanes, "the maps of all segments are there");
   followed_ = b.mbarrier("followed", kSlots, 1, "and what the block's part starts from");
-  if (p.cluster == 1) return;
   if (p.grid)
     blocks_ = std::make_unique<GridMaps>(kernel, p, states());
   else
@@ -121,12 +120,10 @@ void CarryWarp::role(const CarryEnds& ends) {
 void CarryWarp::follow_rounds() {
   auto& b = builder_;
   const Value rounds = kernel_.rounds(), one = b.constant(1);
-  if (!blocks_)
-    return b.for_("round", b.constant(0), rounds, one, 1, [&](Value round) { follow_alone(round); });
   if (!parameters_.behind) {
     b.for_("round", b.constant(0), rounds, one, 1, [&](Value round) {
       send(round);
-      lanes_.if_any(b, [&] { store_maps_before(round); });
+      store_maps_before(round);
       follow(round);
     });
     return;
@@ -134,7 +131,7 @@ void CarryWarp::follow_rounds() {
   b.for_("round", b.constant(0), rounds + 1, one, 1, [&](Value round) {
     b.if_(round < rounds, [&] { send(round); });
     b.if_(round >= 1, [&] { follow(round - 1); });
-    b.if_(round < rounds, [&] { lanes_.if_any(b, [&] { store_maps_before(round); }); });
+    b.if_(round < rounds, [&] { store_maps_before(round); });
   });
 }
 
@@ -150,27 +147,7 @@ void CarryWarp::follow(Value round) {
   b.comment("the carries before this block's part, and after the round");
   before_ = registers("before");
   blocks_->await(round, lanes_);
-  lanes_.if_any(b, [&] {
-    follow_blocks(round);
-    store_befores(round, before_);
-  });
-  signal(round);
-}
-
-// The carry of the round before is what the block's part starts from.
-void CarryWarp::follow_alone(Value round) {
-  auto& b = builder_;
-  b.wait(published_, round % kSlots, round / kSlots % 2);
-  lanes_.if_any(b, [&] {
-    store_befores(round, carries_);
-    const std::vector<FlatMap> all = store_maps_before(round);
-    for (std::size_t c = 0; c < all.size(); ++c) follow_map(b, all[c], carries_[c]);
-  });
-  signal(round);
-}
-
-void CarryWarp::signal(Value round) {
-  auto& b = builder_;
+  lanes_.if_any(b, [&] { follow_blocks(round); });
   b.warp_sync();
   b.if_(lanes_.lane == 0, [&] { b.arrive(followed_, round % kSlots); });
 }
@@ -209,18 +186,15 @@ void CarryWarp::follow_blocks(Value round) {
       follow_map(b, maps[c], carries_[c]);
     }
   }
-}
-
-void CarryWarp::store_befores(Value round, const std::vector<MapColumn>& columns) {
   for (int row = 0; row < states(); ++row)
     for (int c = 0; c < lanes_.each; c += 2)
-      builder_.store_vector(before(round, row, lanes_.first + c),
-                            {columns[at(c)].rows[at(row)], columns[at(c + 1)].rows[at(row)]});
+      b.store_vector(before(round, row, lanes_.first + c),
+                     {before_[at(c)].rows[at(row)], before_[at(c + 1)].rows[at(row)]});
 }
 
 // In the place of each segment's map, that of the segments before it. Maps are loaded before the first of
 // them is overwritten: the compiler must not move a load above a store.
-std::vector<FlatMap> CarryWarp::store_maps_before(Value round) {
+void CarryWarp::store_maps_before(Value round) {
   auto& b = builder_;
   b.comment("of each segment the map of those before it");
   const MapTable table = segment_maps(round);
@@ -238,10 +212,9 @@ std::vector<FlatMap> CarryWarp::store_maps_before(Value round) {
         for (const MapColumn& column : running[c]) follow_map(b, maps[i][c], column);
     }
   };
-  for (int first = 0; first < table.parts; first += kTogether) group(first);
-  std::vector<FlatMap> all;
-  for (const auto& columns : running) all.push_back(flat(columns));
-  return all;
+  lanes_.if_any(b, [&] {
+    for (int first = 0; first < table.parts; first += kTogether) group(first);
+  });
 }
 
 }  // namespace rondo::schedule

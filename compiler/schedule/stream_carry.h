@@ -1,5 +1,5 @@
-// One warp of a block does nothing but follow the carries. Threads that compute leave it the maps of their
-// segments. Where blocks split time it sends the others the block's map, composed of those, and takes theirs;
+// Where blocks split time, one warp of each does nothing but follow the carries. Threads that compute leave
+// it the maps of their segments; it sends the others the block's map, composed of those, and takes theirs;
 // from the carry of the round before and all blocks' maps follows the carry before the block's part. Those
 // that compute apply to that the map of the segments before theirs, half a round or a whole one later: they
 // meet once a round, for the stages of the ring, and hold no carry.
@@ -39,12 +39,8 @@ class CarryWarp {
   CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell);
 
   // Before and after the walk; all threads of the block.
-  void begin() {
-    if (blocks_) blocks_->begin();
-  }
-  void finish() {
-    if (blocks_) blocks_->finish();
-  }
+  void begin() { blocks_->begin(); }
+  void finish() { blocks_->finish(); }
 
   // Threads that compute, with or without channels, warp by warp:
   // the map of this thread's segment in a round, by channel of the thread;
@@ -64,11 +60,7 @@ class CarryWarp {
   void follow(kernel::Value round);
   std::vector<FlatMap> compose(kernel::Value round);
   void follow_blocks(kernel::Value round);
-  // Gives the maps of all segments.
-  std::vector<FlatMap> store_maps_before(kernel::Value round);
-  void follow_alone(kernel::Value round);
-  void store_befores(kernel::Value round, const std::vector<MapColumn>& columns);
-  void signal(kernel::Value round);
+  void store_maps_before(kernel::Value round);
   std::vector<MapColumn> registers(const std::string& name);  // by channel of the lane
   MapTable segment_maps(kernel::Value round) const {
     return table_.starting_at(round % kSlots * table_.parts);
@@ -81,7 +73,7 @@ class CarryWarp {
   kernel::Builder& builder_;
   const StreamParameters& parameters_;
   const step::Cell& cell_;
-  std::unique_ptr<BlockMaps> blocks_;  // none where the block is alone
+  std::unique_ptr<BlockMaps> blocks_;
   // The segments' maps, [slots, segments, ...]; the warp puts those of the segments before in their places.
   MapTable table_;
   kernel::Memory befores_;  // the carries before the block's part, [slots, rows, channels]

@@ -23,10 +23,10 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("channels"),    get("per_thread"),    get("steps"),      get("stages"),
-          get("unroll"),      get("vector"),        get("loaders"),    get("shorten") != 0,
-          get("segments"),    get("cluster"),       get("grid") != 0,  get("stream_stores") != 0,
-          get("pieces") != 0, get("follower") != 0, get("behind") != 0};
+  return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
+          get("unroll"),      get("vector"),     get("loaders"),   get("shorten") != 0,
+          get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,
+          get("pieces") != 0, get("behind") != 0};
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,

@@ -38,11 +38,8 @@ struct StreamParameters {
   // come in bursts between the steps that are computed meanwhile, and the compiler may gather the stores of a
   // group.
   bool pieces = false;
-  // In segments: a warp behind the others follows the carries (stream_carry.h). Always where blocks split
-  // time.
-  bool follower = false;
-  // With it: what is left of a round is done in the next one, after what that one can do early. It hides the
-  // way of the carries, for twice the registers of what is kept.
+  // Where blocks split time: what is left of a round is done in the next one, after what that one can do
+  // early. It hides the exchange, for twice the registers of what is kept.
   bool behind = false;
 
   static StreamParameters from(const Parameters& parameters);
@@ -53,10 +50,12 @@ struct StreamParameters {
   }
   int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
   int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
+  bool among_blocks() const { return cluster > 1; }
   int walking() const {
     return loaders > 0 ? first_loader() + 32 * loaders : computing();
   }  // threads that compute or stage
-  int threads() const { return walking() + (follower ? 32 : 0); }
+  // Where blocks split time, a warp behind the others follows the carries (stream_carry.h).
+  int threads() const { return walking() + (among_blocks() ? 32 : 0); }
 };
 
 enum class Direction { Forward, Backward };
@@ -127,7 +126,7 @@ class StreamKernel {
     // With `behind`: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
-    std::function<void()> follow;  // all of the warp that follows the carries, if there is one
+    std::function<void()> follow;  // where blocks split time: all of the warp that follows the carries
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the

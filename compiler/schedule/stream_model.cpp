@@ -76,8 +76,8 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   std::int64_t bytes = ring_bytes(p);
   if (p.segments > 1)
-    bytes += p.segments * p.channels * (p.follower ? team_segment_exchange : segment_exchange);
-  if (p.follower) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
+    bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
+  if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
   return bytes;
 }
 
@@ -144,12 +144,12 @@ double Model::chain(const StreamParameters& p) const {
     return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
   }
   const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
-  if (!p.follower) return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
+  if (!p.among_blocks())
+    return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
   const double exchange =
-      p.cluster == 1 ? 0
-      : p.grid       ? kGridExchange * speeds.clock_hz
-                     : cluster_exchange_cycles(
-                           p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
+      p.grid ? kGridExchange * speeds.clock_hz
+             : cluster_exchange_cycles(
+                   p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
   const double following = 16.0 * p.segments + 8.0 * p.cluster + exchange;
   const double cycles = p.behind ? std::max(own, following) : own + following;
   return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;

@@ -47,16 +47,16 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool follower) {
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
   const int states = static_cast<int>(cell.next.size());
-  const std::int64_t maps = (follower ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
+  const std::int64_t maps = (among_blocks ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
   return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind) {
   const int states = static_cast<int>(cell.next.size());
   return std::int64_t{CarryWarp::kSlots} * 4 * states +
-         (grid || cluster == 1 ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
+         (grid ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
@@ -64,15 +64,16 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
           problem.pass == Pass::Backward ? param_rows(cell) : 0};
 }
 
-int segment_registers(bool follower, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
-  const int channel =
-      follower ? kTeamChannelRegisters + kTeamParamRegisters * shape.params + MapTable::entries(shape.states)
-               : kChannelRegisters;
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+  const int channel = among_blocks ? kTeamChannelRegisters + kTeamParamRegisters * shape.params +
+                                         MapTable::entries(shape.states)
+                                   : kChannelRegisters;
   return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
-  const int registers = round_up(segment_registers(p.follower, p.behind, p.per_thread, p.unroll, shape), 8);
+  const int registers =
+      round_up(segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }

@@ -19,7 +19,7 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
 // channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
 // channel: what a block starts from, and in a cluster the maps of all blocks.
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool follower);
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
@@ -36,7 +36,7 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 
 // Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept
 // values are those of two stages.
-int segment_registers(bool follower, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
 // The most words of the other blocks' maps that a lane of the warp that follows the carries may take: what a
 // thread's registers leave beside the rest of that warp's work.
 inline constexpr int kFollowingRegisters = 48;

@@ -16,9 +16,9 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       b_(body.stream_.builder()),
       channels_(body.parameters_.per_thread) {
   const StreamParameters& p = body_.parameters_;
-  if (p.follower) {
+  if (p.among_blocks()) {
     carry_ = std::make_unique<CarryWarp>(body_.stream_, body_.parameters_, body_.cell_);
-    if (p.cluster > 1) b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
+    b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
     return;
   }
   const int states = static_cast<int>(this->states());

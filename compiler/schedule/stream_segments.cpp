@@ -18,7 +18,7 @@ constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, wher
 // where every thread follows the segments' maps, shows those.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
-  if (!parameters_.follower) return walk_rounds(body);
+  if (!parameters_.among_blocks()) return walk_rounds(body);
   const Value following = b.thread() >= b.named("kFollowing", parameters_.walking(),
                                                 "first thread of the warp that follows the carries");
   b.if_(following, body.follow, [&] {
@@ -29,7 +29,7 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
 }
 
 void StreamKernel::meet() {
-  if (parameters_.follower) return builder_.named_barrier(kWalkBarrier, parameters_.walking());
+  if (parameters_.among_blocks()) return builder_.named_barrier(kWalkBarrier, parameters_.walking());
   builder_.barrier();
 }
 
@@ -66,7 +66,7 @@ void StreamKernel::walk_rounds(const SegmentBody& body) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);
     }
-    if (!parameters_.follower) meet();
+    if (!parameters_.among_blocks()) meet();
     if_all({computing()}, [&] { behind ? resume_behind(block, body) : resume_here(block, body); });
   });
 }

@@ -74,8 +74,6 @@ class Space {
   const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
   const Var pieces = s_.var("pieces", range(0, 1), "1: a stage is copied in pieces between steps");
-  const Var follower =
-      s_.var("follower", range(0, parts_ > 0 ? 1 : 0), "1: a warp of its own follows the carries");
   const Var behind = s_.var("behind", range(0, parts_ > 0 ? 1 : 0),
                             "1: a round is finished in the next one, while that one's maps travel");
 };
@@ -85,19 +83,12 @@ void Space::require_segments() {
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, shorten == 0), "segments");
   // With the warp that follows the carries they fill the SM's four schedulers evenly.
-  s_.require(implies(segments == 7 || segments == 11 || segments == 15, follower == 1),
+  s_.require(implies(segments == 7 || segments == 11 || segments == 15, cluster > 1),
              "segments beside a warp that follows the carries");
   s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
              "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
-  s_.require(implies(cluster > 1, follower == 1), "a cluster has a warp that follows the carries");
-  // Alone it pays where many segments would each follow the maps of all.
-  s_.require(
-      implies(follower == 1, segments >= 4 && loaders <= 1 && steps * channels >= kLeastRound && stages <= 6),
-      "rounds with a warp that follows the carries");
-  s_.require(implies(follower == 1 && cluster == 1, loaders == 0),
-             "rounds with a warp that follows the carries");
-  s_.require(implies(behind == 1, follower == 1), "rounds with a warp that follows the carries");
+  s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
   s_.require(implies(grid == 1, cluster > 1 && loaders == 0 && steps * channels >= kGridRound),
              "rounds through global memory");
   s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
@@ -129,16 +120,16 @@ void Space::require_resources() {
   const Expr computing = floor_div(channels, per_thread) * segments;
   const Expr threads = s_.define(
       "threads",
-      when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32) + when(follower == 1, 32, 0),
+      when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32) + when(cluster > 1, 32, 0),
       "threads a block");
   // A warp follows the carries, and the others meet at a barrier of whole warps.
-  s_.require(implies(follower == 1, mod(computing, 32) == 0), "a warp that follows the carries");
+  s_.require(implies(cluster > 1, mod(computing, 32) == 0), "a warp that follows the carries");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const auto kept = [&](bool with_follower, bool is_behind) {
+  const auto kept = [&](bool among_blocks, bool is_behind) {
     const auto count = [&](int channels_of_thread, int unrolled) {
-      return segment_registers(with_follower, is_behind, channels_of_thread, unrolled, shape_);
+      return segment_registers(among_blocks, is_behind, channels_of_thread, unrolled, shape_);
     };
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
@@ -146,30 +137,29 @@ void Space::require_resources() {
   const Expr registers = s_.define(
       "segment_registers",
       when(segments == 1, 0,
-           when(follower == 0, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
+           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
       "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
   const Expr words = cluster * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
   s_.require(implies(grid == 1, words + kFollowingRegisters <= registers), "a warp that follows the carries");
-  const Expr counted =
-      when(follower == 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
-           ceil_div(threads, 32) * 32);
+  const Expr counted = when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+                            ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
-  const std::int64_t each_team = team_exchange_bytes(cell_, 1, false, false);
+  const std::int64_t each_team = team_exchange_bytes(cell_, 0, true, false);
   const auto each_block = [&](bool is_behind) {  // of a cluster
-    return (team_exchange_bytes(cell_, 2, false, is_behind) - each_team) / 2;
+    return team_exchange_bytes(cell_, 1, false, is_behind) - each_team;
   };
   const Expr exchange =
       when(segments == 1, 0,
            segments * channels *
-               when(follower == 0, segment_exchange_bytes(cell_, problem_, false),
+               when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
                     segment_exchange_bytes(cell_, problem_, true))) +
-      when(follower == 0, 0,
-           channels * (each_team + when(grid == 1 || cluster == 1, 0,
-                                        cluster * when(behind == 1, each_block(true), each_block(false)))) +
+      when(cluster == 1, 0,
+           channels * (each_team +
+                       when(grid == 1, 0, cluster * when(behind == 1, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
                                 "bytes of shared memory a block");

@@ -67,7 +67,6 @@ inline Parameters stream_in_cluster_of_two(int channels, bool pieces) {
           {"segments", 4},
           {"cluster", 2},
           {"behind", 1},
-          {"follower", 1},
           {"pieces", pieces ? 1 : 0},
           {"grid", 0},
           {"stream_stores", 0}};

@@ -95,9 +95,9 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 16},        {"stages", 2},
                            {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
                            {"segments", 4}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
-                           {"behind", 0},   {"grid", 0},       {"follower", 0}};
+                           {"behind", 0},   {"grid", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
-  parameters["cluster"] = 4, parameters["follower"] = 1;
+  parameters["cluster"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);
