@@ -8,53 +8,14 @@ benchmarks/record.py wrote. Needs Python 3.9 and nothing else.
 """
 import argparse
 import json
-import math
 import pathlib
 import sys
-from xml.sax.saxutils import escape
+
+from report_dense import dense_section, memory_section, parts_section, peers_section, saved_section, sweeps_section
+from report_picture import picture
+from report_text import against, median_text, of_commit, summary, table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-# --- what a row says ---
-
-def shape_text(row):
-    shape = row["shape"]
-    return f"B={shape['B']} T={shape['T']} D={shape['D']}" + (f" H={shape['H']}" if shape["H"] != 1 else "")
-
-
-def ratio_to_target(row):
-    """Median over target: 1 or less is met. None without a target."""
-    return row["median_ms"] / row["target_ms"] if row.get("target_ms") else None
-
-
-def verdict(row):
-    ratio = ratio_to_target(row)
-    if ratio is None:
-        return ""
-    if ratio <= 1:
-        return f"{ratio:.2f} met"
-    over = (ratio - 1) * 100
-    return f"{ratio:.2f} **missed by {over:.1f}%**" if over < 10 else f"{ratio:.2f} **missed by {over:.0f}%**"
-
-
-def milliseconds(value):
-    """Four figures at most, as many as the spread allows."""
-    if not value:
-        return ""
-    return f"{value:.3g}" if value < 1 else f"{value:.2f}"
-
-
-def median_text(value):
-    return f"{value:.4f}" if value < 1 else f"{value:.3f}"
-
-
-def speed_up(row):
-    return f"{row['peer_ms'] / row['median_ms']:.2f}x" if row.get("peer_ms") else ""
-
-
-def missed(rows):
-    return [row for row in rows if (ratio_to_target(row) or 0) > 1]
 
 
 # --- the page ---
@@ -104,57 +65,6 @@ On a machine with a GPU, after `tools/build`:
 """
 
 
-def table(rows):
-    lines = ["| cell | shape | dtype | pass | median ms | spread | MB | of copy | target ms | of target | peer ms | speed-up | peer |",
-             "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
-    for row in rows:
-        cells = [cell_text(row), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
-                 f"{row['spread'] * 100:.1f}%", f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
-                 milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
-                 row["peer"] if row.get("peer_ms") else ""]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def summary(rows):
-    with_target = [row for row in rows if ratio_to_target(row) is not None]
-    with_peer = [row for row in rows if row.get("peer_ms")]
-    faster = [row for row in with_peer if row["median_ms"] < row["peer_ms"]]
-    late = missed(rows)
-    text = (f"\n## Where it stands\n\n{len(with_target) - len(late)} of {len(with_target)} targets are met; "
-            f"{len(faster)} of {len(with_peer)} rows are faster than the peer.\n")
-    if late:
-        text += "\nMissed, the farthest first (channels are B x H x D, the recurrences that run side by side):\n\n"
-        for row in sorted(late, key=ratio_to_target, reverse=True):
-            shape = row["shape"]
-            over = (ratio_to_target(row) - 1) * 100
-            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
-                     f"target {milliseconds(row['target_ms'])} (+{over:.{1 if over < 10 else 0}f}%), "
-                     f"{row['share_of_copy_bandwidth'] * 100:.0f}% of copy, "
-                     f"{shape['B'] * shape['H'] * shape['D']} channels\n")
-    slower = [row for row in with_peer if row["median_ms"] >= row["peer_ms"]]
-    if slower:
-        text += "\nSlower than the peer:\n\n"
-        for row in slower:
-            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
-                     f"{row['peer']} {milliseconds(row['peer_ms'])}\n")
-    return text
-
-
-def against(value, target):
-    return "met" if value <= target else "**missed**"
-
-
-def cell_text(row):
-    """Rows of an earlier commit than the record's are marked."""
-    return row["cell"] + (f" ({row['commit']})" if "commit" in row else "")
-
-
-def of_commit(section, record):
-    """A section may have been measured again later than the rest."""
-    return f" (commit {section['commit']})" if section.get("commit", record["commit"]) != record["commit"] else ""
-
-
 def ready_section(record):
     """Empty for a record that was made without this stage; so are the others below."""
     ready = record.get("ready")
@@ -199,69 +109,6 @@ best of all were timed in one run, taking turns. Target: at most {target} of the
     return text
 
 
-def dense_section(record):
-    """Cells with matrices: the persistent strategy."""
-    rows = record.get("dense")
-    if not rows:
-        return ""
-    stands = summary(rows).lstrip().replace("## Where it stands", "### Where they stand", 1)
-    return "\n## Cells with matrices\n\n" + stands + "\n" + table(rows)
-
-
-def dense_times(record, row):
-    """Milliseconds of fw and fwbw that the record has for the row's cell and shape."""
-    found = {r["pass"]: r["median_ms"] for r in record.get("dense", []) if (r["cell"], r["shape"]) == (row["cell"], row["shape"])}
-    return found.get("fw"), found.get("fwbw")
-
-
-def peers_section(record):
-    peers = record.get("peers")
-    if not peers:
-        return ""
-    text = f"""
-## Beside PyTorch's layers{of_commit(peers, record)}
-
-`benchmarks/peers.py` on the same machine: PyTorch {peers['torch']}, cuDNN {peers['cudnn']}, fp16, medians, with the products of the input
-weights, which the layer cannot leave out and Rondo's rows do not have. A copy ran at {peers['copy_bytes_per_s'] / 1e12:.2f} TB/s.
-
-| cell | shape | cuDNN fw | cuDNN fwbw | Rondo fw | Rondo fwbw | times faster |
-|---|---|--:|--:|--:|--:|--:|
-"""
-    for row in peers["rows"]:
-        forward, training = dense_times(record, row)
-        if forward is None or training is None:
-            continue
-        text += (f"| {row['cell']} | {shape_text(row)} | {row['fw_ms']:.3f} | {row['fwbw_ms']:.3f} | {forward:.3f} | {training:.3f} | "
-                 f"{row['fw_ms'] / forward:.2f}, {row['fwbw_ms'] / training:.2f} |\n")
-    return text
-
-
-def saved_section(record):
-    saved = record.get("saved")
-    if not saved:
-        return ""
-    text = f"""
-## With products saved{of_commit(saved, record)}
-
-Training passes of cells with matrices when `fws` leaves `bw` the products of its matrices (`--save products`), beside multiplying the
-saved states again (`--save states`).
-
-| cell | shape | fws | bw | fwbw | fwbw, multiplied again |
-|---|---|--:|--:|--:|--:|
-"""
-    rows = saved["rows"]
-    for row in rows:
-        if row["pass"] == "refused":
-            text += f"| {cell_text(row)} | {shape_text(row)} | refused: rounded products give wrong gradients | | | |\n"
-        if row["pass"] != "fws":
-            continue
-        bw = next(r for r in rows if r["pass"] == "bw" and (r["cell"], r["shape"]) == (row["cell"], row["shape"]))
-        _, training = dense_times(record, row)
-        text += (f"| {cell_text(row)} | {shape_text(row)} | {row['median_ms']:.3f} | {bw['median_ms']:.3f} | "
-                 f"{row['median_ms'] + bw['median_ms']:.3f} | {'' if training is None else format(training, '.3f')} |\n")
-    return text
-
-
 def checks_section(record):
     """What tests and sanitizer said on the GPU, as far as they were run."""
     checks = record.get("checks")
@@ -284,195 +131,11 @@ def checks_section(record):
     return f"\n## Correctness on the GPU{of_commit(checks, record)}\n\n{' '.join(said)}\n"
 
 
-def megabytes(count):
-    return f"{count / 1e6:.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
-
-
-MEMORY = ("saved_bytes", "held_bytes", "forward_workspace_bytes", "backward_workspace_bytes", "peak_bytes")
-
-
-def memory_section(record):
-    memory = record.get("memory")
-    if not memory:
-        return ""
-    text = f"""
-## Memory of a training step{of_commit(memory, record)}
-
-MB beside outputs, parameters and their gradients. *Held* is what stays from the forward to the backward pass: for Rondo the inputs,
-which it reads again, and what is *saved*: the states that no output carries and, with `--save products`, the products of the recurrent
-matrices; for FlashRNN all states and all gates, and no inputs. *Peak* is the most at any time: for Rondo in the backward pass, with its
-*workspace* (products that are multiplied again where they were not saved, partial sums) and the gradient of the inputs; FlashRNN writes that
-gradient over its gates. Rondo's figures are the plans' own, of the choice that was measured, with products saved (not measured) of the model's;
-FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors with a time axis only. *Of FlashRNN's* are held and peak.
-
-| cell | shape | | saved | held | workspace fws | workspace bw | peak | of FlashRNN's |
-|---|---|---|--:|--:|--:|--:|--:|--:|
-"""
-    for row in memory["rows"]:
-        peer = row["flashrnn"]
-        name = [row["cell"], shape_text({"shape": row})]
-        for what, seen in (("products again", row), ("products saved", row.get("products_saved"))):
-            if seen:
-                ratios = ", ".join(f"{seen[key] / peer[key]:.2f}" for key in ("held_bytes", "peak_bytes"))
-                text += "| " + " | ".join([*name, what, *(megabytes(seen[key]) for key in MEMORY), ratios]) + " |\n"
-        text += "| " + " | ".join([*name, "FlashRNN", "", megabytes(peer["held_bytes"]), "", "", megabytes(peer["peak_bytes"]),
-                                   ""]) + " |\n"
-    return text
-
-
-# What report and record call parts, in the order of columns; the names of records before `rondo bench --leave-out` follow.
-PARTS = ("products", "exchange", "loads", "clears", "inputs", "stores", "functions", "ahead")
-EARLIER_NAMES = {"exchange": "loads", "waiting": "exchange", "clearing": "clears"}
-WHAT_PARTS_ARE = {
-    "products": "the products (mma)",
-    "exchange": "waiting for other blocks (words and flags are looked at once)",
-    "loads": "all loads of what other blocks sent",
-    "clears": "clearing what was sent (measured without waiting)",
-    "inputs": "asynchronous copies of inputs to shared memory",
-    "stores": "stores of results",
-    "functions": "special functions (tanh, exp, division)",
-    "ahead": "what is computed ahead of the step",
-}
-
-
-def form_text(row):
-    """How the blocks of a persistent kernel work together; of other strategies the name."""
-    parameters = row["parameters"]
-    if row["strategy"] != "persistent":
-        return row["strategy"]
-    blocks = parameters["blocks"]
-    text = f"grid, {blocks} blocks" if parameters["grid"] else "one block" if blocks == 1 else f"cluster of {blocks}"
-    return text + (", reduce-scatter" if parameters["reduce_scatter"] else "")
-
-
-def parts_row(row):
-    """Form, nanoseconds a step, how many fewer without each part, and without each launch; of a record of any age."""
-    if "ns_per_step" in row:
-        saved = {EARLIER_NAMES.get(part, part): ns for part, ns in row["ns_per_step"].items() if part != "all"}
-        return row["form"], row["ns_per_step"]["all"], saved, {}
-    saved = {part["part"]: part["difference_ns"] for part in row["parts"]}
-    launches = {part.removeprefix("launch "): ns for part, ns in saved.items() if part.startswith("launch ")}
-    return form_text(row), row["whole_ns"], saved, launches
-
-
-def parts_section(record):
-    parts = record.get("parts")
-    if not parts:
-        return ""
-    rows = [(row, *parts_row(row)) for row in parts["rows"]]
-    columns = [part for part in PARTS if any(part in saved for _, _, _, saved, _ in rows)]
-    launched = any(launches for *_, launches in rows)
-    text = f"""
-## What a step is made of{of_commit(parts, record)}
-
-Nanoseconds a step, and how many fewer there are when a part is left out of the kernels:
-""" + "\n".join(f"*{part}*, {WHAT_PARTS_ARE[part]};" for part in columns) + """
-parts overlap, so they need not add up.
-"""
-    if launched:
-        text += "*Launches*: what the others of several launches take, by leaving each out.\n"
-    text += ("\n| cell | shape | pass | form | all | " + " | ".join(columns) + " |" + (" launches |" if launched else "") +
-             "\n|---|---|---|---|--:|" + "--:|" * len(columns) + ("---|" if launched else "") + "\n")
-    for row, form, whole, saved, launches in rows:
-        cells = [cell_text(row), shape_text(row), row["pass"], form, f"{whole:.0f}",
-                 *(f"{saved[part]:.0f}" if part in saved else "" for part in columns)]
-        if launched:
-            cells.append(", ".join(f"{name} {ns:.0f}" for name, ns in launches.items()))
-        text += "| " + " | ".join(cells) + " |\n"
-    return text
-
-
-def sweeps_section(record):
-    sweeps = record.get("sweeps")
-    if not sweeps:
-        return ""
-    text = (f"\n## Along T, D and B{of_commit(sweeps, record)}\n\n"
-            "| along | cell | shape | pass | median ms | ns a step |\n|---|---|---|---|--:|--:|\n")
-    for row in sweeps["rows"]:
-        text += (f"| {row['along']} | {cell_text(row)} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
-                 f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")
-    return text
-
-
 def page(record):
     rows = record["rows"]
     return (head(record) + summary(rows) + ready_section(record) + exhaustive_section(record) + checks_section(record) + dense_section(record) +
             peers_section(record) + saved_section(record) + sweeps_section(record) + parts_section(record) + memory_section(record) +
             "\n## All rows\n\n" + table(rows) + method(record))
-
-
-# --- the picture ---
-
-ROW_HEIGHT, TOP, LEFT, PLOT, RIGHT = 20, 92, 290, 500, 220
-GOOD, BAD, PEER, INK, FAINT = "#2f7d4f", "#c0562f", "#3b5b92", "#222222", "#d5d5d5"
-
-
-class Axis:
-    """Time relative to the target on a logarithmic scale, powers of two from `low` to `high`."""
-
-    def __init__(self, ratios):
-        self.low = math.floor(min(-1.0, math.log2(min(ratios))))
-        self.high = math.ceil(math.log2(max(ratios)) + 0.05)
-
-    def x(self, ratio):
-        return LEFT + PLOT * (math.log2(ratio) - self.low) / (self.high - self.low)
-
-    def ticks(self):
-        return [2.0 ** power for power in range(self.low, self.high + 1)]
-
-
-def text_at(x, y, content, anchor="start", color=INK, weight="normal", size=12):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}" font-weight="{weight}" '
-            f'font-size="{size}">{escape(content)}</text>')
-
-
-def diamond(x, y, r=5):
-    return f'<path d="M{x - r:.1f} {y:.1f}L{x:.1f} {y - r:.1f}L{x + r:.1f} {y:.1f}L{x:.1f} {y + r:.1f}Z" fill="{PEER}"/>'
-
-
-def legend(y):
-    x = LEFT
-    parts = []
-    for color, label, width in ((GOOD, "Rondo, target met", 150), (BAD, "Rondo, target missed", 165)):
-        parts += [f'<rect x="{x}" y="{y - 9}" width="18" height="10" fill="{color}"/>', text_at(x + 24, y, label)]
-        x += width
-    parts += [diamond(x + 6, y - 4), text_at(x + 18, y, "peer")]
-    return parts
-
-
-def row_marks(row, y, axis):
-    middle = y + ROW_HEIGHT / 2
-    ratio = ratio_to_target(row)
-    color = GOOD if ratio <= 1 else BAD
-    marks = [text_at(LEFT - 10, middle + 4, f"{row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}", "end"),
-             f'<rect x="{LEFT}" y="{y + 4}" width="{axis.x(ratio) - LEFT:.1f}" height="{ROW_HEIGHT - 8}" fill="{color}"/>']
-    label = f"{ratio:.2f} of target"
-    if row.get("peer_ms"):
-        marks.append(diamond(axis.x(row["peer_ms"] / row["target_ms"]), middle))
-        label += f", {row['peer_ms'] / row['median_ms']:.2f}x peer's speed"
-    return marks + [text_at(LEFT + PLOT + 10, middle + 4, label, color=color)]
-
-
-def picture(record):
-    rows = [row for row in record["rows"] if ratio_to_target(row) is not None]
-    ratios = [ratio_to_target(row) for row in rows]
-    ratios += [row["peer_ms"] / row["target_ms"] for row in rows if row.get("peer_ms")]
-    axis = Axis(ratios)
-    bottom = TOP + ROW_HEIGHT * len(rows)
-    width, height = LEFT + PLOT + RIGHT + 20, bottom + 20
-    title = f"Rondo on one {record['device']}: time relative to the target"
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-             f'font-family="Helvetica, Arial, sans-serif" role="img"><title>{escape(title)}</title>',
-             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-             text_at(LEFT, 24, title + " (less is better, logarithmic)", weight="bold", size=14), *legend(50)]
-    for tick in axis.ticks():
-        x = axis.x(tick)
-        parts += [f'<line x1="{x:.1f}" y1="{TOP - 4}" x2="{x:.1f}" y2="{bottom}" stroke="{FAINT}"/>',
-                  text_at(x, TOP - 10, "target" if tick == 1 else f"{tick:g}x", "middle", weight="bold" if tick == 1 else "normal")]
-    for number, row in enumerate(rows):
-        parts += row_marks(row, TOP + number * ROW_HEIGHT, axis)
-    parts.append(f'<line x1="{axis.x(1):.1f}" y1="{TOP - 4}" x2="{axis.x(1):.1f}" y2="{bottom}" stroke="{INK}" stroke-width="1.5"/>')
-    return "\n".join(parts) + "\n</svg>\n"
 
 
 # --- the command ---

@@ -79,6 +79,7 @@ struct StatementHead {
   }
   std::string operator()(const Barrier& s) const {
     const char* side = s.side == BarrierSide::Same    ? ""
+                       : s.side == BarrierSide::Any   ? ", from any place"
                        : s.side == BarrierSide::First ? ", first side"
                                                       : ", second side";
     if (s.id == 0 && s.threads == 0) return std::string("barrier") + side;

@@ -38,9 +38,12 @@ class Meetings {
     std::map<int, std::set<BarrierSide>> sides;
     for (const auto& [id, side] : all) sides[id].insert(side);
     for (const auto& [id, of_id] : sides) {
-      if (of_id == std::set{BarrierSide::Same}) continue;
-      if (of_id.count(BarrierSide::Same) != 0)
-        findings_.add(fmt::format("barrier {} is met both with sides and without", id));
+      if (of_id.size() == 1 && !is_sided(*of_id.begin())) continue;
+      if (!is_sided(*of_id.begin()))
+        findings_.add(
+            fmt::format("barrier {} is met both with sides and without, or both at one place and "
+                        "at any",
+                        id));
       else if (of_id.size() == 1)
         findings_.add(fmt::format("nobody comes to the {} side of barrier {}",
                                   *of_id.begin() == BarrierSide::First ? "second" : "first", id));
@@ -58,8 +61,9 @@ class Meetings {
     std::set_intersection(result.begin(), result.end(), others.begin(), others.end(),
                           std::inserter(both, both.end()));
     for (const auto& place : both)
-      findings_.add(fmt::format("warps of two roles meet at barrier {} from two places: give each a side",
-                                place.first));
+      if (place.second != BarrierSide::Any)
+        findings_.add(fmt::format("warps of two roles meet at barrier {} from two places: give each a side",
+                                  place.first));
     result.merge(others);
     return result;
   }

@@ -173,6 +173,11 @@ void PersistentKernel::meet(int barrier, Warps sooner) {
   builder_.named_barrier(barrier, geometry_.multiplying(), side);
 }
 
+void PersistentKernel::meet(int barrier) {
+  builder_.named_barrier(barrier, geometry_.multiplying(),
+                         geometry_.parts() > 1 ? kernel::BarrierSide::Any : kernel::BarrierSide::Same);
+}
+
 void PersistentKernel::helper_roles() {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;

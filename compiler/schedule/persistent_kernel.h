@@ -78,6 +78,8 @@ class PersistentKernel {
   // Within a role: computing warps and those that only multiply meet at a named barrier. Where there are
   // both, `sooner` are the first to go on: those with the longer way from there to the next meeting.
   void meet(int barrier, Warps sooner);
+  // The same where nobody has time to lose and the compiler nothing to move across: all go on at once.
+  void meet(int barrier);
   Launch finish();
 
  private:

@@ -140,16 +140,15 @@ void ReduceScatterProducts::start(int level, Value count) {
   if (geometry_.p.share == 1) await_vectors(level, count);
 }
 
-// The computing warps then do only what comes before they wait for the sums.
+// Both roles wait for what the other does next, so neither may go on later than the other; and loads come
+// before these barriers or long after them. (With sides: 1 to 2% slower on an H200, LSTM of 64 to 1024
+// units.)
 void ReduceScatterProducts::await_vectors(int level, Value count) {
-  if (geometry_.p.share == 1) return kernel_.meet(kStepBarrier, PersistentKernel::Warps::Multiplying);
+  if (geometry_.p.share == 1) return kernel_.meet(kStepBarrier);
   kernel_.builder().wait(gathered_[at(level)], count % 2, count / 2 % 2);
 }
 
-// The multiplying warps then have nothing to do but to clear what they sent.
-void ReduceScatterProducts::await_sums() {
-  kernel_.meet(kCollectBarrier, PersistentKernel::Warps::Computing);
-}
+void ReduceScatterProducts::await_sums() { kernel_.meet(kCollectBarrier); }
 
 void ReduceScatterProducts::finish(int level, Value count) {
   if (geometry_.in_grid())

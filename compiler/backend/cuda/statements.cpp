@@ -192,6 +192,7 @@ struct StatementWriter::Visit {
   void operator()(const Barrier& s) const {
     if (s.threads == 0) return w.line("__syncthreads();");
     const char* helper = s.side == BarrierSide::Same    ? "named_barrier"
+                         : s.side == BarrierSide::Any   ? "named_barrier_any"
                          : s.side == BarrierSide::First ? "named_barrier_first"
                                                         : "named_barrier_second";
     w.prelude_.require(helper);

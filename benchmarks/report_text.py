@@ -1,0 +1,91 @@
+"""What rows of the record say, as text: shared by the parts of report.py."""
+
+
+def shape_text(row):
+    shape = row["shape"]
+    return f"B={shape['B']} T={shape['T']} D={shape['D']}" + (f" H={shape['H']}" if shape["H"] != 1 else "")
+
+
+def ratio_to_target(row):
+    """Median over target: 1 or less is met. None without a target."""
+    return row["median_ms"] / row["target_ms"] if row.get("target_ms") else None
+
+
+def verdict(row):
+    ratio = ratio_to_target(row)
+    if ratio is None:
+        return ""
+    if ratio <= 1:
+        return f"{ratio:.2f} met"
+    over = (ratio - 1) * 100
+    return f"{ratio:.2f} **missed by {over:.1f}%**" if over < 10 else f"{ratio:.2f} **missed by {over:.0f}%**"
+
+
+def milliseconds(value):
+    """Four figures at most, as many as the spread allows."""
+    if not value:
+        return ""
+    return f"{value:.3g}" if value < 1 else f"{value:.2f}"
+
+
+def median_text(value):
+    return f"{value:.4f}" if value < 1 else f"{value:.3f}"
+
+
+def speed_up(row):
+    return f"{row['peer_ms'] / row['median_ms']:.2f}x" if row.get("peer_ms") else ""
+
+
+def missed(rows):
+    return [row for row in rows if (ratio_to_target(row) or 0) > 1]
+
+
+def table(rows):
+    lines = ["| cell | shape | dtype | pass | median ms | spread | MB | of copy | target ms | of target | peer ms | speed-up | peer |",
+             "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
+    for row in rows:
+        cells = [cell_text(row), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
+                 f"{row['spread'] * 100:.1f}%", f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
+                 milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
+                 row["peer"] if row.get("peer_ms") else ""]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def summary(rows):
+    with_target = [row for row in rows if ratio_to_target(row) is not None]
+    with_peer = [row for row in rows if row.get("peer_ms")]
+    faster = [row for row in with_peer if row["median_ms"] < row["peer_ms"]]
+    late = missed(rows)
+    text = (f"\n## Where it stands\n\n{len(with_target) - len(late)} of {len(with_target)} targets are met; "
+            f"{len(faster)} of {len(with_peer)} rows are faster than the peer.\n")
+    if late:
+        text += "\nMissed, the farthest first (channels are B x H x D, the recurrences that run side by side):\n\n"
+        for row in sorted(late, key=ratio_to_target, reverse=True):
+            shape = row["shape"]
+            over = (ratio_to_target(row) - 1) * 100
+            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
+                     f"target {milliseconds(row['target_ms'])} (+{over:.{1 if over < 10 else 0}f}%), "
+                     f"{row['share_of_copy_bandwidth'] * 100:.0f}% of copy, "
+                     f"{shape['B'] * shape['H'] * shape['D']} channels\n")
+    slower = [row for row in with_peer if row["median_ms"] >= row["peer_ms"]]
+    if slower:
+        text += "\nSlower than the peer:\n\n"
+        for row in slower:
+            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
+                     f"{row['peer']} {milliseconds(row['peer_ms'])}\n")
+    return text
+
+
+def against(value, target):
+    return "met" if value <= target else "**missed**"
+
+
+def cell_text(row):
+    """Rows of an earlier commit than the record's are marked."""
+    return row["cell"] + (f" ({row['commit']})" if "commit" in row else "")
+
+
+def of_commit(section, record):
+    """A section may have been measured again later than the rest."""
+    return f" (commit {section['commit']})" if section.get("commit", record["commit"]) != record["commit"] else ""
