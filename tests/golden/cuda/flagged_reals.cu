@@ -22,7 +22,8 @@ __device__ __forceinline__ void store_flagged_4(int* to, int w0, int w1, int w2,
                :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
 
-// Words that are all ones have not come yet. All vectors are in flight at once.
+// Words that are all ones have not come yet. All vectors are in flight at once. (To load them before the first
+// look, or one again as soon as it is missing, is 2 to 5% slower among the blocks of a grid.)
 template <int vectors>
 __device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
   Patience patience;
