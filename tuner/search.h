@@ -88,7 +88,8 @@ struct SearchOptions {
   bool exhaustive = false;                  // try every candidate, whatever the budget
   double race_factor = 3;                   // behind the best by this after a first short measurement: out
   int leaders = 6;                          // confirmed in interleaved runs
-  // The best known from before: tried first and confirmed beside the leaders, however far behind it is.
+  // The best known from before, or what is best for a like problem: tried first and confirmed beside the
+  // leaders, however far behind it is.
   std::optional<std::size_t> incumbent;
   int confirm_rounds = 21;
   int patience = 250;       // stop after so many tries without 1% gained

@@ -52,6 +52,18 @@ std::size_t index_of(const std::vector<runtime::Candidate>& candidates, const ru
   return static_cast<std::size_t>(found - candidates.begin());
 }
 
+// As it was recorded, or with what the strategy's space has gained since.
+std::optional<std::size_t> index_of_trial(const std::vector<runtime::Candidate>& candidates,
+                                          const db::Trial& trial) {
+  for (const auto& parameters :
+       {runtime::parameters_from_json(trial.parameters), runtime::recorded_parameters(trial)}) {
+    if (!parameters) continue;
+    const std::size_t index = index_of(candidates, {trial.strategy, *parameters, {}});
+    if (index < candidates.size()) return index;
+  }
+  return std::nullopt;
+}
+
 SearchOptions search_options(const TuneOptions& options, double used_s, TrialRecorder& recorder) {
   SearchOptions search;
   search.budget_s = std::max(0.0, options.budget_s - used_s);
@@ -69,15 +81,15 @@ std::optional<std::size_t> known_best(db::Database& database, const step::Cell& 
                                       const std::vector<runtime::Candidate>& candidates) {
   const Result<std::optional<db::Trial>> best =
       database.find_best(runtime::database_problem(cell, problem, profile));
-  if (!best || !best->has_value()) return std::nullopt;
-  // As it was recorded, or with what the strategy's space has gained since.
-  for (const auto& parameters :
-       {runtime::parameters_from_json((*best)->parameters), runtime::recorded_parameters(**best)}) {
-    if (!parameters) continue;
-    const std::size_t index = index_of(candidates, {(*best)->strategy, *parameters, {}});
-    if (index < candidates.size()) return index;
-  }
-  return std::nullopt;
+  return best && best->has_value() ? index_of_trial(candidates, **best) : std::nullopt;
+}
+
+std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
+                                           const schedule::Problem& problem, const target::Profile& profile,
+                                           const std::vector<runtime::Candidate>& candidates) {
+  const Result<std::optional<db::Neighbour>> near =
+      database.nearest(runtime::database_problem(cell, problem, profile));
+  return near && near->has_value() ? index_of_trial(candidates, (*near)->trial) : std::nullopt;
 }
 
 std::string TuneResult::summary() const {
@@ -119,8 +131,12 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   }
   TrialRecorder recorder(options.database, cell, problem, profile);
   SearchOptions searching = search_options(options, clock() - start, recorder);
-  if (options.database != nullptr && context != nullptr)  // only what can be timed can be compared
+  if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
     searching.incumbent = known_best(*options.database, cell, problem, profile, *candidates);
+    result.incumbent_was_best = searching.incumbent.has_value();
+    if (!searching.incumbent)
+      searching.incumbent = best_of_nearest(*options.database, cell, problem, profile, *candidates);
+  }
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
   result.database_trouble = recorder.trouble();

@@ -37,13 +37,17 @@ struct TuneResult {
 
   const Row* best() const { return search.best ? &search.rows[*search.best] : nullptr; }
   // What the database held as best before, timed again in this search.
-  const Row* known_before() const { return search.incumbent ? &search.rows[*search.incumbent] : nullptr; }
-  std::string summary() const;  // one line
+  const Row* known_before() const {
+    return search.incumbent && incumbent_was_best ? &search.rows[*search.incumbent] : nullptr;
+  }
+  bool incumbent_was_best = false;  // of this very problem; else of the nearest one
+  std::string summary() const;      // one line
 };
 
 // With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
 // recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
-// faster than what is known; what the database holds as best is tried again beside the others. Without:
+// faster than what is known; what the database holds as best, of this problem or else of the nearest one, is
+// tried first and timed again beside the leaders. Without:
 // candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
 // becomes best. Errors: Unsupported (no strategy, empty space), Missing (no NVRTC), Cancelled (before any
 // candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
@@ -52,11 +56,14 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});
 
-// Which of the candidates the database holds as best of exactly this problem; none if it holds none of them,
-// or cannot be read.
+// Which of the candidates the database holds as best of exactly this problem, or of the nearest other one
+// (db::Database::nearest); none if it holds none of them, or cannot be read.
 std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
                                       const schedule::Problem& problem, const target::Profile& profile,
                                       const std::vector<runtime::Candidate>& candidates);
+std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
+                                           const schedule::Problem& problem, const target::Profile& profile,
+                                           const std::vector<runtime::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);

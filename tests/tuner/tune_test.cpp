@@ -116,6 +116,10 @@ TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
   problem_.sizes.time += 1;
   EXPECT_FALSE(known(candidates)) << "another problem";
+  const auto near = [&] { return best_of_nearest(*database_, cell_, problem_, profile_, candidates); };
+  EXPECT_EQ(near(), std::optional<std::size_t>(8)) << "the search starts where a like problem's ended";
+  problem_.pass = Pass::Backward;
+  EXPECT_FALSE(near()) << "no like problem";
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
