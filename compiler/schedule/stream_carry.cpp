@@ -49,6 +49,9 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
     blocks_ = std::make_unique<ClusterMaps>(kernel, p, states());
 }
 
+// One lane arrives for its warp, after a barrier that orders the others' stores before (PTX ISA,
+// bar.warp.sync: memory ordering among the threads that take part). racecheck of compute-sanitizer 13.0
+// counts only what the arriving thread itself has done, and reports the other lanes.
 void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
   auto& b = builder_;
   b.comment("this segment's map, for the warp that follows the carries");

@@ -24,12 +24,12 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
   const double to_ns = 1e9 / static_cast<double>(pass.problem.sizes.time);
   const tuner::PartTimes& times = pass.times;
   std::string text = fmt::format(
-      "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.1f} {:>12}  whole\n", cell.name,
+      "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.4g} {:>12}  whole\n", cell.name,
       runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
       schedule::pass_name(pass.problem.pass), times.choice.strategy, schedule::print(times.choice.parameters),
       runtime::origin_name(times.choice.origin), "ns a step", "difference", times.whole.median_s * to_ns, "");
   for (const tuner::PartTime& part : times.parts)
-    text += fmt::format("{:>12.1f} {:>12.1f}  without {}{}\n", part.timing.median_s * to_ns,
+    text += fmt::format("{:>12.4g} {:>12.3g}  without {}{}\n", part.timing.median_s * to_ns,
                         part.difference_s * to_ns, part.what,
                         part.beside.empty() ? "" : fmt::format(" (and without {})", part.beside));
   return text;
