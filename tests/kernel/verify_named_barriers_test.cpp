@@ -68,7 +68,8 @@ TEST(VerifyNamedBarriers, FromTwoPlaces) {
   expect_finding(roles({{2, 64, First}, {2, 64, Second}}, {{2, 64, Second}}), found);
   expect_sound(roles({{2, 32}, {2, 32}}, {{3, 32}}));
   expect_sound(roles({{2, 64, Any}}, {{2, 64, Any}}));
-  expect_finding(roles({{2, 64, Any}}, {{2, 64}}), "barrier 2 is met both with sides and without, or both at");
+  expect_finding(roles({{2, 64, Any}}, {{2, 64}}),
+                 "barrier 2 is met both with sides and without, or both at");
   expect_finding(roles({{2, 64, Any}}, {{2, 64, First}}), "barrier 2 is met both with sides and without");
 }
 
