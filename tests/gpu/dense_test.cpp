@@ -31,7 +31,10 @@ bool has_form(const runtime::Candidate& candidate, Form form) {
 class DenseCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass, Form>> {
  protected:
-  std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p) const {
+  // The model's best of this form, with products split among `splits` warps or more. Nothing, and no failure,
+  // where products cannot be split.
+  std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
+                                                int splits) const {
     const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
     if (!candidates) {
       ADD_FAILURE() << cell.name << ": " << candidates.error().message;
@@ -40,16 +43,17 @@ class DenseCell : public rondo::testing::GpuTest,
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
       if (!has_form(candidate, std::get<3>(GetParam()))) continue;
+      if (splits > 1 && candidate.parameters.at("splits") < splits) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, candidate)) continue;
       return load(cell, p, candidate.strategy, candidate.parameters);
     }
-    ADD_FAILURE() << cell.name << ": no candidate of this form";
+    if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this form";
     return nullptr;
   }
 
   void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
-              bool save_products = false, std::optional<kernel::Math> math = {}) {
+              bool save_products = false, std::optional<kernel::Math> math = {}, int splits = 1) {
     // One block has no room for more of all cells in fp32.
     constexpr std::int64_t kOneBlockInFp32 = 40;
     if (std::get<1>(GetParam()) == Storage::F32 && std::get<3>(GetParam()) == Form::Block)
@@ -59,7 +63,8 @@ class DenseCell : public rondo::testing::GpuTest,
     schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
     p.save_products = save_products;
     p.math = math.value_or(p.math);
-    const auto plan = plan_for(cell, p);
+    const auto plan = plan_for(cell, p, splits);
+    if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this form";
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
@@ -79,6 +84,12 @@ TEST_P(DenseCell, Tails) {
           {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}});
 }
 TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
+// Small heads are not split by choice: warps that only multiply beside those that compute.
+TEST_P(DenseCell, Splits) {
+  if (std::get<3>(GetParam()) == Form::Alternating)
+    GTEST_SKIP() << "the other strategy has no warps of roles";
+  verify({{{3, 19, 1, 33}, {}, true}}, 3, {}, false, {}, 2);
+}
 // A spectral norm of about 6; few steps, for rounding errors grow with each of them.
 TEST_P(DenseCell, LargeMatrices) { verify({{{5, 6, 2, 72}, {}, true, 5}}); }
 TEST_P(DenseCell, ClippedRecurrence) { verify({{{5, 19, 1, 72}, {}, true}}, 3, {0.25, 0.25}); }
