@@ -89,6 +89,11 @@ bool before(const Candidate& a, const Candidate& b) {
          std::tie(b.estimate.seconds, b.strategy, b.parameters);
 }
 
+// The same, but what may spill comes after what does not.
+bool safer(const Candidate& a, const Candidate& b) {
+  return a.estimate.tight != b.estimate.tight ? b.estimate.tight : before(a, b);
+}
+
 }  // namespace
 
 int alignment_of(const Problem& problem, const Parameters& parameters) {
@@ -114,7 +119,7 @@ Result<Candidate> best_candidate(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile, int alignment) {
   std::optional<Candidate> best;
   const Status status = visit_all(cell, problem, profile, alignment, [&](const Candidate& c) {
-    if (!best || before(c, *best)) best = c;
+    if (!best || safer(c, *best)) best = c;
   });
   if (!status) return status.error();
   return *best;

@@ -101,14 +101,16 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
   const Result<std::vector<Candidate>> candidates =
       ranked_candidates(cell, problem, profile, options.alignment, wish.strategy);
   if (!candidates) return candidates.error();
-  for (const Candidate& candidate : *candidates)
-    if (grants(candidate, wish))
-      return Choice{candidate.strategy,
-                    candidate.parameters,
-                    ChoiceOrigin::Model,
-                    "",
-                    candidate.estimate.seconds * 1e3,
-                    "best of those asked for, by the model of " + profile.name};
+  // What may spill only if nothing else is granted.
+  for (const bool tight : {false, true})
+    for (const Candidate& candidate : *candidates)
+      if (candidate.estimate.tight == tight && grants(candidate, wish))
+        return Choice{candidate.strategy,
+                      candidate.parameters,
+                      ChoiceOrigin::Model,
+                      "",
+                      candidate.estimate.seconds * 1e3,
+                      "best of those asked for, by the model of " + profile.name};
   return not_granted(cell, problem, profile, wish, candidates->front());
 }
 

@@ -24,6 +24,8 @@ struct Estimate {
   double chain = 0;   // the dependent chain over time
   double issue = 0;   // instruction issue and special functions
   double launch = 0;
+  // It may need more registers than there are: who cannot ask the compiler passes it over.
+  bool tight = false;
 };
 
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.

@@ -170,6 +170,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
+  if (p.among_blocks()) e.tight = registers_are_tight(p, shape);
   if (p.stream_stores) e.seconds *= kUnproven;
   if (p.pieces) e.seconds *= kUnproven;
   return e;

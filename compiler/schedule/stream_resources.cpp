@@ -17,9 +17,10 @@ namespace {
 // Addresses and the walk; maps, carries and temporaries of a channel (measured).
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // The same where blocks split time, and the threads of an SM leave no more: of a channel, and of a row of
-// parameters with its gradient's sum. Measured by what the compiler does without spilling: affine and mingru;
-// rglru for rows.
-constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 30;
+// parameters, forward, and backward with its gradient's sum. Measured by what the compiler does without
+// spilling: affine and mingru; rglru for rows.
+constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientRegisters = 30;
+constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
 
@@ -60,14 +61,15 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
-  return {segment_parts(cell, problem), static_cast<int>(cell.next.size()),
-          problem.pass == Pass::Backward ? param_rows(cell) : 0};
+  return {segment_parts(cell, problem), static_cast<int>(cell.next.size()), param_rows(cell),
+          problem.pass == Pass::Backward};
 }
 
 int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
-  const int channel = among_blocks ? kTeamChannelRegisters + kTeamParamRegisters * shape.params +
-                                         MapTable::entries(shape.states)
-                                   : kChannelRegisters;
+  const int of_row = shape.gradients ? kTeamGradientRegisters : kTeamParamRegisters;
+  const int channel = among_blocks
+                          ? kTeamChannelRegisters + of_row * shape.params + MapTable::entries(shape.states)
+                          : kChannelRegisters;
   return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
 }
 
@@ -76,6 +78,13 @@ int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
       round_up(segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
+}
+
+bool registers_are_tight(const StreamParameters& p, const SegmentShape& shape) {
+  const int available =
+      kRegistersOfSm / (blocks_by_registers(p, shape) * round_up(p.threads(), kThreadsOfAllSchedulers));
+  return segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape) + kSlackRegisters >
+         available;
 }
 
 }  // namespace rondo::schedule

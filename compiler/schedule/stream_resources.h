@@ -26,11 +26,12 @@ inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
 // What a walk in segments keeps: values of a step, as segment_parts() counts them; carried rows; and rows of
-// parameters, backward, with the sums of their gradients.
+// parameters, backward with the sums of their gradients.
 struct SegmentShape {
   int parts = 0;
   int states = 1;
   int params = 0;
+  bool gradients = false;
 };
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 
@@ -49,5 +50,8 @@ inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
 // Blocks of one SM that registers allow a walk in segments among blocks. The model counts on them, and the
 // kernel is compiled for them.
 int blocks_by_registers(const StreamParameters& parameters, const SegmentShape& shape);
+// Whether those blocks leave hardly more registers than estimated: what a cell's arithmetic needs in between
+// may then spill.
+bool registers_are_tight(const StreamParameters& parameters, const SegmentShape& shape);
 
 }  // namespace rondo::schedule

@@ -152,7 +152,9 @@ void SegmentedStep::publish(Value stage) {
   for (int c = 0; c < channels_; ++c) maps.push_back(composed_of(c));
   if (carry_) return carry_->publish(stage, maps);
   b_.comment("this segment's map, for the segments after it");
-  segment_maps_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel(), maps);
+  for (int c = 0; c < channels_; ++c)
+    segment_maps_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel() + c,
+                        {maps[static_cast<std::size_t>(c)]});
 }
 
 // Where this thread's steps start, and what is carried to the next stage: every thread of a channel works out
