@@ -38,8 +38,7 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 // Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept
 // values are those of two stages.
 int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
-// The most words of the other blocks' maps that a lane of the warp that follows the carries may take: what a
-// thread's registers leave beside the rest of that warp's work.
+// Registers of a lane of the warp that follows the carries, beside the words of all blocks' maps.
 inline constexpr int kFollowingRegisters = 48;
 
 // Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/step/clip.h"
+#include "runtime/emit_stages.h"
 #include "runtime/plan.h"
 #include "tests/runtime/plan_cells.h"
 
@@ -158,6 +159,28 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
       EXPECT_GE(cluster(1, 65536, 1024), 4) << name;
       for (const std::int64_t time : {4096, 16384, 65536}) EXPECT_EQ(cluster(8, time, 1536), 1) << name;
     }
+}
+
+// The compiler alone knows what spills: tuning asks it, a choice by the model cannot.
+TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
+  const step::Cell cell = testing::library_cell("mingru");
+  problem_.sizes = {1, 65536, 1, 1024};
+  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  ASSERT_TRUE(ranked.ok());
+  const auto tight = [](const Candidate& candidate) { return candidate.estimate.tight; };
+  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), tight)) << "the tuner tries them";
+  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), tight);
+  ASSERT_NE(safe, ranked->end());
+  for (const Wish& wish : {Wish{}, Wish{"stream", {}}}) {
+    const Result<Choice> choice = choose_with(cell, problem_, profile_, wish);
+    ASSERT_TRUE(choice.ok());
+    EXPECT_EQ(choice->parameters, safe->parameters);
+  }
+  // Asked for by its parameters, it is granted.
+  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), tight);
+  const Result<Choice> granted = choose_with(cell, problem_, profile_, {"stream", asked.parameters});
+  ASSERT_TRUE(granted.ok());
+  EXPECT_EQ(granted->parameters, asked.parameters);
 }
 
 TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {

@@ -19,19 +19,15 @@ class StreamCarry : public ::testing::TestWithParam<Form> {
     parameters["behind"] = GetParam().behind;
     return affine_launch(parameters);
   }
-  static bool named(const Kernel& k, const kernel::MbarrierRef& barrier, const std::string& name) {
-    return k.mbarriers[static_cast<std::size_t>(barrier.id)].name == name;
-  }
   static void drop_waits(Kernel& k, const std::string& name) {
-    drop<kernel::MbarrierWait>(k, [&](const auto& wait) { return named(k, wait.barrier, name); });
+    drop<kernel::MbarrierWait>(k, [&](const auto& wait) { return is_named(k, wait.barrier, name); });
   }
 };
 
 TEST_P(StreamCarry, HasAWarpOfItsOwn) {
   const AffineLaunch launch = built();
   EXPECT_EQ(launch.launch.kernel.threads, 64);
-  const auto faults = run(launch, launch.launch.kernel).faults;
-  EXPECT_TRUE(faults.empty()) << faults.front().message;
+  expect_clean(launch);
 }
 
 TEST_P(StreamCarry, MapsThatAreNotAnnouncedAreADeadlock) {
@@ -39,7 +35,7 @@ TEST_P(StreamCarry, MapsThatAreNotAnnouncedAreADeadlock) {
       built(),
       [](Kernel& k) {
         drop<kernel::MbarrierArrive>(
-            k, [&](const auto& arrive) { return named(k, arrive.barrier, "maps_published"); });
+            k, [&](const auto& arrive) { return is_named(k, arrive.barrier, "maps_published"); });
       },
       Fault::Kind::Deadlock, "maps_published");
 }
@@ -54,7 +50,7 @@ TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
       built(),
       [](Kernel& k) {
         drop<kernel::MbarrierArrive>(
-            k, [&](const auto& arrive) { return named(k, arrive.barrier, "followed"); });
+            k, [&](const auto& arrive) { return is_named(k, arrive.barrier, "followed"); });
       },
       Fault::Kind::Deadlock, "followed");
 }

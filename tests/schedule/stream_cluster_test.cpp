@@ -9,16 +9,13 @@ namespace {
 
 AffineLaunch in_cluster() { return affine_launch(stream_in_cluster_of_two(8, true)); }
 
-// Waits of the warp that follows the carries for the other blocks' maps.
-bool for_maps(const Kernel& k, const kernel::MbarrierRef& barrier) {
-  return k.mbarriers[static_cast<std::size_t>(barrier.id)].name == "maps_ready";
-}
+// Of the warp that follows the carries, for the other blocks' maps.
+constexpr const char* kMapsReady = "maps_ready";
 
 TEST(StreamCluster, IsCleanAsBuilt) {
   const AffineLaunch built = in_cluster();
   EXPECT_EQ(built.launch.kernel.cluster, 2);
-  const auto faults = run(built, built.launch.kernel).faults;
-  EXPECT_TRUE(faults.empty()) << faults.front().message;
+  expect_clean(built);
 }
 
 TEST(StreamCluster, AMapThatIsNotSentIsADeadlock) {
@@ -44,7 +41,8 @@ TEST(StreamCluster, MapsReadWithoutWaitingAreARace) {
   expect_reported(
       in_cluster(),
       [](Kernel& k) {
-        drop<kernel::MbarrierWait>(k, [&](const auto& wait) { return for_maps(k, wait.barrier); });
+        drop<kernel::MbarrierWait>(k,
+                                   [&](const auto& wait) { return is_named(k, wait.barrier, kMapsReady); });
       },
       Fault::Kind::Race, "with no wait for its mbarrier between");
 }
@@ -54,7 +52,7 @@ TEST(StreamCluster, AWaitForTheOtherParityIsADeadlock) {
       in_cluster(),
       [](Kernel& k) {
         each<kernel::MbarrierWait>(k, [&](auto& wait) {
-          if (for_maps(k, wait.barrier)) wait.parity = constant(k, 1);
+          if (is_named(k, wait.barrier, kMapsReady)) wait.parity = constant(k, 1);
         });
       },
       Fault::Kind::Deadlock, "waits for phase parity 1 of mbarrier maps_ready");

@@ -66,6 +66,15 @@ inline kernel::SimulationResult run(const AffineLaunch& built, const Kernel& dam
   return kernel::simulate(damaged, grid_blocks(launch, 1, kTime), arguments, buffers);
 }
 
+inline void expect_clean(const AffineLaunch& built) {
+  const auto faults = run(built, built.launch.kernel).faults;
+  EXPECT_TRUE(faults.empty()) << faults.front().message;
+}
+
+inline bool is_named(const Kernel& kernel, const kernel::MbarrierRef& barrier, const std::string& name) {
+  return kernel.mbarriers[static_cast<std::size_t>(barrier.id)].name == name;
+}
+
 // Calls `change` on every body, the innermost first.
 inline void each_body(Body& body, const std::function<void(Body&)>& change) {
   for (Stmt& stmt : body) {
