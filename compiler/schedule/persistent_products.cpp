@@ -49,7 +49,8 @@ void AllGatherProducts::declare() {
   source_.declare(groups_);
   if (g.in_grid()) ring_.declare(kernel_);
   if (g.p.splits > 1)
-    partial_ready_ = b.mbarrier("partial_ready", g.warps, g.p.splits - 1, "other warps' sums are there");
+    partial_ready_ =
+        b.mbarrier("partial_ready", g.warps, (g.p.splits - 1) * 32, "other warps' sums are there");
   if (g.in_cluster())
     for (int level = 0; level < levels_of(groups_); ++level)
       ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "vectors have come from all blocks"));
@@ -107,8 +108,7 @@ void AllGatherProducts::multiply_role() {
         multiply_group(group, count);
         hand_over(own_[group]);
       }
-      b.warp_sync();
-      b.if_(kernel_.lane() == 0, [&] { b.arrive(partial_ready_, kernel_.warp()); });
+      b.arrive(partial_ready_, kernel_.warp());
       if (!geometry_.in_grid()) continue;
       b.if_(
           kernel_.part() == 1, [&] { clear_sent(level, count, true); },

@@ -40,24 +40,21 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
                                        p.segments, MapTable::entries(states()) / 2, p.channels));
   befores_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                       fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
-  published_ =
-      b.mbarrier("maps_published", kSlots, p.computing() / kLanes, "the maps of all segments are there");
-  followed_ = b.mbarrier("followed", kSlots, 1, "and what the block's part starts from");
+  published_ = b.mbarrier("maps_published", kSlots, p.computing(), "the maps of all segments are there");
+  followed_ = b.mbarrier("followed", kSlots, kLanes, "and what the block's part starts from");
   if (p.grid)
     blocks_ = std::make_unique<GridMaps>(kernel, p, states());
   else
     blocks_ = std::make_unique<ClusterMaps>(kernel, p, states());
 }
 
-// One lane arrives for its warp, after a barrier that orders the others' stores before (PTX ISA,
-// bar.warp.sync: memory ordering among the threads that take part). racecheck of compute-sanitizer 13.0
-// counts only what the arriving thread itself has done, and reports the other lanes.
+// Every thread arrives for itself: one that arrived for its warp after a barrier of the warp would order as
+// much, but racecheck of compute-sanitizer 13.0 counts only what the arriving thread itself has done.
 void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
   auto& b = builder_;
   b.comment("this segment's map, for the warp that follows the carries");
   segment_maps(round).store(b, kernel_.segment(), kernel_.lane_channel(), maps);
-  b.warp_sync();
-  b.if_(b.thread() % kLanes == 0, [&] { b.arrive(published_, round % kSlots); });
+  b.arrive(published_, round % kSlots);
 }
 
 kernel::Place CarryWarp::before(Value round, int row, Value channel) {
@@ -151,8 +148,7 @@ void CarryWarp::follow(Value round) {
   before_ = registers("before");
   blocks_->await(round, lanes_);
   lanes_.if_any(b, [&] { follow_blocks(round); });
-  b.warp_sync();
-  b.if_(lanes_.lane == 0, [&] { b.arrive(followed_, round % kSlots); });
+  b.arrive(followed_, round % kSlots);
 }
 
 std::vector<MapColumn> CarryWarp::registers(const std::string& name) {

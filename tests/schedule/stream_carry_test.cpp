@@ -60,12 +60,6 @@ TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
       built(), [](Kernel& k) { drop_waits(k, "followed"); }, Fault::Kind::Race, "befores[");
 }
 
-// One lane announces what all lanes of its warp have stored.
-TEST_P(StreamCarry, LanesThatDoNotWaitForEachOtherAreARace) {
-  expect_reported(
-      built(), [](Kernel& k) { drop<kernel::WarpSync>(k); }, Fault::Kind::Race, "s[");
-}
-
 TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
   expect_reported(
       built(), [](Kernel& k) { drop<kernel::Barrier>(k); }, Fault::Kind::Race, "_staged[");
