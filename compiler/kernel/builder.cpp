@@ -271,7 +271,7 @@ void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }
 void Builder::barrier() { put({Barrier{}}); }
-void Builder::named_barrier(int id, int threads, BarrierSide side) { put({Barrier{id, threads, side}}); }
+void Builder::named_barrier(int id, int threads, bool waits) { put({Barrier{id, threads, waits}}); }
 void Builder::warp_sync() { put({WarpSync{}}); }
 void Builder::cluster_barrier() { put({ClusterBarrier{}}); }
 

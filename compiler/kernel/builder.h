@@ -132,7 +132,7 @@ class Builder {
                                  CacheHint hint = CacheHint::Default);
   void store_packed(Place to, const std::vector<Value>& pairs, CacheHint hint = CacheHint::Default);
   void barrier();
-  void named_barrier(int id, int threads, BarrierSide side = BarrierSide::Same);
+  void named_barrier(int id, int threads, bool waits = true);
   void warp_sync();
   void cluster_barrier();
   void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,

@@ -185,15 +185,12 @@ struct WaitCopies {
 };
 // All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
 // to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps
-// share. All come to it at one place of the text (Same); or at any places (Any), which may keep the compiler
-// from moving loads across; or those of one role at First and those of another at Second: `threads` are both
-// together, and it takes two numbers, `id` and `id` + 1. First goes on one barrier's latency after Second.
-enum class BarrierSide { Same, Any, First, Second };
-inline bool is_sided(BarrierSide side) { return side == BarrierSide::First || side == BarrierSide::Second; }
+// share, and warps of different roles may come to it at places of their own. Those that do not wait go on;
+// `threads` counts them too.
 struct Barrier {
   int id = 0;
   int threads = 0;
-  BarrierSide side = BarrierSide::Same;
+  bool waits = true;
 };
 struct WarpSync {};        // all threads of the warp
 struct ClusterBarrier {};  // all threads of the cluster (barrier.cluster, release and acquire)

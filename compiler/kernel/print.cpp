@@ -78,12 +78,8 @@ struct StatementHead {
     return fmt::format("wait_copies pending {}", s.pending);
   }
   std::string operator()(const Barrier& s) const {
-    const char* side = s.side == BarrierSide::Same    ? ""
-                       : s.side == BarrierSide::Any   ? ", from any place"
-                       : s.side == BarrierSide::First ? ", first side"
-                                                      : ", second side";
-    if (s.id == 0 && s.threads == 0) return std::string("barrier") + side;
-    return fmt::format("barrier {} of {} threads{}", s.id, s.threads, side);
+    if (s.id == 0 && s.threads == 0 && s.waits) return "barrier";
+    return fmt::format("barrier {} of {} threads{}", s.id, s.threads, s.waits ? "" : ", without waiting");
   }
   std::string operator()(const WarpSync&) const { return "warp_sync"; }
   std::string operator()(const ClusterBarrier&) const { return "cluster_barrier"; }

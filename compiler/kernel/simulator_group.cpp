@@ -48,6 +48,7 @@ Group::Group(const Program& program, const GroupShape& shape, const Launch& laun
       mbarriers_(*program.kernel, clocks_, log),
       flags_(clocks_),
       words_(clocks_),
+      named_(clocks_, log),
       memory_(*program.kernel, memory, clocks_, flags_, words_, log),
       context_{program, clocks_, mbarriers_, flags_, words_, named_, memory_, log, steps, step_limit} {
   memory.start_group(shape.first_block, shape.blocks);
@@ -106,14 +107,12 @@ bool Group::release_cluster(int first, int count) {
 
 bool Group::release_named() {
   bool any = false;
-  for (auto& [where, meeting] : named_) {
-    const int count = meeting.threads / kLanes;
-    while (count > 0 && static_cast<int>(meeting.agents.size()) >= count) {
-      const auto end = meeting.agents.begin() + count;
-      release({meeting.agents.begin(), end});
-      meeting.agents.erase(meeting.agents.begin(), end);
-      any = true;
-    }
+  for (Warp& w : warps_) {
+    const auto* at = std::get_if<AtNamedBarrier>(&w.state());
+    if (at == nullptr || at->barrier->turn == at->turn) continue;
+    clocks_.acquire({w.agent(), kAllLanes, true}, at->barrier->completed);
+    w.resume();
+    any = true;
   }
   return any;
 }
@@ -142,10 +141,9 @@ std::string Group::reason(const Warp& waiting) const {
       [](const Ready&) -> std::string { return "runs"; },
       [](const Finished&) -> std::string { return "has finished"; },
       [&](const AtBarrier& at) -> std::string { return barrier_reason(waiting, at.pc); },
-      [&](const AtNamedBarrier& at) -> std::string {
-        const auto came = named_.at({waiting.block(), at.id}).agents.size() * kLanes;
-        return fmt::format("waits at barrier {} for {} threads, of which {} have come", at.id, at.threads,
-                           came);
+      [](const AtNamedBarrier& at) -> std::string {
+        return fmt::format("waits at barrier {} for {} threads, of which {} have come", at.id,
+                           at.barrier->threads, at.barrier->came);
       },
       [&](const AtClusterBarrier&) -> std::string {
         const int size = shape_.cluster * shape_.warps, first = waiting.agent() / size * size;

@@ -45,7 +45,7 @@ class Group {
   Mbarriers mbarriers_;
   Flags flags_;
   Words words_;
-  NamedMeetings named_;
+  NamedBarriers named_;
   Accessor memory_;
   GroupContext context_;
 };

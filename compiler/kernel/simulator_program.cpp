@@ -113,7 +113,7 @@ class Compiler {
     if (s.threads == 0)
       emit(source, {}, BlockBarrier{});
     else
-      emit(source, {}, NamedBarrier{s.id, s.threads});
+      emit(source, {}, ComeToBarrier{s.id, s.threads, s.waits});
   }
   void statement(const ClusterBarrier&, const Stmt* source) { emit(source, {}, ClusterMeeting{}); }
   void statement(const WarpSync&, const Stmt* source) { emit(source, {}, SyncWarp{}); }

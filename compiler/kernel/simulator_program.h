@@ -55,8 +55,9 @@ struct WaitGroups {
   int pending;
 };
 struct BlockBarrier {};
-struct NamedBarrier {
+struct ComeToBarrier {
   int id, threads;
+  bool waits;
 };
 struct ClusterMeeting {};
 struct SyncWarp {};
@@ -127,7 +128,7 @@ struct NextLoop {
 struct Finish {};
 
 using Action = std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy,
-                            CommitGroup, WaitGroups, BlockBarrier, NamedBarrier, ClusterMeeting, SyncWarp,
+                            CommitGroup, WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp,
                             ShuffleLanes, MultiplyMatrices, LoadMatrices, ArriveMbarrier, AwaitPhase,
                             SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
                             SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;

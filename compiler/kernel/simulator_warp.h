@@ -16,17 +16,11 @@
 #include "compiler/kernel/simulator_lanes.h"
 #include "compiler/kernel/simulator_mbarrier.h"
 #include "compiler/kernel/simulator_memory.h"
+#include "compiler/kernel/simulator_named.h"
 #include "compiler/kernel/simulator_program.h"
 #include "compiler/kernel/simulator_words.h"
 
 namespace rondo::kernel::simulator {
-
-// The warps that have come to a named barrier, first come first.
-struct NamedMeeting {
-  int threads = 0;
-  std::vector<int> agents;
-};
-using NamedMeetings = std::map<std::pair<std::int64_t, int>, NamedMeeting>;  // by block and barrier
 
 // What the warps of a group share.
 struct GroupContext {
@@ -35,7 +29,7 @@ struct GroupContext {
   Mbarriers& mbarriers;
   Flags& flags;
   Words& words;
-  NamedMeetings& named;
+  NamedBarriers& named;
   Accessor& memory;
   FaultLog& log;
   std::int64_t& steps;  // instructions run by all warps of the launch so far
@@ -43,15 +37,17 @@ struct GroupContext {
   bool gave_up = false;  // waits for what never comes are over (Kernel::status)
 };
 
-// Why a warp does not run. `pc` is the instruction it waits at. The group decides when a barrier is over;
-// what is polled for, the warp itself, each time it is run.
+// Why a warp does not run. `pc` is the instruction it waits at. The group decides when a barrier
+// of a block or a cluster is over; what else it waits for, the warp itself, each time it is run.
 struct Ready {};
 struct AtBarrier {
   Pc pc;
 };
 struct AtNamedBarrier {
   Pc pc;
-  int id, threads;
+  int id;
+  const NamedBarriers::State* barrier;
+  int turn;
 };
 struct AtClusterBarrier {
   Pc pc;
@@ -127,7 +123,7 @@ class Warp {
   void act(const CommitGroup& a, GroupContext& context);
   void act(const WaitGroups& a, GroupContext& context);
   void act(const BlockBarrier& a, GroupContext& context);
-  void act(const NamedBarrier& a, GroupContext& context);
+  void act(const ComeToBarrier& a, GroupContext& context);
   void act(const ClusterMeeting& a, GroupContext& context);
   void act(const SyncWarp& a, GroupContext& context);
   void act(const ShuffleLanes& a, GroupContext& context);

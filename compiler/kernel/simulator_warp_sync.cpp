@@ -15,22 +15,12 @@ void Warp::act(const BlockBarrier&, GroupContext& context) {
   if (whole_warp("a barrier", context)) state_ = AtBarrier{pc_ - 1};
 }
 
-// PTX ISA, barrier: "the arrival count is incremented by the warp size"; a barrier in use has one number of
-// threads.
-void Warp::act(const NamedBarrier& a, GroupContext& context) {
+// Lanes that wait have waited for each other too.
+void Warp::act(const ComeToBarrier& a, GroupContext& context) {
   if (!whole_warp("a named barrier", context)) return;
-  NamedMeeting& meeting = context.named[{block_, a.id}];
-  if (!meeting.agents.empty() && meeting.threads != a.threads) {
-    context.log.report(
-        Fault::Kind::Protocol, source_,
-        fmt::format("warp {} of block {} comes to barrier {} for {} threads, where others wait "
-                    "for {}",
-                    index_, block_, a.id, a.threads, meeting.threads));
-    return context.log.stop();
-  }
-  meeting.threads = a.threads;
-  meeting.agents.push_back(agent_);
-  state_ = AtNamedBarrier{pc_ - 1, a.id, a.threads};
+  if (a.waits) context.clocks.sync_warp(agent_);
+  const auto come = context.named.come(source_, party(active_), a.id, a.threads);
+  if (come && a.waits) state_ = AtNamedBarrier{pc_ - 1, a.id, come->barrier, come->turn};
 }
 
 void Warp::act(const ClusterMeeting&, GroupContext& context) {

@@ -37,7 +37,7 @@ void verify_arrays(const Kernel& kernel, Findings& findings);
 // Barriers: not under control flow that may differ between threads of the block (of the cluster, if it is
 // the cluster's).
 void verify_barriers(const Kernel& kernel, Findings& findings);
-// Named barriers: sides and numbers fit together, and warps of two roles do not come to one from two places.
+// Named barriers: somebody waits at each.
 void verify_named_barriers(const Kernel& kernel, Findings& findings);
 
 }  // namespace rondo::kernel

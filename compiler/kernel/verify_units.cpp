@@ -79,11 +79,9 @@ class UnitCheck {
     if (s.packed) aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
   }
   void visit(const Barrier& s) {
-    const bool sided = is_sided(s.side);
-    if (s.id == 0 && s.threads == 0 && s.side == BarrierSide::Same) return;
-    const int last = sided ? kNamedBarriers - 1 : kNamedBarriers;
-    if (s.id < 1 || s.id > last)
-      defect(fmt::format("barrier {}; named ones{} are 1 to {}", s.id, sided ? " with sides" : "", last));
+    if (s.id == 0 && s.threads == 0 && s.waits) return;
+    if (s.id < 1 || s.id > kNamedBarriers)
+      defect(fmt::format("barrier {}; named ones are 1 to {}", s.id, kNamedBarriers));
     if (s.threads < kWarp || s.threads % kWarp != 0 || s.threads > kernel_.threads)
       defect(fmt::format("{} threads; whole warps, up to the block's {}, are legal", s.threads,
                          kernel_.threads));

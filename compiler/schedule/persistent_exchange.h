@@ -9,9 +9,10 @@
 
 namespace rondo::schedule {
 
-// Named barriers of the multiplying warps, each of two numbers (PersistentKernel::meet).
-constexpr int kStepBarrier = 1;     // the step's vectors may be read
+// Named barriers of the warps that multiply, each of two numbers (PersistentKernel::meet).
+constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be overwritten
 constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
+constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
 // Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
 // fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
 constexpr int kSlots = 16, kClearEvery = 4;

@@ -166,17 +166,22 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   }
 }
 
+// Nobody passes before all have come: the later ones signal at X, then the sooner ones, who have waited for
+// that, at X + 1. And no turn counts who comes for another: who comes to X again has passed X + 1, so all of
+// the others have passed X; who comes to X + 1 again has passed X, so all of the others have passed X + 1.
+// (If the sooner ones signalled before they wait, both would be under way at once, and X might complete
+// without a slow one of them.)
+//
+// The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
+// barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
 void PersistentKernel::meet(int barrier, Warps sooner) {
-  auto side = kernel::BarrierSide::Same;
-  if (geometry_.parts() > 1)
-    side = emitting_ == sooner ? kernel::BarrierSide::Second : kernel::BarrierSide::First;
-  builder_.named_barrier(barrier, geometry_.multiplying(), side);
+  if (geometry_.parts() == 1) return meet(barrier);
+  const bool waits = emitting_ == sooner;
+  builder_.named_barrier(barrier, geometry_.multiplying(), waits);
+  builder_.named_barrier(barrier + 1, geometry_.multiplying(), !waits);
 }
 
-void PersistentKernel::meet(int barrier) {
-  builder_.named_barrier(barrier, geometry_.multiplying(),
-                         geometry_.parts() > 1 ? kernel::BarrierSide::Any : kernel::BarrierSide::Same);
-}
+void PersistentKernel::meet(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
 
 void PersistentKernel::helper_roles() {
   auto& b = builder_;

@@ -74,11 +74,15 @@ class PersistentKernel {
     std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
   };
   void emit_roles(const Roles& roles);
+  // Computing warps and those that only multiply meet at a named barrier. Warps of two roles come from two
+  // places of the text, and one barrier for that makes ptxas bring the lanes together first
+  // (kernel/named_barriers.h). So they meet by two signals, at `barrier` and the number after it, one for
+  // each role to wait at: `sooner` are the first to go on, those with the longer way from there to the next
+  // meeting.
   enum class Warps { Computing, Multiplying };
-  // Within a role: computing warps and those that only multiply meet at a named barrier. Where there are
-  // both, `sooner` are the first to go on: those with the longer way from there to the next meeting.
   void meet(int barrier, Warps sooner);
-  // The same where nobody has time to lose and the compiler nothing to move across: all go on at once.
+  // The same at one barrier, where nobody has time to lose and the compiler nothing to move across: all go on
+  // at once.
   void meet(int barrier);
   Launch finish();
 

@@ -39,18 +39,15 @@ void AllGatherProducts::declare() {
     own.matrix.declare(own_.size());
     const int rows = own.matrix.row_tiles();
     if (g.p.splits > 1)
-      own.partial =
-          b.shared(fmt::format("partial_{}", own_.size()), kernel::Storage::F32,
-                   std::int64_t{g.p.splits - 1} * g.warps * rows * g.p.batch_tiles * 32 * 4,
-                   fmt::format("[splits {} - 1, warps {}, row tiles {}, batch tiles {}, lanes 32, 4]",
-                               g.p.splits, g.warps, rows, g.p.batch_tiles));
+      own.partial = b.shared(
+          fmt::format("partial_{}", own_.size()), kernel::Storage::F32,
+          std::int64_t{partial_slots()} * (g.p.splits - 1) * g.warps * rows * g.p.batch_tiles * 32 * 4,
+          fmt::format("[slots {}, splits {} - 1, warps {}, row tiles {}, batch tiles {}, lanes 32, 4]",
+                      partial_slots(), g.p.splits, g.warps, rows, g.p.batch_tiles));
     own_.push_back(own);
   }
   source_.declare(groups_);
   if (g.in_grid()) ring_.declare(kernel_);
-  if (g.p.splits > 1)
-    partial_ready_ =
-        b.mbarrier("partial_ready", g.warps, (g.p.splits - 1) * 32, "other warps' sums are there");
   if (g.in_cluster())
     for (int level = 0; level < levels_of(groups_); ++level)
       ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "vectors have come from all blocks"));
@@ -85,18 +82,17 @@ void AllGatherProducts::load_matrices() {
 }
 
 void AllGatherProducts::finish(int level, Value count) {
-  auto& b = kernel_.builder();
   meet(level, count);
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.splits == 1) return;
-  b.wait(partial_ready_, kernel_.warp(), phase(level, count) % 2);
+  kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing);
   for (std::size_t group = 0; group < groups_.size(); ++group)
-    if (groups_[group].level == level) take_over(own_[group]);
+    if (groups_[group].level == level) take_over(own_[group], count);
 }
 
-// The place of the sums cannot be written again before they are read: the vectors of the next step come from
-// the warp that reads them.
+// The warps that only multiply wait for those that compute as these do for them: they would wait next for the
+// vectors that follow from their sums.
 void AllGatherProducts::multiply_role() {
   auto& b = kernel_.builder();
   load_matrices();
@@ -106,9 +102,9 @@ void AllGatherProducts::multiply_role() {
       for (std::size_t group = 0; group < groups_.size(); ++group) {
         if (groups_[group].level != level) continue;
         multiply_group(group, count);
-        hand_over(own_[group]);
+        hand_over(own_[group], count);
       }
-      b.arrive(partial_ready_, kernel_.warp());
+      kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing);
       if (!geometry_.in_grid()) continue;
       b.if_(
           kernel_.part() == 1, [&] { clear_sent(level, count, true); },
@@ -117,11 +113,12 @@ void AllGatherProducts::multiply_role() {
   });
 }
 
-void AllGatherProducts::hand_over(const Group& own) {
+void AllGatherProducts::hand_over(const Group& own, Value count) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const int tiles = own.matrix.row_tiles() * g.p.batch_tiles;
-  const Value line = b.let("partial_at", ((kernel_.part() - 1) * g.warps + kernel_.warp()) * tiles);
+  const Value line =
+      b.let("partial_at", (partial_line(count) + (kernel_.part() - 1) * g.warps + kernel_.warp()) * tiles);
   for (int tile = 0; tile < tiles; ++tile) {
     std::vector<Value> sums;
     for (int i = 0; i < 4; ++i)
@@ -130,13 +127,13 @@ void AllGatherProducts::hand_over(const Group& own) {
   }
 }
 
-void AllGatherProducts::take_over(Group& own) {
+void AllGatherProducts::take_over(Group& own, Value count) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const int tiles = own.matrix.row_tiles() * g.p.batch_tiles;
   for (int part = 0; part < g.p.splits - 1; ++part)
     for (int tile = 0; tile < tiles; ++tile) {
-      const Value line = (kernel_.warp() + part * g.warps) * tiles + tile;
+      const Value line = (partial_line(count) + kernel_.warp() + part * g.warps) * tiles + tile;
       const std::vector<Value> sums =
           b.load_vector("partial", own.partial[(line * 32 + kernel_.lane()) * 4], 4);
       for (int i = 0; i < 4; ++i)

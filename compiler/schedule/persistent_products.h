@@ -32,7 +32,7 @@ class AllGatherProducts : public StepProducts {
   struct Group {
     OnChipMatrix matrix;
     kernel::Memory exchange;  // [slots, batch tiles, padded, 8]
-    kernel::Memory partial;   // [splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of other warps
+    kernel::Memory partial;   // [slots, splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of others
   };
 
   kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int word);
@@ -44,14 +44,22 @@ class AllGatherProducts : public StepProducts {
   int collect_turns() const;
   void collect(std::size_t group, kernel::Value count);
   void multiply_group(std::size_t group, kernel::Value count);
-  void hand_over(const Group& own);
-  void take_over(Group& own);
+  void hand_over(const Group& own, kernel::Value count);
+  void take_over(Group& own, kernel::Value count);
   std::int64_t exchange_elements() const;
   // Places of the vectors in shared memory: two, so that a block that is ahead does not overwrite what
   // another still reads; one where the block's own threads fetch them.
   int exchange_slots() const { return geometry_.in_grid() ? 1 : 2; }
+  // Places of the other warps' sums. In a block or a grid all meet between the reading of a step's sums and
+  // the writing of the next one's. In a cluster these are ordered by the vectors that come between by
+  // st.async, which racecheck of compute-sanitizer 13.0 does not follow; with two places all have met for
+  // sums once more.
+  int partial_slots() const { return geometry_.in_cluster() ? 2 : 1; }
+  // First of a step's lines of row tiles there, in units of the tiles of a warp.
+  kernel::Value partial_line(kernel::Value count) {
+    return count % partial_slots() * (geometry_.p.splits - 1) * geometry_.warps;
+  }
   kernel::Value first_tile();  // of this warp's share of the columns
-  kernel::Value phase(int level, kernel::Value count) { return count * levels_of(groups_) + level; }
 
   PersistentKernel& kernel_;
   const Problem& problem_;
@@ -61,7 +69,6 @@ class AllGatherProducts : public StepProducts {
   std::vector<Group> own_;
   GridRing ring_;  // a slot: [group][batch tile][padded][row_words()]
   kernel::Array collected_;
-  kernel::Mbarrier partial_ready_;
   std::vector<kernel::Mbarrier> ready_;  // by level: the vectors have come from all blocks of the cluster
   MatrixScratch scratch_;
 };

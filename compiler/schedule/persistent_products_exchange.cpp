@@ -102,7 +102,8 @@ void AllGatherProducts::meet(int level, Value count) {
   auto& b = kernel_.builder();
   constexpr auto kSooner = PersistentKernel::Warps::Multiplying;
   if (geometry_.in_grid()) {
-    kernel_.meet(kStepBarrier, kSooner);  // all have read the vectors of the step before
+    // All have read the vectors of the step before. Where sums are handed over, they met for these since.
+    if (geometry_.p.splits == 1) kernel_.meet(kStepBarrier, kSooner);
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) collect(group, count);
     return kernel_.meet(kCollectBarrier, kSooner);

@@ -214,7 +214,8 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
            terms_together * bytes * when(grid == 1 && share == 1, 1, 2) * batch * columns + parts, vectors);
   const Expr matrices = s.define("matrix_bytes", warps * splits * outside * (256 * bytes),
                                  "bytes of matrices in shared memory");
-  const Expr partial = when(reduce == 1, 0, (splits - 1) * warps * row_tiles * batch_tiles * 512);
+  const Expr partial = when(reduce == 1, 0, (splits - 1) * warps * row_tiles * batch_tiles * 512) *
+                       when(grid == 0 && blocks > 1, 2, 1);
   const Expr shared =
       s.define("shared_bytes", staging + results + exchange + matrices + partial + kBarrierBytes,
                "bytes of shared memory a block");

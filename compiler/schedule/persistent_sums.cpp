@@ -141,8 +141,8 @@ void ReduceScatterProducts::start(int level, Value count) {
 }
 
 // Both roles wait for what the other does next, so neither may go on later than the other; and loads come
-// before these barriers or long after them. (With sides: 1 to 2% slower on an H200, LSTM of 64 to 1024
-// units.)
+// before these barriers or long after them. (With a number for each role: 1 to 2% slower on an H200, LSTM of
+// 64 to 1024 units.)
 void ReduceScatterProducts::await_vectors(int level, Value count) {
   if (geometry_.p.share == 1) return kernel_.meet(kStepBarrier);
   kernel_.builder().wait(gathered_[at(level)], count % 2, count / 2 % 2);

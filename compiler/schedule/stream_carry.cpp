@@ -40,21 +40,26 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
                                        p.segments, MapTable::entries(states()) / 2, p.channels));
   befores_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                       fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
-  published_ = b.mbarrier("maps_published", kSlots, p.computing(), "the maps of all segments are there");
-  followed_ = b.mbarrier("followed", kSlots, kLanes, "and what the block's part starts from");
+  followed_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
   if (p.grid)
     blocks_ = std::make_unique<GridMaps>(kernel, p, states());
   else
     blocks_ = std::make_unique<ClusterMaps>(kernel, p, states());
 }
 
-// Every thread arrives for itself: one that arrived for its warp after a barrier of the warp would order as
-// much, but racecheck of compute-sanitizer 13.0 counts only what the arriving thread itself has done.
 void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
   auto& b = builder_;
   b.comment("this segment's map, for the warp that follows the carries");
   segment_maps(round).store(b, kernel_.segment(), kernel_.lane_channel(), maps);
-  b.arrive(published_, round % kSlots);
+  meet_published(round, false);
+}
+
+void CarryWarp::meet_published(Value round, bool waits) {
+  auto& b = builder_;
+  const auto meet = [&](int barrier) { b.named_barrier(barrier, parameters_.computing() + kLanes, waits); };
+  if (!parameters_.behind) return meet(kPublishedBarrier);
+  b.if_(
+      round % 2 == 0, [&] { meet(kPublishedBarrier); }, [&] { meet(kPublishedBarrier + 1); });
 }
 
 kernel::Place CarryWarp::before(Value round, int row, Value channel) {
@@ -98,6 +103,7 @@ void CarryWarp::role(const CarryEnds& ends) {
   lanes_.lane = b.let("lane", b.thread() % kLanes);
   lanes_.first = b.let("followed", lanes_.lane * lanes_.each);
   carries_ = registers("carry");
+  b.named_barrier(kFollowingBarrier, kLanes);  // for racecheck: stream_carry.h
   b.comment("first carries");
   lanes_.if_any(b, [&] {
     each_carry([&](const step::Row& row, Value place, Value carry) {
@@ -137,7 +143,7 @@ void CarryWarp::follow_rounds() {
 
 void CarryWarp::send(Value round) {
   auto& b = builder_;
-  b.wait(published_, round % kSlots, round / kSlots % 2);
+  meet_published(round, true);
   b.comment("this block's map, to all blocks that split time with it");
   lanes_.if_any(b, [&] { blocks_->send(round, lanes_, compose(round)); });
 }

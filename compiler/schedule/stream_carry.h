@@ -14,6 +14,16 @@
 // Two slots are enough for all tables. Who publishes round n + 2 has read what the warp left for it in round
 // n, after it had read all maps of round n. The warp writes into the slot of round n when it has waited for
 // all maps of round n + 2.
+//
+// Threads that publish go on, so they come to a named barrier without waiting; each announces a round only
+// when it knows that the warp has come for the one two before.
+//
+// Two things are as they are for racecheck of compute-sanitizer 13.0. All lanes of the warp arrive at
+// `followed`: one that arrived for all after a barrier of the warp would order as much, but racecheck counts
+// only what the arriving thread itself has done. And with named barriers it does not ask who met whom: it
+// takes for known to a thread what another did when that one had waited at fewer of them. Those that compute
+// wait once a round before they publish, the warp once a round for what they published; so the warp waits
+// once more, alone.
 #pragma once
 
 #include <map>
@@ -55,6 +65,8 @@ class CarryWarp {
   int states() const { return table_.states; }
   // Place in befores_.
   kernel::Place before(kernel::Value round, int row, kernel::Value channel);
+  // The maps of all segments are there: threads that compute say so, the warp waits for it.
+  void meet_published(kernel::Value round, bool waits);
   void follow_rounds();
   void send(kernel::Value round);
   void follow(kernel::Value round);
@@ -77,7 +89,7 @@ class CarryWarp {
   // The segments' maps, [slots, segments, ...]; the warp puts those of the segments before in their places.
   MapTable table_;
   kernel::Memory befores_;  // the carries before the block's part, [slots, rows, channels]
-  kernel::Mbarrier published_, followed_;
+  kernel::Mbarrier followed_;
   // In the role, by channel of the lane: the carries before the round, and before this block's part.
   CarryLanes lanes_;
   std::vector<MapColumn> carries_, before_;

@@ -16,6 +16,10 @@
 
 namespace rondo::schedule {
 
+// Named barriers, where a warp follows the carries: of the threads that walk; and at which that warp waits
+// for them, in even rounds and, where two rounds may be under way, in odd ones; and of that warp alone.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kFollowingBarrier = 4;
+
 struct StreamParameters {
   int channels = 64;     // a block's
   int per_thread = 1;    // channels a thread

@@ -8,12 +8,6 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
-namespace {
-
-constexpr int kWalkBarrier = 1;  // named barrier of the threads that walk, where a warp follows the carries
-
-}  // namespace
-
 // The first barrier of a stage shows that it has landed and that the slot before it is free; the second,
 // where every thread follows the segments' maps, shows those.
 void StreamKernel::walk_segments(const SegmentBody& body) {

@@ -23,7 +23,7 @@ kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kin
 kernel::Kernel real_product();                           // fp32 in three terms and in tf32
 kernel::Kernel flagged_reals();                          // fp32 words that are their own flags
 kernel::Kernel warp_roles();                             // mbarriers of a block, named barriers
-kernel::Kernel meeting_roles();                          // sides of named barriers
+kernel::Kernel meeting_roles();                          // signals at named barriers
 std::vector<int> heard_in_turns(int block, int turns);   // what meeting_roles gives for a block
 kernel::Kernel cluster_sum();                            // stores to other blocks, mbarriers of a cluster
 kernel::Kernel grid_ring();                              // grid flags

@@ -159,5 +159,20 @@ TEST(CudaText, BuffersAlsoWrittenAreLoadedPlainly) {
   EXPECT_TRUE(contains(emit({&kernel}), "__stcs(&y[thread_x], 1.0f);"));
 }
 
+// One instruction for all who wait at a barrier, or one of any place where two roles wait.
+TEST(CudaText, NamedBarriersOfOnePlaceAndOfTwo) {
+  kernel::Builder b("k", 64);
+  b.named_barrier(1, 64);
+  b.if_(
+      b.thread() < 32, [&] { b.named_barrier(2, 64), b.named_barrier(3, 64, false); },
+      [&] { b.named_barrier(2, 64), b.named_barrier(3, 64); });
+  const kernel::Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* call : {" named_barrier<1, 64>();", " named_barrier_any<2, 64>();",
+                           " named_barrier_arrive<3, 64>();", " named_barrier<3, 64>();"})
+    EXPECT_NE(text.find(call), std::string::npos) << call;
+  EXPECT_EQ(text.find("named_barrier<2"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rondo::backend::cuda

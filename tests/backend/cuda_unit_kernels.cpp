@@ -183,9 +183,9 @@ Kernel warp_roles() {
   return b.finish();
 }
 
-// Two warps ask and four answer, turn by turn, each turn of what the turn before gave. Both come to two
-// barriers, at either side once, after work that takes each warp its own time. Whoever passes too early reads
-// what is not there yet, or overwrites what others still read.
+// Two warps ask and four answer, turn by turn, each turn of what the turn before gave. Both meet twice a
+// turn, by a signal each way, once one side first and once the other, after work that takes each warp its own
+// time. Whoever passes too early reads what is not there yet, or overwrites what others still read.
 Kernel meeting_roles() {
   Builder b("meeting_roles", 192, Math::Fast,
             "y = what two warps have heard after each turn from four others, whom they asked.");
@@ -197,7 +197,10 @@ Kernel meeting_roles() {
     b.for_("i", zero, b.let("pieces", (t * 7 + warp * 5) % 11), one, 1,
            [&](Value) { b.assign(value, op(b, IntOp::And, value * 5 + 1, 4095)); });
   };
-  const auto meet = [&](int id, BarrierSide side) { b.named_barrier(id, 192, side); };
+  const auto meet = [&](int id, bool waits) {
+    b.named_barrier(id, 192, waits);
+    b.named_barrier(id + 1, 192, !waits);
+  };
   b.if_(
       b.thread() < 64,
       [&] {
@@ -205,8 +208,8 @@ Kernel meeting_roles() {
         b.for_("t", zero, turns, one, 1, [&](Value t) {
           work(heard, t);
           b.store(asked[me], heard);
-          meet(1, BarrierSide::First);
-          meet(3, BarrierSide::Second);
+          meet(1, false);
+          meet(3, true);
           const Value left = b.load("left", answers[b.constant(63) - me]);
           b.assign(heard, op(b, IntOp::And, left + b.load("right", answers[b.constant(127) - me]), 4095));
           b.store(y[(b.block() * turns + t) * 64 + me], heard);
@@ -215,11 +218,11 @@ Kernel meeting_roles() {
       [&] {
         const Value me = b.let("me", b.thread() - 64);
         b.for_("t", zero, turns, one, 1, [&](Value t) {
-          meet(1, BarrierSide::Second);
+          meet(1, true);
           const Value answer = b.variable("answer", b.load("question", asked[(me + t) % 64]));
           work(answer, t);
           b.store(answers[me], answer + me);
-          meet(3, BarrierSide::First);
+          meet(3, false);
         });
       });
   return b.finish();

@@ -100,8 +100,7 @@ Kernel every_unit() {
     b.wait(full, rank % 2, zero);
   });
   b.if_(
-      b.thread() < 64, [&] { b.named_barrier(1, 128, BarrierSide::First); },
-      [&] { b.named_barrier(1, 128, BarrierSide::Second); });
+      b.thread() < 64, [&] { b.named_barrier(1, 128, false); }, [&] { b.named_barrier(1, 128); });
   b.arrive(done, zero);
   b.arrive(done, zero, b.constant(3));
   b.cluster_barrier();

@@ -9,32 +9,19 @@
 
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/damage.h"
 
 namespace rondo::schedule {
 namespace {
 
 using kernel::Fault;
-using kernel::Kernel;
-using kernel::Stmt;
 
 using Matches = std::function<bool(const Stmt&)>;
-
-// Calls `visit` on every body of the kernel, outer ones first.
-void each_body(kernel::Body& body, const std::function<void(kernel::Body&)>& visit) {
-  visit(body);
-  for (Stmt& stmt : body) {
-    if (auto* loop = std::get_if<kernel::For>(&stmt.node)) each_body(loop->body, visit);
-    if (auto* branch = std::get_if<kernel::If>(&stmt.node)) {
-      each_body(branch->then_body, visit);
-      each_body(branch->else_body, visit);
-    }
-  }
-}
 
 // Removes the matching statements from `first` to `last`, counted through the kernel. Returns how many went.
 int remove(Kernel& kernel, const Matches& matches, int first, int last) {
   int seen = 0, removed = 0;
-  each_body(kernel.body, [&](kernel::Body& body) {
+  each_body(kernel.body, [&](Body& body) {
     removed += static_cast<int>(std::erase_if(body, [&](const Stmt& stmt) {
       const int number = matches(stmt) ? seen++ : -1;
       return number >= first && number <= last;
@@ -85,9 +72,9 @@ int share_one_place(Kernel& kernel) {
 // One LSTM, forward or backward, whose sweep over time a test may damage.
 class Sweep {
  public:
-  Sweep(int blocks, Pass pass) : cell_(cell_named("lstm")) {
+  Sweep(int blocks, int splits, Pass pass) : cell_(cell_named("lstm")) {
     problem_.sizes = {3, 15, 1, 40};  // more stages than the rings hold
-    parameters_ = {{"blocks", blocks}, {"grid", 0},        {"together", 1}, {"splits", blocks == 1 ? 2 : 1},
+    parameters_ = {{"blocks", blocks}, {"grid", 0},        {"together", 1}, {"splits", splits},
                    {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},
                    {"steps", 2},       {"stages", 3},      {"vector", 8},   {"loaders", 1},
                    {"writers", 1}};
@@ -137,10 +124,24 @@ void expect_fault(const SimulatedRun& run, Fault::Kind kind, const std::string& 
   EXPECT_GT(std::count(run.kinds.begin(), run.kinds.end(), kind), 0) << what << ": " << text;
 }
 
-class PersistentFaults : public ::testing::TestWithParam<std::tuple<int, Pass>> {
+class PersistentFaults : public ::testing::TestWithParam<std::tuple<int, int, Pass>> {
  protected:
-  Sweep sweep_{std::get<0>(GetParam()), std::get<1>(GetParam())};
+  Sweep sweep_{std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam())};
   bool cluster() const { return std::get<0>(GetParam()) > 1; }
+  bool two_roles() const { return std::get<1>(GetParam()) > 1; }
+
+  // Runs the sweep without one of the matching statements, each in turn.
+  void without_each(const Matches& matches, int at_least,
+                    const std::function<void(const SimulatedRun&, const std::string&)>& check) {
+    const Kernel whole = sweep_.kernel();
+    const int all = count(whole, matches);
+    ASSERT_GE(all, at_least);
+    for (int i = 0; i < all; ++i) {
+      sweep_.kernel() = whole;
+      ASSERT_EQ(remove(sweep_.kernel(), matches, i, i), 1);
+      check(sweep_.run(), "without number " + std::to_string(i));
+    }
+  }
 };
 
 TEST_P(PersistentFaults, NoneWithoutDamage) {
@@ -150,36 +151,44 @@ TEST_P(PersistentFaults, NoneWithoutDamage) {
 
 // Each arrival of the rings and of the exchange, one after the other.
 TEST_P(PersistentFaults, EveryMissingArrivalIsADeadlock) {
-  const Kernel whole = sweep_.kernel();
-  const int arrivals = count(whole, arrives);
-  ASSERT_GE(arrivals, cluster() ? 7 : 5);
-  for (int i = 0; i < arrivals; ++i) {
-    sweep_.kernel() = whole;
-    ASSERT_EQ(remove(sweep_.kernel(), arrives, i, i), 1);
-    expect_fault(sweep_.run(), Fault::Kind::Deadlock, "without arrival " + std::to_string(i));
-  }
+  without_each(arrives, cluster() ? 7 : 4, [](const SimulatedRun& run, const std::string& what) {
+    expect_fault(run, Fault::Kind::Deadlock, what);
+  });
 }
 
+// Where warps of two roles meet, each of the two places counts: who comes alone waits for ever, and what is
+// done on the other side is a race before that.
+TEST_P(PersistentFaults, EveryMissingMeetingOfTwoRolesIsReported) {
+  if (!two_roles()) GTEST_SKIP() << "all come from one place";
+  without_each(named_barrier, cluster() ? 2 : 4, [](const SimulatedRun& run, const std::string& what) {
+    EXPECT_FALSE(run.faults.empty()) << what;
+  });
+}
+
+// In one block of two roles all meet for the sums too: they have read the vectors by then.
 TEST_P(PersistentFaults, OnePlaceForTheVectorsOfTwoStepsIsARace) {
   ASSERT_GT(share_one_place(sweep_.kernel()), 1) << "no index by the parity of the step was found";
-  expect_fault(sweep_.run(), Fault::Kind::Race, "one place");
+  if (cluster() || !two_roles()) return expect_fault(sweep_.run(), Fault::Kind::Race, "one place");
+  const SimulatedRun run = sweep_.run();
+  EXPECT_TRUE(run.faults.empty()) << run.faults.front();
 }
 
-// In one block the vectors meet at a named barrier; a cluster counts their bytes instead.
+// A cluster counts the vectors' bytes; otherwise they meet at a named barrier, as two roles do for the sums.
 TEST_P(PersistentFaults, AMissingNamedBarrierIsARace) {
   const int barriers = count(sweep_.kernel(), named_barrier);
-  EXPECT_EQ(barriers > 0, !cluster());
+  EXPECT_EQ(barriers > 0, !cluster() || two_roles());
   if (barriers == 0) return;
   remove(sweep_.kernel(), named_barrier, 0, barriers);
   expect_fault(sweep_.run(), Fault::Kind::Race, "no named barrier");
 }
 
 INSTANTIATE_TEST_SUITE_P(Lstm, PersistentFaults,
-                         ::testing::Combine(::testing::Values(1, 2),
+                         ::testing::Combine(::testing::Values(1, 2), ::testing::Values(1, 2),
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward)),
                          [](const auto& c) {
                            return std::string(std::get<0>(c.param) == 1 ? "OneBlock" : "ClusterOf2") +
-                                  (std::get<1>(c.param) == Pass::Backward ? "_bw" : "_fw");
+                                  (std::get<1>(c.param) == 1 ? "" : "_split") +
+                                  (std::get<2>(c.param) == Pass::Backward ? "_bw" : "_fw");
                          });
 
 }  // namespace

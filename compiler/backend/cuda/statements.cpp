@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/backend/cuda/reads.h"
+#include "compiler/kernel/named_barriers.h"
 #include "compiler/kernel/visit.h"
 
 namespace rondo::backend::cuda {
@@ -34,7 +35,8 @@ StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelu
       names_(names),
       prelude_(prelude),
       expressions_(kernel, names, prelude, uses),
-      reads_(reads_of(kernel)) {}
+      reads_(reads_of(kernel)),
+      awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -191,10 +193,9 @@ struct StatementWriter::Visit {
 
   void operator()(const Barrier& s) const {
     if (s.threads == 0) return w.line("__syncthreads();");
-    const char* helper = s.side == BarrierSide::Same    ? "named_barrier"
-                         : s.side == BarrierSide::Any   ? "named_barrier_any"
-                         : s.side == BarrierSide::First ? "named_barrier_first"
-                                                        : "named_barrier_second";
+    const char* helper = !s.waits                                   ? "named_barrier_arrive"
+                         : w.awaited_in_two_roles_.count(s.id) != 0 ? "named_barrier_any"
+                                                                    : "named_barrier";
     w.prelude_.require(helper);
     w.line(fmt::format("{}<{}, {}>();", helper, s.id, s.threads));
   }

@@ -1,6 +1,7 @@
 // KernelIR statements as C++ text.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,8 @@ class StatementWriter {
   const Names& names_;
   Prelude& prelude_;
   ExpressionWriter expressions_;
-  std::vector<int> reads_;  // of each register
+  std::vector<int> reads_;              // of each register
+  std::set<int> awaited_in_two_roles_;  // named barriers
   std::string out_;
   int level_ = 0;
 };

@@ -5,33 +5,6 @@
 
 namespace rondo::backend::cuda {
 
-// named_barrier_first, named_barrier_second. Warps of two roles come from two places of the text, each of
-// which would be another aligned barrier. So they meet at two numbers, X = id and Y = id + 1, each of `count`
-// threads, in the producer/consumer form of 9.7.13.1: one side only arrives where the other waits. First:
-// arrive at X, wait at Y. Second: wait at X, arrive at Y.
-//
-// Nobody passes before all have come. X completes when all of First have arrived and all of Second wait.
-// Second arrives at Y after that; First passes Y when all of Second have arrived and all of First wait.
-//
-// No turn counts who comes for another, whatever stands between the turns:
-// - Who arrives at X for turn n + 1 has passed Y of turn n; so all of Second arrived there, each after it had
-//   passed X of turn n: that is complete. Who waits at X for turn n + 1 has itself passed X of turn n.
-// - Who arrives at Y for turn n + 1 has passed X of turn n + 1; so all of First arrived there, each after it
-//   had passed Y of turn n: that is complete. Who waits at Y for turn n + 1 has itself passed Y of turn n.
-// (If Second arrived at Y before it waits at X, both would be under way at once. But then a fast warp of
-// First could pass Y and arrive at X again while a slow warp of Second has yet to wait there, and X would
-// complete without that warp.)
-//
-// Memory is ordered as by one barrier: sync and arrive guarantee "that when the barrier completes, prior
-// memory accesses requested by this thread are performed relative to all threads participating in the
-// barrier" (9.7.13.1), and both sides participate in both numbers. X orders what First did before what Second
-// does next, Y what Second did before what First does next, and each what its waiting side did before what
-// that side does next. Nothing comes between First's two instructions: they are one asm. Between Second's
-// ptxas may put what comes later, which X has ordered.
-//
-// The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
-// barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
-
 // Every asm here says "memory": ordinary loads and stores must stay on their side of it.
 const std::vector<Helper>& sync_helpers() {
   static const std::vector<Helper> kHelpers = {
@@ -61,23 +34,15 @@ __device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;
 )"},
       {"named_barrier_any",
        {},
-       R"(template <int id, int count>
+       R"(// For warps that come from different places.
+template <int id, int count>
 __device__ __forceinline__ void named_barrier_any() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
-      {"named_barrier_first",
+      {"named_barrier_arrive",
        {},
-       R"(// Meets named_barrier_second of the same numbers: at id that waits for this, at id + 1 this for that.
+       R"(// Who waits is in named_barrier of the same numbers.
 template <int id, int count>
-__device__ __forceinline__ void named_barrier_first() {
-  asm volatile("bar.arrive %0, %2;\n\tbar.sync %1, %2;" :: "n"(id), "n"(id + 1), "n"(count) : "memory");
-}
-)"},
-      {"named_barrier_second",
-       {},
-       R"(template <int id, int count>
-__device__ __forceinline__ void named_barrier_second() {
-  asm volatile("bar.sync %0, %2;\n\tbar.arrive %1, %2;" :: "n"(id), "n"(id + 1), "n"(count) : "memory");
-}
+__device__ __forceinline__ void named_barrier_arrive() { asm volatile("bar.arrive %0, %1;" :: "n"(id), "n"(count) : "memory"); }
 )"},
       {"cluster_barrier",
        {},

@@ -1,0 +1,17 @@
+// From where warps come to the named barriers of a kernel.
+#pragma once
+
+#include <set>
+
+#include "compiler/kernel/ir.h"
+
+namespace rondo::kernel {
+
+// Barriers at which warps of two roles wait, each in its own branch of an `if`. An instruction of the aligned
+// form is for all who wait at its barrier: synccheck of compute-sanitizer 13.0 reports any other as
+// divergence
+// ("all threads in the block must reach the barrier", its message 4.2.1), though PTX ISA 9.7.13.1 asks it of
+// the threads of one warp only.
+std::set<int> awaited_in_two_roles(const Kernel& kernel);
+
+}  // namespace rondo::kernel
