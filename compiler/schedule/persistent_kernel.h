@@ -79,8 +79,9 @@ class PersistentKernel {
   // (kernel/named_barriers.h). So they meet by two signals, at `barrier` and the number after it, one for
   // each role to wait at: `sooner` are the first to go on, those with the longer way from there to the next
   // meeting.
+  // These do `at_once` before the others may go on.
   enum class Warps { Computing, Multiplying };
-  void meet(int barrier, Warps sooner);
+  void meet(int barrier, Warps sooner, const std::function<void()>& at_once = {});
   // The same at one barrier, where nobody has time to lose and the compiler nothing to move across: all go on
   // at once.
   void meet(int barrier);
