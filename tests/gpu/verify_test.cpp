@@ -2,6 +2,7 @@
 #include "tuner/verify.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "compiler/step/clip.h"
@@ -45,12 +46,11 @@ class EveryCell : public rondo::testing::GpuTest,
   }
   // The model's best with as many blocks that split time, a cluster or any of the grid; nothing where the
   // pass cannot be split.
-  void verify_team(std::int64_t heads, std::int64_t dim, std::int64_t blocks, bool grid, bool stream_stores) {
-    const step::Cell cell = library_cell(std::get<0>(GetParam()));
-    const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
-    const schedule::Problem p = problem_of(heads, dim, cases);
+  std::optional<schedule::Parameters> team(const step::Cell& cell, const schedule::Problem& p,
+                                           std::int64_t blocks, bool grid, bool stream_stores) {
     const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
-    ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+    if (!candidates.ok()) ADD_FAILURE() << candidates.error().message;
+    if (!candidates.ok()) return std::nullopt;
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
       if (candidate.strategy != "stream" || candidate.parameters.at("cluster") != blocks ||
@@ -61,11 +61,29 @@ class EveryCell : public rondo::testing::GpuTest,
       if (stream_stores && parameters.at("loaders") == 0) parameters["pieces"] = 1;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, {candidate.strategy, parameters, {}})) continue;
-      return check(load(cell, p, candidate.strategy, parameters), cell, p, cases);
+      return parameters;
     }
+    return std::nullopt;
+  }
+  void verify_team(std::int64_t heads, std::int64_t dim, std::int64_t blocks, bool grid, bool stream_stores) {
+    const step::Cell cell = library_cell(std::get<0>(GetParam()));
+    const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
+    const schedule::Problem p = problem_of(heads, dim, cases);
+    if (const auto parameters = team(cell, p, blocks, grid, stream_stores))
+      check(load(cell, p, "stream", *parameters), cell, p, cases);
+  }
+  // One launch over two rounds and a half.
+  void launch_once(std::int64_t dim, std::int64_t blocks, bool grid) {
+    const step::Cell cell = library_cell(std::get<0>(GetParam()));
+    std::vector<VerifyCase> cases{{{1, 100, 1, dim}, {}, true}};
+    const schedule::Problem p = problem_of(1, dim, cases);
+    const auto parameters = team(cell, p, blocks, grid, grid);
+    if (!parameters) return;
+    cases[0].sizes.time = blocks * parameters->at("steps") * 5 / 2;
+    check(load(cell, p, "stream", *parameters), cell, p, cases, 0);
   }
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
-             const schedule::Problem& p, const std::vector<VerifyCase>& cases) {
+             const schedule::Problem& p, const std::vector<VerifyCase>& cases, int repeats = 3) {
     if (plan == nullptr) return;
     const std::string& name = cell.name;
     const std::int64_t dim = p.sizes.dim;
@@ -75,7 +93,8 @@ class EveryCell : public rondo::testing::GpuTest,
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
       EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
-    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream);
+    if (repeats == 0) return;
+    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, repeats);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
   }
 };
@@ -95,6 +114,14 @@ TEST_P(EveryCell, Grids) {
   verify_team(kHeads, 33, 2, true, false);
   verify_team(kHeads, 130, 4, true, true);
   verify_team(1, 64, 8, true, true);
+}
+// For the sanitizers, under which a launch takes seconds: blocks alone, a cluster, and blocks of the grid;
+// single channels and vectors of them.
+TEST_P(EveryCell, OneLaunchOfEachForm) {
+  launch_once(33, 1, false);
+  launch_once(40, 1, false);
+  if (gpu_->info.cc() >= 90) launch_once(40, 2, false);
+  launch_once(40, 4, true);
 }
 TEST_P(EveryCell, MidSize) {
   const VerifyCase mid{{4, 300, 2, 256}, {}, true};

@@ -45,7 +45,9 @@ TEST_P(StreamCarry, MapsReadWithoutWaitingAreARace) {
 // At one barrier for all rounds a thread may announce round 1 before the warp has come for round 0.
 TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
   const auto one_barrier = [](Kernel& k) {
-    each<kernel::Barrier>(k, [](auto& met) { if (met.id == kPublishedBarrier + 1) met.id = kPublishedBarrier; });
+    each<kernel::Barrier>(k, [](auto& met) {
+      if (met.id == kPublishedBarrier + 1) met.id = kPublishedBarrier;
+    });
   };
   if (GetParam().behind != 0)
     return expect_reported(built(), one_barrier, Fault::Kind::Protocol, "barrier 2 for turn 1");
