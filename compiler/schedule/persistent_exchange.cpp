@@ -56,10 +56,14 @@ void send_words(PersistentKernel& kernel, const kernel::Memory& memory, Value pl
   }
 }
 
-void clear_slots(PersistentKernel& kernel, Value count, const std::function<void(Value slot)>& clear) {
+void clear_slots(PersistentKernel& kernel, const GridRing& ring, Value count,
+                 const std::function<void(Value slot)>& clear) {
   auto& b = kernel.builder();
-  b.if_(count % kClearEvery == kClearEvery - 1, [&] {
-    for (int back = 1; back <= kClearEvery; ++back) clear((count + (kSlots - back)) % kSlots);
+  const int slots = ring.slots(), every = ring.clear_every();
+  b.if_(count % every == every - 1, [&] {
+    if (clear)
+      b.for_("back", 1, every + 1, 4,
+             [&](Value back) { clear(b.let("cleared", (count + slots - back) % slots)); });
     b.grid_fence();
   });
 }

@@ -13,18 +13,19 @@ namespace rondo::schedule {
 constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be overwritten
 constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
 constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
-// Through global memory a place is cleared after its step and used again kSlots steps on. Clearing and its
-// fence come every kClearEvery steps; kSlots is large enough that a fence of both sides lies in between.
-constexpr int kSlots = 16, kClearEvery = 4;
 
 // The words that the blocks of a team send each other through global memory, each its own flag
-// (Builder::store_flagged): [teams][slots][words of a slot].
+// (Builder::store_flagged): [teams][slots][words of a slot]. A place is cleared after its step and used again
+// slots() steps on. Clearing and its fence come every clear_every() steps, so that a fence of both sides lies
+// in between.
 class GridRing {
  public:
   GridRing() = default;
   // Words of a slot.
   explicit GridRing(std::int64_t words) : words_(words) {}
-  static std::int64_t team_words(std::int64_t words) { return kSlots * words; }
+  static std::int64_t team_words(std::int64_t words) { return slots_of(words) * words; }
+  int slots() const { return slots_of(words_); }
+  int clear_every() const { return slots() / 4; }
 
   void declare(PersistentKernel& kernel) { sent_ = kernel.signature().writes({Role::Exchange, -1}); }
   // A word of a step's slot.
@@ -34,6 +35,16 @@ class GridRing {
   }
 
  private:
+  // A fence takes about 0.5 us on an H200, so they are rare where that leaves the words of a team in the L2
+  // and their first clearing short.
+  static int slots_of(std::int64_t words) {
+    constexpr int kMost = 64, kLeast = 16;
+    constexpr std::int64_t kMostWords = 3 << 19;  // 6 MB
+    int slots = kMost;
+    while (slots > kLeast && slots * words > kMostWords) slots /= 2;
+    return slots;
+  }
+
   KernelTensor sent_;
   std::int64_t words_ = 0;
 };
@@ -58,9 +69,10 @@ void send_words(PersistentKernel& kernel, const kernel::Memory& memory, kernel::
                 const std::vector<kernel::Value>& words, kernel::Value rank, kernel::Mbarrier ready,
                 kernel::Value slot);
 
-// At the end of every kClearEvery-th step: `clear` marks this thread's words of a slot, for the slots whose
-// words all blocks have read by now, for they have since sent what this block has collected.
-void clear_slots(PersistentKernel& kernel, kernel::Value count,
+// At the end of every clear_every()-th step: `clear` marks this thread's words of a slot, for the slots whose
+// words all blocks have read by now, for they have since sent what this block has collected. Without `clear`
+// the thread only fences.
+void clear_slots(PersistentKernel& kernel, const GridRing& ring, kernel::Value count,
                  const std::function<void(kernel::Value slot)>& clear);
 
 }  // namespace rondo::schedule

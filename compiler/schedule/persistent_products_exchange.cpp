@@ -45,7 +45,7 @@ void AllGatherProducts::publish(std::size_t group, Value count, const std::vecto
     const Value line =
         (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
     if (g.in_grid())
-      send_to_grid(group, count % kSlots, c, packed);
+      send_to_grid(group, count % ring_.slots(), c, packed);
     else if (g.in_cluster())
       send_to_all(kernel_, own_[group].exchange, line, packed, g.p.blocks, ready_[at(groups_[group].level)],
                   slot);
@@ -83,7 +83,7 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
   const auto bring = [&] {
     const Value from =
         b.thread() * 4 + static_cast<std::int64_t>(group) * elements.words(exchange_elements());
-    b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % kSlots, from),
+    b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % ring_.slots(), from),
                    b.constant(threads * 4));
     const Value to = b.thread() * of_vector;
     for (int turn = 0; turn < turns; ++turn) {
@@ -125,11 +125,12 @@ void AllGatherProducts::rearm(int level, Value count) {
 void AllGatherProducts::clear_sent(int level, Value count, bool clears) {
   const std::vector<Value> absent(at(kernel_.elements().pair_words()),
                                   kernel_.builder().constant(kernel::kAbsent));
-  clear_slots(kernel_, count, [&](Value slot) {
-    for (std::size_t group = 0; clears && group < groups_.size(); ++group)
+  const auto clear = [&](Value slot) {
+    for (std::size_t group = 0; group < groups_.size(); ++group)
       for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)
         send_to_grid(group, slot, c, absent);
-  });
+  };
+  clear_slots(kernel_, ring_, count, clears ? std::function<void(Value)>(clear) : nullptr);
 }
 
 }  // namespace rondo::schedule

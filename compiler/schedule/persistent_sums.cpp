@@ -184,7 +184,7 @@ void ReduceScatterProducts::multiply_and_send(int level, Value count) {
     matrix.multiply(own_[sum].vector, count % vector_slots() * own_[sum].elements,
                     std::int64_t{16} * 8 * matrix.k_tiles(), scratch_);
     if (geometry_.in_grid())
-      send_to_grid(sum, count % kSlots, false);
+      send_to_grid(sum, count % ring_.slots(), false);
     else
       send_to_cluster(sum, count % 2);
   }

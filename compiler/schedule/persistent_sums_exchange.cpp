@@ -59,7 +59,7 @@ void ReduceScatterProducts::rearm(int level, Value count) {
 }
 
 void ReduceScatterProducts::clear_sent(int level, Value count) {
-  clear_slots(kernel_, count, [&](Value slot) {
+  clear_slots(kernel_, ring_, count, [&](Value slot) {
     for (const std::size_t sum : of_level(level)) send_to_grid(sum, slot, true);
   });
 }
@@ -166,7 +166,7 @@ void ReduceScatterProducts::collect(int level, Value count) {
                         (std::int64_t{g.row_vectors()} * g.p.batch_tiles * g.senders() * g.units * 4);
     const int every = static_cast<int>(sums.size()) * g.row_vectors() * g.p.batch_tiles * turns;
     b.load_flagged(collected_, b.constant(0), every,
-                   ring_.at(kernel_, count % kSlots, first + multiplying_thread() * 4),
+                   ring_.at(kernel_, count % ring_.slots(), first + multiplying_thread() * 4),
                    b.constant(threads * 4));
     for (std::size_t sum = 0; sum < sums.size(); ++sum)
       for (int tile = 0; tile < g.p.batch_tiles; ++tile)

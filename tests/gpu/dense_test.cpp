@@ -96,7 +96,7 @@ TEST_P(DenseCell, ClippedRecurrence) { verify({{{5, 19, 1, 72}, {}, true}}, 3, {
 TEST_P(DenseCell, RepeatsBitByBit) {
   // What one block holds is smaller than what a team does.
   const std::int64_t dim = std::get<3>(GetParam()) == Form::Block ? 64 : 256;
-  verify({{{16, 70, 1, dim}, {}, true}}, 200);
+  verify({{{16, 150, 1, dim}, {}, true}}, 200);
 }
 
 // The forward pass stores the products of every step, the backward pass reads them.

@@ -69,7 +69,7 @@ TEST(PersistentSimulated, Fp32ReduceScatterInGridOfClustersOf4) { run_fp32(8, 8,
 
 TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
   Case c{kPersistent, cell_named("gru"), {}, {}, {}, true};
-  c.problem.sizes = {3, 37, 1, 40};
+  c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 4, 1, 1, true, 2);
   Comparison(std::move(c)).run();
 }
@@ -77,7 +77,7 @@ TEST(PersistentSimulated, ReduceScatterInGridOfTwoClustersManySteps) {
 TEST(PersistentSimulated, Fp32GridOf3ManySteps) {
   for (const bool reduce_scatter : {false, true}) {
     Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
-    c.problem.sizes = {3, 37, 1, 40};
+    c.problem.sizes = {3, 150, 1, 40};
     c.problem.storage = Storage::F32;
     c.problem.math = kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, 3, 1, 2, reduce_scatter);
@@ -111,7 +111,7 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
 
 TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
   Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
-  c.problem.sizes = {3, 37, 1, 40};
+  c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 2, 1, 1, false);
   ASSERT_EQ(c.parameters.at("splits"), 2);
   Comparison(std::move(c)).run();
@@ -119,7 +119,7 @@ TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
 
 TEST(PersistentSimulated, ReduceScatterInGridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
-  c.problem.sizes = {3, 37, 1, 40};
+  c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 3, 1, 2, true);
   Comparison(std::move(c)).run();
 }
@@ -169,7 +169,7 @@ TEST(PersistentSimulated, LargeMatrices) {
 // Longer than the ring of words that the blocks of a grid exchange, so that its places are used again.
 TEST(PersistentSimulated, GridOf3ManySteps) {
   Case c{kPersistent, cell_named("mgu"), {}, {}, {}, true};
-  c.problem.sizes = {3, 37, 1, 40};
+  c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 3, 1, 2, false);
   Comparison(std::move(c)).run();
 }
