@@ -76,7 +76,7 @@ class PersistentKernel {
   void emit_roles(const Roles& roles);
   // Computing warps and those that only multiply meet at a named barrier. Warps of two roles come from two
   // places of the text, and one barrier for that makes ptxas bring the lanes together first
-  // (kernel/named_barriers.h). So they meet by two signals, at `barrier` and the number after it, one for
+  // (kernel/barrier_uses.h). So they meet by two signals, at `barrier` and the number after it, one for
   // each role to wait at: `sooner` are the first to go on, those with the longer way from there to the next
   // meeting.
   // These do `at_once` before the others may go on.

@@ -127,8 +127,29 @@ TEST(CudaText, MbarriersAreInitialisedBeforeTheBody) {
   EXPECT_TRUE(contains(text(1), "// a comment\n"));
   EXPECT_TRUE(contains(text(2), setup + "    publish_mbarriers();\n  }\n  cluster_barrier();\n\n"
                                         "  mbarrier_arrive(&one[0]);\n"
-                                        "  mbarrier_wait_cluster(&mbarrier_wait_[2], 1, nullptr);\n"))
+                                        "  mbarrier_wait(&mbarrier_wait_[2], 1, nullptr);\n"))
       << text(2);
+}
+
+// Only what other blocks signal is waited for with what they did before.
+TEST(CudaText, WaitsForOtherBlocksAndForTheOwn) {
+  Builder b("k", 32);
+  b.set_cluster(2);
+  const Memory shared = b.shared("values", Storage::F32, 64);
+  const Mbarrier own = b.mbarrier("own", 1, 32), arrived = b.mbarrier("arrived", 1, 32),
+                 sent = b.mbarrier("sent", 1, 32);
+  const Value zero = b.constant(0), other = b.constant(1) - b.cluster_rank();
+  b.arrive(own, zero);
+  b.if_(b.thread() >= 0, [&] { b.arrive(arrived, zero, other); });
+  b.expect(sent, zero, b.constant(4));
+  b.for_("i", 0, 1, 1, [&](Value) { b.store_async(shared[b.thread()], {b.real(1)}, other, sent, zero); });
+  for (const Mbarrier& barrier : {own, arrived, sent}) b.wait(barrier, zero, zero);
+  b.cluster_barrier();
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* call :
+       {" mbarrier_wait(&own[0]", " mbarrier_wait_cluster(&arrived[0]", " mbarrier_wait_cluster(&sent[0]"})
+    EXPECT_TRUE(contains(text, call)) << call;
 }
 
 // Too many arrivals at a phase that never completes are an error of the hardware, not a status.
@@ -143,7 +164,7 @@ TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
   const std::string text = emit({&kernel});
   EXPECT_TRUE(contains(text, "  bool in_vain = false;\n")) << text;
   EXPECT_TRUE(contains(text,
-                       "  in_vain |= mbarrier_wait_cluster(&ready[0], 0, status);\n"
+                       "  in_vain |= mbarrier_wait(&ready[0], 0, status);\n"
                        "  if (!in_vain) mbarrier_expect(&ready[0], 64);\n"))
       << text;
 }

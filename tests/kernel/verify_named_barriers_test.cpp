@@ -1,5 +1,5 @@
 // Rules of named barriers: numbers, threads, and that somebody waits.
-#include "compiler/kernel/named_barriers.h"
+#include "compiler/kernel/barrier_uses.h"
 #include "tests/kernel/findings.h"
 #include "tests/kernel/harness.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/backend/cuda/reads.h"
-#include "compiler/kernel/named_barriers.h"
+#include "compiler/kernel/barrier_uses.h"
 #include "compiler/kernel/visit.h"
 
 namespace rondo::backend::cuda {
@@ -36,7 +36,8 @@ StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelu
       prelude_(prelude),
       expressions_(kernel, names, prelude, uses),
       reads_(reads_of(kernel)),
-      awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)) {}
+      awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)),
+      signalled_by_others_(kernel::signalled_by_other_blocks(kernel)) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -228,10 +229,11 @@ struct StatementWriter::Visit {
   }
   void operator()(const MbarrierWait& s) const {
     const std::string barrier = w.expressions_.address(s.barrier);
-    if (w.kernel_.cluster == 1) return call("mbarrier_wait", barrier, text(s.parity), status());
     const char* vain = counts_vain_waits(w.kernel_) ? "in_vain |= " : "";
-    w.prelude_.require("mbarrier_wait_cluster");
-    w.line(fmt::format("{}mbarrier_wait_cluster({}, {}, {});", vain, barrier, text(s.parity), status()));
+    const char* helper =
+        w.signalled_by_others_.count(s.barrier.id) != 0 ? "mbarrier_wait_cluster" : "mbarrier_wait";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}{}({}, {}, {});", vain, helper, barrier, text(s.parity), status()));
   }
   void operator()(const StoreAsync& s) const {
     std::string words;

@@ -36,8 +36,9 @@ class StatementWriter {
   const Names& names_;
   Prelude& prelude_;
   ExpressionWriter expressions_;
-  std::vector<int> reads_;              // of each register
-  std::set<int> awaited_in_two_roles_;  // named barriers
+  std::vector<int> reads_;                            // of each register
+  std::set<int> awaited_in_two_roles_;                // named barriers
+  std::set<kernel::MbarrierId> signalled_by_others_;  // by other blocks of the cluster
   std::string out_;
   int level_ = 0;
 };

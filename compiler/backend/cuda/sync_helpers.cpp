@@ -108,8 +108,14 @@ __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
 )"},
       {"mbarrier_wait",
        {"mbarrier_try", "Patience"},
-       R"(__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  if (!mbarrier_try(barrier, parity)) for (Patience p; !p.ends(status) && !mbarrier_try(barrier, parity);) {}
+       R"(// True if it was in vain.
+__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+  if (mbarrier_try(barrier, parity)) return false;
+  Patience patience;
+  do
+    if (patience.ends(status)) return true;
+  while (!mbarrier_try(barrier, parity));
+  return false;
 }
 )"},
       {"mbarrier_try_cluster",

@@ -38,8 +38,14 @@ __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
   return done;
 }
 
-__device__ __forceinline__ void mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  if (!mbarrier_try(barrier, parity)) for (Patience p; !p.ends(status) && !mbarrier_try(barrier, parity);) {}
+// True if it was in vain.
+__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+  if (mbarrier_try(barrier, parity)) return false;
+  Patience patience;
+  do
+    if (patience.ends(status)) return true;
+  while (!mbarrier_try(barrier, parity));
+  return false;
 }
 
 // y = 3 x: two warps hand rows to two others through shared memory.

@@ -1,4 +1,4 @@
-#include "compiler/kernel/named_barriers.h"
+#include "compiler/kernel/barrier_uses.h"
 
 #include <algorithm>
 #include <iterator>
@@ -26,11 +26,30 @@ std::set<int> awaited(const Body& body, std::set<int>& in_two) {
   return result;
 }
 
+void find_signals(const Body& body, std::set<MbarrierId>& found) {
+  for (const Stmt& stmt : body) {
+    if (const auto* arrive = std::get_if<MbarrierArrive>(&stmt.node); arrive != nullptr && arrive->rank >= 0)
+      found.insert(arrive->barrier.id);
+    if (const auto* store = std::get_if<StoreAsync>(&stmt.node)) found.insert(store->barrier.id);
+    if (const auto* loop = std::get_if<For>(&stmt.node)) find_signals(loop->body, found);
+    if (const auto* branch = std::get_if<If>(&stmt.node)) {
+      find_signals(branch->then_body, found);
+      find_signals(branch->else_body, found);
+    }
+  }
+}
+
 }  // namespace
 
 std::set<int> awaited_in_two_roles(const Kernel& kernel) {
   std::set<int> result;
   awaited(kernel.body, result);
+  return result;
+}
+
+std::set<MbarrierId> signalled_by_other_blocks(const Kernel& kernel) {
+  std::set<MbarrierId> result;
+  find_signals(kernel.body, result);
   return result;
 }
 

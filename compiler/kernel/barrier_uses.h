@@ -1,4 +1,4 @@
-// From where warps come to the named barriers of a kernel.
+// From where warps and blocks come to the barriers of a kernel.
 #pragma once
 
 #include <set>
@@ -13,5 +13,9 @@ namespace rondo::kernel {
 // ("all threads in the block must reach the barrier", its message 4.2.1), though PTX ISA 9.7.13.1 asks it of
 // the threads of one warp only.
 std::set<int> awaited_in_two_roles(const Kernel& kernel);
+
+// Mbarriers at which other blocks of the cluster arrive, or that count what they send: those waits must
+// acquire from the cluster. An H200 invalidates its L1 for that, so others do not.
+std::set<MbarrierId> signalled_by_other_blocks(const Kernel& kernel);
 
 }  // namespace rondo::kernel
