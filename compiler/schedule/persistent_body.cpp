@@ -135,6 +135,16 @@ void PersistentBody::emit_roles(const std::function<void()>& prepare, const std:
   kernel_.emit_roles(roles);
 }
 
+// A few sums are made in the step itself, before its products are waited for: to hand them over costs as
+// much.
+bool PersistentBody::looks_ahead() const {
+  const auto is_function = [&](step::NodeId id) {
+    return scalar::info(step_.graph.at(id).op).fast.special > 0;
+  };
+  return !order_.handed.empty() && levels_of(groups_) > 0 &&
+         std::any_of(order_.early.begin(), order_.early.end(), is_function);
+}
+
 void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
   for (int c = 0; c < channels(); ++c) {
     GraphLowering::Values values = lowering_.start(c);

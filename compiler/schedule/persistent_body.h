@@ -70,7 +70,7 @@ class PersistentBody {
   void take_products(int level, Progress& step);
   void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
   // What of a step waits for no carry is computed while the step before waits for its products.
-  bool looks_ahead() const { return !order_.handed.empty() && levels_of(groups_) > 0; }
+  bool looks_ahead() const;
   void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
   void keep_for_later(Progress& step);
   kernel::Value settled(kernel::Value value, const std::string& name);

@@ -20,8 +20,9 @@ class ForwardBuilder : PersistentBody {
                        fmt::format("{}_persistent_{}", cell.name, pass_name(problem.pass)),
                        fmt::format("{}: persistent forward, {} in memory", cell.name,
                                    kernel::storage_name(problem.storage)),
-                       TimeOrder::Forward, {cell.graph, forward_roots(cell, problem)}) {
-    if (problem.pass == Pass::ForwardSave && passes_products(problem)) saved_ = saved_products(cell);
+                       TimeOrder::Forward, forward_step(cell, problem)) {
+    if (problem.pass == Pass::ForwardSave && passes_products(problem))
+      for (const auto& [node, where] : saved_products(cell)) saved_.push_back(where);
   }
 
   Launch build() {
@@ -38,6 +39,12 @@ class ForwardBuilder : PersistentBody {
   }
 
  private:
+  // What is added to a product is added up, and scaled with it, before the product is there.
+  static StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
+    StepGraph step{cell.graph, forward_roots(cell, problem)};
+    return problem.math == kernel::Math::Fast ? shorten_chain(cell, problem, step) : step;
+  }
+
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
     declare_params();
@@ -48,7 +55,7 @@ class ForwardBuilder : PersistentBody {
     if (problem_.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(cell_))
         histories_[id] = kernel_.write_each_step({Role::History, id});
-    for (const auto& [node, where] : saved_)
+    for (const RowRef& where : saved_)
       if (products_.count(where.tensor.tensor) == 0)
         products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -76,11 +83,11 @@ class ForwardBuilder : PersistentBody {
       const step::Row& output = cell_.outputs[root];
       return now.store(outputs_.at(output.tensor), output.row, values);
     }
-    const RowRef& product = saved_.at(step_.roots[cell_.next.size() + root]);
+    const RowRef& product = saved_.at(root - cell_.outputs.size());
     now.store(products_.at(product.tensor.tensor), product.row, values);
   }
 
-  std::map<step::NodeId, RowRef> saved_;
+  std::vector<RowRef> saved_;  // as forward_roots() has them, behind the outputs
   std::map<TensorId, int> staged_, outputs_, histories_, products_;  // products_: by matrix
   std::map<TensorId, KernelTensor> first_, last_;
 };

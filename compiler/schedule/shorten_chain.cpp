@@ -25,6 +25,8 @@ bool is_carried(const step::Cell& cell, const Problem& problem, const Node& node
 namespace {
 
 constexpr int kLongAgo = std::numeric_limits<int>::min() / 2;  // arrival of what no carry reaches
+// Cycles of a product, with the exchange of its vector: more than the rest of a step between two of them.
+constexpr int kProduct = 1000;
 
 // alpha * late + beta; kNoNode stands for alpha = 1 and beta = 0.
 struct Form {
@@ -177,6 +179,8 @@ class ChainShortener {
     same.operands = std::move(operands);
     int ready = is_carried(cell_, problem_, node) ? 0 : kLongAgo;
     for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
+    if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec)
+      ready = std::max(ready, 0) + kProduct;
     const NodeId id = out_.add(std::move(same));
     arrival_.push_back(ready);
     return id;

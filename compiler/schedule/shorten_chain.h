@@ -2,9 +2,9 @@
 //
 // What arrives last on the chain (a tanh, say) is kept apart: every sum or product above it is written as
 // alpha * late + beta, with alpha and beta computed while `late` is still on its way, so that one
-// multiply-add is left on the chain however many operations the cell's text has there. sigmoid(u) becomes
-// tanh(u / 2) / 2 + 1/2 first, as the hardware computes it. Values change by rounding only; used with
-// kernel::Math::Fast.
+// multiply-add is left on the chain however many operations the cell's text has there. Products with matrices
+// arrive later than all that the step computes meanwhile. sigmoid(u) becomes tanh(u / 2) / 2 + 1/2 first, as
+// the hardware computes it. Values change by rounding only; used with kernel::Math::Fast.
 #pragma once
 
 #include <vector>
