@@ -179,8 +179,8 @@ class ChainShortener {
     same.operands = std::move(operands);
     int ready = is_carried(cell_, problem_, node) ? 0 : kLongAgo;
     for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
-    if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec)
-      ready = std::max(ready, 0) + kProduct;
+    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+    if (product && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
     const NodeId id = out_.add(std::move(same));
     arrival_.push_back(ready);
     return id;
