@@ -17,8 +17,10 @@ namespace {
 // How often a value of the step is read.
 std::ptrdiff_t uses(const StepGraph& step, step::NodeId id) {
   std::ptrdiff_t count = std::count(step.roots.begin(), step.roots.end(), id);
-  for (const step::Node& node : step.graph.nodes)
-    count += std::count(node.operands.begin(), node.operands.end(), id);
+  for (const step::NodeId user : reachable(step.graph, step.roots)) {
+    const std::vector<step::NodeId>& operands = step.graph.at(user).operands;
+    count += std::count(operands.begin(), operands.end(), id);
+  }
   return count;
 }
 

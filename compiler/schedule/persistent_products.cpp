@@ -32,7 +32,11 @@ void AllGatherProducts::declare() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (const ProductGroup& group : groups_) {
-    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_share()}, {}, {}};
+    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_share()},
+              {},
+              {},
+              {},
+              {}};
     own.exchange = b.shared(
         fmt::format("vector_{}", own_.size()), problem_.storage, exchange_slots() * exchange_elements(),
         fmt::format("[{}, batch tiles {}, channels {}, 8]", exchange_slots(), g.p.batch_tiles, g.padded));
@@ -65,6 +69,11 @@ Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, 
 }
 
 void AllGatherProducts::load_matrices() {
+  load_own_matrices();
+  if (geometry_.p.splits > 1) place_sums(kernel_.builder().constant(0));
+}
+
+void AllGatherProducts::load_own_matrices() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   b.comment("the matrices, for all of time");
@@ -89,7 +98,7 @@ void AllGatherProducts::finish(int level, Value count) {
   // An H200 takes some 40 ns for the second signal when it stands before the sums are loaded.
   kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
-      if (groups_[group].level == level) take_over(own_[group], count);
+      if (groups_[group].level == level) take_over(own_[group]);
   });
 }
 
@@ -97,14 +106,16 @@ void AllGatherProducts::finish(int level, Value count) {
 // vectors that follow from their sums.
 void AllGatherProducts::multiply_role() {
   auto& b = kernel_.builder();
-  load_matrices();
+  load_own_matrices();
+  place_sums(kernel_.part() - 1);
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
       meet(level, count);
       for (std::size_t group = 0; group < groups_.size(); ++group) {
         if (groups_[group].level != level) continue;
         multiply_group(group, count);
-        hand_over(own_[group], count);
+        hand_over(own_[group]);
+        next_place(own_[group]);
       }
       kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing);
       if (!geometry_.in_grid()) continue;
@@ -115,32 +126,51 @@ void AllGatherProducts::multiply_role() {
   });
 }
 
-void AllGatherProducts::hand_over(const Group& own, Value count) {
+// Where a lane's sums of the first row tile lie, of those of `part`. Where that changes from step to step it
+// is known a step ahead: else it is worked out between the products, and the loads come later.
+void AllGatherProducts::place_sums(Value part) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  const int tiles = own.matrix.row_tiles() * g.p.batch_tiles;
-  const Value line =
-      b.let("partial_at", (partial_line(count) + (kernel_.part() - 1) * g.warps + kernel_.warp()) * tiles);
-  for (int tile = 0; tile < tiles; ++tile) {
-    std::vector<Value> sums;
-    for (int i = 0; i < 4; ++i)
-      sums.push_back(own.matrix.sum(tile / g.p.batch_tiles, tile % g.p.batch_tiles, i));
-    b.store_vector(own.partial[((line + tile) * 32 + kernel_.lane()) * 4], sums);
+  for (Group& own : own_) {
+    const Value line = part * g.warps + kernel_.warp();
+    const Value first = line * (lane_sums(own) * 32) + kernel_.lane() * 4;
+    own.partial_at = partial_slots() == 1 ? b.let("partial_at", first) : b.variable("partial_at", first);
+    if (partial_slots() == 1) continue;
+    const int slot = (g.p.splits - 1) * g.warps * lane_sums(own) * 32;
+    own.both_places = b.let("both_places", own.partial_at * 2 + slot);
   }
 }
 
-void AllGatherProducts::take_over(Group& own, Value count) {
+void AllGatherProducts::next_place(const Group& own) {
+  if (partial_slots() > 1) kernel_.builder().assign(own.partial_at, own.both_places - own.partial_at);
+}
+
+int AllGatherProducts::lane_sums(const Group& own) const {
+  return own.matrix.row_tiles() * geometry_.p.batch_tiles * 4;
+}
+
+void AllGatherProducts::hand_over(const Group& own) {
+  auto& b = kernel_.builder();
+  const int batch_tiles = geometry_.p.batch_tiles;
+  for (int tile = 0; tile < lane_sums(own) / 4; ++tile) {
+    std::vector<Value> sums;
+    for (int i = 0; i < 4; ++i) sums.push_back(own.matrix.sum(tile / batch_tiles, tile % batch_tiles, i));
+    b.store_vector(own.partial[own.partial_at + tile * 32 * 4], sums);
+  }
+}
+
+void AllGatherProducts::take_over(Group& own) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  const int tiles = own.matrix.row_tiles() * g.p.batch_tiles;
   for (int part = 0; part < g.p.splits - 1; ++part)
-    for (int tile = 0; tile < tiles; ++tile) {
-      const Value line = (partial_line(count) + kernel_.warp() + part * g.warps) * tiles + tile;
+    for (int tile = 0; tile < lane_sums(own) / 4; ++tile) {
+      const int line = part * g.warps * lane_sums(own) / 4 + tile;
       const std::vector<Value> sums =
-          b.load_vector("partial", own.partial[(line * 32 + kernel_.lane()) * 4], 4);
+          b.load_vector("partial", own.partial[own.partial_at + line * 32 * 4], 4);
       for (int i = 0; i < 4; ++i)
         own.matrix.add_to_sum(tile / g.p.batch_tiles, tile % g.p.batch_tiles, i, sums[at(i)]);
     }
+  next_place(own);
 }
 
 void AllGatherProducts::multiply_group(std::size_t group, Value count) {

@@ -33,6 +33,7 @@ class AllGatherProducts : public StepProducts {
     OnChipMatrix matrix;
     kernel::Memory exchange;  // [slots, batch tiles, padded, 8]
     kernel::Memory partial;   // [slots, splits - 1, warps, row tiles, batch tiles, lanes, 4]: sums of others
+    kernel::Value partial_at, both_places;  // of this lane, in this step; that and the other place, added up
   };
 
   kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int word);
@@ -44,8 +45,12 @@ class AllGatherProducts : public StepProducts {
   int collect_turns() const;
   void collect(std::size_t group, kernel::Value count);
   void multiply_group(std::size_t group, kernel::Value count);
-  void hand_over(const Group& own, kernel::Value count);
-  void take_over(Group& own, kernel::Value count);
+  void load_own_matrices();
+  void place_sums(kernel::Value part);
+  void next_place(const Group& own);
+  int lane_sums(const Group& own) const;  // sums of a lane
+  void hand_over(const Group& own);
+  void take_over(Group& own);
   std::int64_t exchange_elements() const;
   // Places of the vectors in shared memory: two, so that a block that is ahead does not overwrite what
   // another still reads; one where the block's own threads fetch them.
@@ -55,10 +60,6 @@ class AllGatherProducts : public StepProducts {
   // st.async, which racecheck of compute-sanitizer 13.0 does not follow; with two places all have met for
   // sums once more.
   int partial_slots() const { return geometry_.in_cluster() ? 2 : 1; }
-  // First of a step's lines of row tiles there, in units of the tiles of a warp.
-  kernel::Value partial_line(kernel::Value count) {
-    return count % partial_slots() * (geometry_.p.splits - 1) * geometry_.warps;
-  }
   kernel::Value first_tile();  // of this warp's share of the columns
 
   PersistentKernel& kernel_;

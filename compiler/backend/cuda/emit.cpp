@@ -93,16 +93,17 @@ std::string constants(const Kernel& kernel, const Names& names, const Uses& uses
 }
 
 std::string builtins(const Kernel& kernel, const Uses& uses) {
-  std::string text;
-  for (Builtin builtin : uses.builtins) switch (builtin) {
-      case Builtin::ThreadX: text += "  const int thread_x = threadIdx.x;\n"; break;
-      case Builtin::BlockX: text += "  const int block_x = blockIdx.x;\n"; break;
-      case Builtin::GridX: text += "  const int grid_x = gridDim.x;\n"; break;
-      case Builtin::ClusterRank:
-        text += fmt::format("  const int cluster_rank = blockIdx.x % {};\n", kernel.cluster);
-        break;
+  std::string list;
+  for (Builtin builtin : uses.builtins) {
+    if (!list.empty()) list += ", ";
+    switch (builtin) {
+      case Builtin::ThreadX: list += "thread_x = threadIdx.x"; break;
+      case Builtin::BlockX: list += "block_x = blockIdx.x"; break;
+      case Builtin::GridX: list += "grid_x = gridDim.x"; break;
+      case Builtin::ClusterRank: list += fmt::format("cluster_rank = blockIdx.x % {}", kernel.cluster); break;
     }
-  return text;
+  }
+  return list.empty() ? "" : fmt::format("  const int {};\n", list);
 }
 
 std::string shared_pointer(std::string_view type, const std::string& name, std::int64_t offset) {

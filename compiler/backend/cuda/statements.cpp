@@ -302,7 +302,8 @@ struct StatementWriter::Visit {
     branches(s);
   }
 
-  // A loop or condition over one simple statement, where the line has room for it; else nothing is written.
+  // A loop or condition over one simple statement that has room in the line, or in the next one; else nothing
+  // is written.
   bool in_one_line(const std::string& head, const Body& body) const {
     if (body.size() != 1 || !is_simple(body[0])) return false;
     const std::string before = std::exchange(w.out_, "");
@@ -310,10 +311,11 @@ struct StatementWriter::Visit {
     std::visit(*this, body[0].node);
     const std::string statement = std::exchange(w.out_, before);
     w.level_ = level;
-    const bool fits = 2 * static_cast<std::size_t>(level) + head.size() + statement.size() <= kColumns &&
-                      std::count(statement.begin(), statement.end(), '\n') == 1;
-    if (fits) w.line(head + " " + statement.substr(0, statement.size() - 1));
-    return fits;
+    if (std::count(statement.begin(), statement.end(), '\n') != 1) return false;
+    const bool fits = 2 * static_cast<std::size_t>(level) + head.size() + statement.size() <= kColumns;
+    w.line(fits ? head + " " + statement.substr(0, statement.size() - 1) : head);
+    if (!fits) w.out_.append(2 * static_cast<std::size_t>(level + 1), ' ') += statement;
+    return true;
   }
   // Neither a declaration nor a comment, and nothing that holds other statements.
   static bool is_simple(const Stmt& stmt) {

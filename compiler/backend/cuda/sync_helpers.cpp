@@ -108,13 +108,8 @@ __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
 )"},
       {"mbarrier_wait",
        {"mbarrier_try", "Patience"},
-       R"(// True if it was in vain.
-__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  if (mbarrier_try(barrier, parity)) return false;
-  Patience patience;
-  do
-    if (patience.ends(status)) return true;
-  while (!mbarrier_try(barrier, parity));
+       R"(__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+  for (Patience patience; !mbarrier_try(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
 )"},
@@ -130,13 +125,8 @@ __device__ __forceinline__ bool mbarrier_try_cluster(mbarrier* barrier, int pari
 )"},
       {"mbarrier_wait_cluster",
        {"mbarrier_try_cluster", "Patience"},
-       R"(// True if it was in vain.
-__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
-  if (mbarrier_try_cluster(barrier, parity)) return false;
-  Patience patience;
-  do
-    if (patience.ends(status)) return true;
-  while (!mbarrier_try_cluster(barrier, parity));
+       R"(__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
+  for (Patience patience; !mbarrier_try_cluster(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
 )"},

@@ -13,8 +13,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) axpy(
     bf16* __restrict__ y,        // [n]
     int n)                       // elements
 {
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x;
 
   const int i = block_x * 128 + thread_x;
   if (i < n) {

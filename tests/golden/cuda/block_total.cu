@@ -9,8 +9,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) block_total(
 {
   extern __shared__ __align__(16) unsigned char shared_memory[];
   float* const parts = reinterpret_cast<float*>(shared_memory);  // one partial sum a warp
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x;
 
   const i64 first = i64(block_x) * length;
   float total = 0.0f;

@@ -61,13 +61,8 @@ __device__ __forceinline__ bool mbarrier_try_cluster(mbarrier* barrier, int pari
   return done;
 }
 
-// True if it was in vain.
 __device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
-  if (mbarrier_try_cluster(barrier, parity)) return false;
-  Patience patience;
-  do
-    if (patience.ends(status)) return true;
-  while (!mbarrier_try_cluster(barrier, parity));
+  for (Patience patience; !mbarrier_try_cluster(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
 
@@ -116,10 +111,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) cl
   mbarrier* const full = reinterpret_cast<mbarrier*>(shared_memory + 1664);  // all rows of a turn are here
   mbarrier* const free = reinterpret_cast<mbarrier*>(shared_memory + 1672);  // all blocks read what was sent
   mbarrier* const sent = reinterpret_cast<mbarrier*>(shared_memory + 1680);
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
-  const int grid_x = gridDim.x;
-  const int cluster_rank = blockIdx.x % 4;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x, grid_x = gridDim.x, cluster_rank = blockIdx.x % 4;
 
   if (threadIdx.x == 0) {
     mbarrier_init(&full[0], 1);

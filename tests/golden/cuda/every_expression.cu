@@ -14,8 +14,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) every_expression(
     int n, i64 wide, float x)
 {
   constexpr int kSize = 40;  // a size
-  const int thread_x = threadIdx.x;
-  const int grid_x = gridDim.x;
+  const int thread_x = threadIdx.x, grid_x = gridDim.x;
 
   const int m = thread_x + 3;
   int_[0] = n + m;

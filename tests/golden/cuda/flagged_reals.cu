@@ -72,8 +72,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) flagged_reals(
     float* y,                     // as x
     int* sent)                    // [2, 256], all ones
 {
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x;
 
   const int place = block_x * 256 + thread_x * 4;
   const int other = (1 - block_x) * 256 + thread_x * 4;

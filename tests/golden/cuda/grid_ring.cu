@@ -30,9 +30,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) grid_ring(
     int* counter,  // [1], zero at the start
     int turns)
 {
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
-  const int grid_x = gridDim.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x, grid_x = gridDim.x;
 
   const int blocks = grid_x;
   const int me = block_x * 64 + thread_x;

@@ -13,8 +13,7 @@ extern "C" __global__ void __launch_bounds__(192, 1) meeting_roles(
   extern __shared__ __align__(16) unsigned char shared_memory[];
   int* const asked = reinterpret_cast<int*>(shared_memory);
   int* const answers = reinterpret_cast<int*>(shared_memory + 256);
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x;
 
   const int warp = thread_x / 32;
   if (thread_x < 64) {

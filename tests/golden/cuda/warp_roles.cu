@@ -38,13 +38,8 @@ __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
   return done;
 }
 
-// True if it was in vain.
 __device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
-  if (mbarrier_try(barrier, parity)) return false;
-  Patience patience;
-  do
-    if (patience.ends(status)) return true;
-  while (!mbarrier_try(barrier, parity));
+  for (Patience patience; !mbarrier_try(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
 
@@ -59,8 +54,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) warp_roles(
   mbarrier* const full = reinterpret_cast<mbarrier*>(shared_memory + 768);   // the tile is filled
   mbarrier* const empty = reinterpret_cast<mbarrier*>(shared_memory + 784);  // the tile may be filled
   mbarrier* const done = reinterpret_cast<mbarrier*>(shared_memory + 800);
-  const int thread_x = threadIdx.x;
-  const int block_x = blockIdx.x;
+  const int thread_x = threadIdx.x, block_x = blockIdx.x;
 
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; ++i) mbarrier_init(&full[i], 64);
