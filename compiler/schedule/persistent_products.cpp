@@ -95,7 +95,7 @@ void AllGatherProducts::finish(int level, Value count) {
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.splits == 1) return;
-  // An H200 takes some 40 ns for the second signal when it stands before the sums are loaded.
+  // The others have no use for being let go sooner: they wait next for the vectors that follow from these sums.
   kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) take_over(own_[group]);
