@@ -175,13 +175,10 @@ void PersistentKernel::emit_roles(const Roles& roles) {
 // The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
 // barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
 void PersistentKernel::meet(int barrier, Warps sooner, const std::function<void()>& at_once) {
-  const bool is_sooner = emitting_ == sooner;
-  if (geometry_.parts() == 1)
-    meet(barrier);
-  else
-    builder_.named_barrier(barrier, geometry_.multiplying(), is_sooner);
+  const bool two_roles = geometry_.parts() > 1, is_sooner = emitting_ == sooner;
+  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_sooner);
   if (is_sooner && at_once) at_once();
-  if (geometry_.parts() > 1) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_sooner);
+  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_sooner);
 }
 
 void PersistentKernel::meet(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }

@@ -74,12 +74,11 @@ class PersistentKernel {
     std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
   };
   void emit_roles(const Roles& roles);
-  // Computing warps and those that only multiply meet at a named barrier. Warps of two roles come from two
-  // places of the text, and one barrier for that makes ptxas bring the lanes together first
-  // (kernel/barrier_uses.h). So they meet by two signals, at `barrier` and the number after it, one for
-  // each role to wait at: `sooner` are the first to go on, those with the longer way from there to the next
-  // meeting.
-  // These do `at_once` before the others may go on.
+  // Computing warps and those that only multiply meet at a named barrier. Where there are both they come from
+  // two places of the text, and one barrier for that would make ptxas bring the lanes together first
+  // (kernel/barrier_uses.h). So they meet by two signals, at `barrier` and the number after it, one for each
+  // role to wait at. `sooner` are the first to go on: those with the longer way from there to the next
+  // meeting. They do `at_once` before the others may go on.
   enum class Warps { Computing, Multiplying };
   void meet(int barrier, Warps sooner, const std::function<void()>& at_once = {});
   // The same at one barrier, where nobody has time to lose and the compiler nothing to move across: all go on

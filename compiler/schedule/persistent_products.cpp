@@ -95,7 +95,8 @@ void AllGatherProducts::finish(int level, Value count) {
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.splits == 1) return;
-  // The others have no use for being let go sooner: they wait next for the vectors that follow from these sums.
+  // The others have no use for being let go sooner: they wait next for the vectors that follow from these
+  // sums.
   kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) take_over(own_[group]);
