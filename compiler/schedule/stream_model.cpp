@@ -27,14 +27,6 @@ int resident(const target::Limits& limits, std::int64_t shared, int threads) {
       std::max<std::int64_t>(1, std::min({by_shared, by_threads, std::int64_t{limits.blocks_per_sm}})));
 }
 
-StepCost pass_cost(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass == Pass::Backward) {
-    const BackwardNeeds needs = backward_needs(cell);
-    return step_cost(cell, problem, needs.step.graph, roots_of(needs.step));
-  }
-  return step_cost(cell, problem, cell.graph, forward_roots(cell));
-}
-
 // A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
 // was made from.
 struct Model {
@@ -185,7 +177,7 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                profile.limits,
                profile.speeds,
                stream_traffic(simple, problem.pass),
-               pass_cost(simple, problem),
+               stream_cost(simple, problem),
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem, false),
                segment_exchange_bytes(simple, problem, true),

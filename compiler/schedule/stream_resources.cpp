@@ -48,6 +48,14 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
+StepCost stream_cost(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) {
+    const BackwardNeeds needs = backward_needs(cell);
+    return step_cost(cell, problem, needs.step.graph, roots_of(needs.step));
+  }
+  return step_cost(cell, problem, cell.graph, forward_roots(cell));
+}
+
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
   const int states = static_cast<int>(cell.next.size());
   const std::int64_t maps = (among_blocks ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
@@ -62,7 +70,8 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
   return {segment_parts(cell, problem), static_cast<int>(cell.next.size()), param_rows(cell),
-          problem.pass == Pass::Backward};
+          problem.pass == Pass::Backward,
+          problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0};
 }
 
 int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
@@ -74,8 +83,8 @@ int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
-  const int registers =
-      round_up(segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape), 8);
+  const int kept = segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape);
+  const int registers = round_up(kept + shape.function_registers(), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
   return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/problem.h"
+#include "compiler/schedule/step_cost.h"
 #include "compiler/schedule/stream_kernel.h"
 
 namespace rondo::schedule {
@@ -15,6 +16,8 @@ struct StreamTraffic {
   int moved = 0;
 };
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
+// What a step of the pass computes.
+StepCost stream_cost(const step::Cell& cell, const Problem& problem);
 
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
 // channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
@@ -32,6 +35,9 @@ struct SegmentShape {
   int states = 1;
   int params = 0;
   bool gradients = false;
+  bool accurate = false;  // special functions are written out
+  // Registers those take beside, where several blocks of an SM leave no more than is kept (minlstm in fp32).
+  int function_registers() const { return accurate ? 12 : 0; }
 };
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 

@@ -172,8 +172,8 @@ void Space::require_resources() {
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");
-  resident(min(kMostBlocksOfGrid, floor_div(limits_.registers_per_sm, max(1, registers) * counted)),
-           "registers");
+  const Expr with_functions = max(1, registers + shape_.function_registers()) * counted;
+  resident(min(kMostBlocksOfGrid, max(1, floor_div(limits_.registers_per_sm, with_functions))), "registers");
   resident(floor_div(limits_.threads_per_sm, ceil_div(threads, 32) * 32), "threads");
 }
 
