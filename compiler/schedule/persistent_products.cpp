@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace rondo::schedule {
 
 using kernel::Type;
@@ -86,7 +88,7 @@ void AllGatherProducts::load_own_matrices() {
   const Type word = kernel_.elements().type();
   const int words = kernel_.elements().matrix_words();
   if (outside) scratch_.piece = b.array("matrix_piece", word, words);
-  if (g.in_grid()) collected_ = b.array("collected", word, 4 * collect_turns());
+  if (g.in_grid()) collected_ = b.array("collected", word, 4 * std::min(collect_turns(), kMostCollected));
   scratch_.vector = b.array("vector_now", word, g.p.batch_tiles * words);
 }
 

@@ -25,6 +25,8 @@ class AllGatherProducts : public StepProducts {
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;
 
+  // Vectors of 16 bytes that a thread collects at once, where blocks meet through global memory.
+  static constexpr int kMostCollected = 8;
   // Words of a slot of the ring in global memory.
   static std::int64_t slot_words(const PersistentGeometry& geometry, std::size_t groups);
 

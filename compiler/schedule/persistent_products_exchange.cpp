@@ -1,5 +1,7 @@
 // How the vectors of a step reach all blocks of the team: through shared memory of the block, of the cluster,
 // or through global memory.
+#include <algorithm>
+
 #include "compiler/schedule/even_turns.h"
 #include "compiler/schedule/persistent_products.h"
 
@@ -66,14 +68,14 @@ void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
   b.store_flagged(ring_.at(kernel_, slot, place + first), packed);
 }
 
-// Loads a thread issues at once to bring its share of the vectors of 16 bytes of a group.
+// Loads a thread issues to bring its share of the vectors of 16 bytes of a group.
 int AllGatherProducts::collect_turns() const {
   return even_turns(geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors(),
                     geometry_.multiplying());
 }
 
 // The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes at a time,
-// all of a thread's loads in flight at once.
+// as many of a thread's loads in flight at once as there are registers for.
 void AllGatherProducts::collect(std::size_t group, Value count) {
   auto& b = kernel_.builder();
   const int turns = collect_turns();
@@ -83,13 +85,17 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
   const auto bring = [&] {
     const Value from =
         b.thread() * 4 + static_cast<std::int64_t>(group) * elements.words(exchange_elements());
-    b.load_flagged(collected_, b.constant(0), turns, ring_.at(kernel_, count % ring_.slots(), from),
-                   b.constant(threads * 4));
     const Value to = b.thread() * of_vector;
-    for (int turn = 0; turn < turns; ++turn) {
-      std::vector<Value> words;
-      for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
-      elements.store(own_[group].exchange[to + turn * threads * of_vector], words);
+    for (int first = 0; first < turns; first += kMostCollected) {
+      const int now = std::min(turns - first, kMostCollected);
+      b.load_flagged(collected_, b.constant(0), now,
+                     ring_.at(kernel_, count % ring_.slots(), from + first * threads * 4),
+                     b.constant(threads * 4));
+      for (int turn = 0; turn < now; ++turn) {
+        std::vector<Value> words;
+        for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
+        elements.store(own_[group].exchange[to + (first + turn) * threads * of_vector], words);
+      }
     }
   };
   if (threads == geometry_.multiplying()) return bring();

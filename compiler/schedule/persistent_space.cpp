@@ -9,6 +9,7 @@
 #include "compiler/schedule/persistent.h"
 #include "compiler/schedule/persistent_geometry.h"
 #include "compiler/schedule/persistent_plan.h"
+#include "compiler/schedule/persistent_products.h"
 #include "compiler/schedule/step_cost.h"
 #include "compiler/step/simplify.h"
 
@@ -18,8 +19,9 @@ namespace {
 
 constexpr int kRegistersBeside = 48;  // addresses, loop state, temporaries of the step
 constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives across products by the same warps
-constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
-constexpr int kMostSharing = 8;       // blocks that share columns
+constexpr int kRegistersOfTemporaries = 16;  // of those beside
+constexpr int kRegistersOfSums = 30;         // the same of warps that only multiply (reduce-scatter)
+constexpr int kMostSharing = 8;              // blocks that share columns
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::terms; measured).
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
@@ -34,7 +36,7 @@ int power_of_two_from(std::int64_t n) {
 // k-tiles that different shares of a head give: what `resident` may be, beside a few smaller numbers.
 std::vector<constraint::Value> resident_choices(std::int64_t dim, const SweepShape& shape,
                                                 const std::vector<constraint::Value>& teams) {
-  std::set<constraint::Value> result = {0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64};
+  std::set<constraint::Value> result = {0, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64};
   for (const constraint::Value blocks : teams)
     for (int unit_blocks = 1; unit_blocks <= 2; ++unit_blocks)
       for (int splits = 1; splits <= 16; splits *= 2) {
@@ -177,21 +179,30 @@ constraint::System Persistent::space(const step::Cell& cell, const Problem& prob
   Expr adding = Expr(1);  // as ReduceScatterProducts::collect_lines() has it
   for (int n = 2; n <= kMostLines; n *= 2) adding = when(mod(senders, n) == 0 && most_lines >= n, n, adding);
   const Expr lines = s.define("lines", adding, "threads that add up what blocks sent for a channel");
+  const Expr vectors_of_thread = ceil_div(batch_tiles * units * blocks * words, multiplying);
   const Expr collected = when(reduce == 1, sums * 4 * words * ceil_div(batch_tiles * senders, lines),
-                              4 * ceil_div(batch_tiles * units * blocks * words, multiplying));
-  // Of the step's elementwise part, and of the products.
+                              4 * min(AllGatherProducts::kMostCollected, vectors_of_thread));
   const int ahead = problem.pass == Pass::Backward ? std::max(8, shape.handed) : 0;
+  // Beside the products, those of the other values.
   const Expr of_step = unit_blocks * batch_tiles * shape.rows_in * words +
-                       channels * (shape.states + shape.product_count + shape.sums + ahead) +
-                       unit_blocks * shape.param_rows + kRegistersBeside;
-  const Expr of_products = 4 * words * fragments +
-                           4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains +
-                           4 * words * batch_tiles + of_reals + when(grid == 1, collected, 0);
-  const Expr registers = s.define(
-      "registers",
-      when(reduce == 1, max(of_step - channels * shape.product_count, of_products + kRegistersOfSums),
-           of_step + of_products + ((problem.pass == Pass::Backward ? kRegistersBetween : 0) * channels)),
-      "registers a thread");
+                       channels * (shape.states + shape.sums + ahead) + unit_blocks * shape.param_rows +
+                       kRegistersBeside;
+  const Expr products = channels * shape.product_count;
+  const Expr sums_of_warp = 4 * when(reduce == 1, sum_tiles, widest_group) * batch_tiles * chains;
+  // Sums that warps hand each other are read when this warp's own are done. Words are collected before the
+  // products, or after them; the step's temporaries are not there then.
+  const Expr of_sums = when(splits > 1, max(sums_of_warp, products), sums_of_warp + products);
+  const Expr waiting = when(grid == 1, max(0, collected - kRegistersOfTemporaries), 0);
+  const Expr of_products = max(of_sums + 4 * words * batch_tiles, waiting);
+  const Expr of_matrices = 4 * words * fragments + of_reals;
+  const Expr reducing =
+      of_matrices + max(sums_of_warp + 4 * words * batch_tiles, when(grid == 1, collected, 0));
+  const Expr registers =
+      s.define("registers",
+               when(reduce == 1, max(of_step, reducing + kRegistersOfSums),
+                    of_step + of_matrices + of_products +
+                        ((problem.pass == Pass::Backward ? kRegistersBetween : 0) * channels)),
+               "registers a thread");
   s.require(registers <= profile.limits.registers_per_thread, "registers a thread");
   // The four parts of an SM hold as many warps each.
   s.require(implies(lend == 0, registers * (ceil_div(threads, 128) * 128) <= profile.limits.registers_per_sm),
