@@ -274,12 +274,13 @@ struct Model {
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   if (g.reduces()) return reduce_scatter(g) + load;
+  // Each group of products has a vector of its own.
+  const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
+  const double bytes_in = vectors * static_cast<double>(g.padded) * g.batch * g.element_bytes;
   // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
-  if (g.in_grid())
-    return 0.65e-6 * speeds.clock_hz + static_cast<double>(g.padded) * g.batch * g.element_bytes / 48 + load;
+  if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + bytes_in / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
-  return cluster_exchange_cycles(g.p.blocks, static_cast<double>(g.padded) * g.batch * g.element_bytes) +
-         load;
+  return cluster_exchange_cycles(g.p.blocks, bytes_in) + load;
 }
 
 // Cycles of one exchange of sums: the vectors' barrier, each block's parts on their way, the additions.
