@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compiler/schedule/history.h"
-#include "compiler/schedule/step_cost.h"
 
 namespace rondo::schedule {
 
@@ -36,13 +35,10 @@ struct Form {
   NodeId beta = kNoNode;
 };
 
-// What counts as late: what comes from the carries, or all that is not the same at every step.
-enum class Late { Carries, Steps };
-
 class ChainShortener {
  public:
-  ChainShortener(const step::Cell& cell, const Problem& problem, const StepGraph& original, Late late)
-      : cell_(cell), problem_(problem), original_(original), late_(late) {}
+  ChainShortener(const step::Cell& cell, const Problem& problem, const StepGraph& original)
+      : cell_(cell), problem_(problem), original_(original) {}
 
   StepGraph run() {
     value_.assign(original_.graph.nodes.size(), kNoNode);
@@ -70,17 +66,9 @@ class ChainShortener {
     form_[index(id)] = {kNoNode, value_[index(id)], kNoNode};
   }
 
-  bool is_late(const Node& node) const {
-    if (late_ == Late::Carries) return is_carried(cell_, problem_, node);
-    if (node.kind == NodeKind::Gradient) return true;
-    return node.kind == NodeKind::Leaf &&
-           cell_.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param;
-  }
-
   // Sets the node's form and value if it is a sum, a product or a sigmoid of what is on the chain.
   bool fold(NodeId id, const Node& node) {
     const auto operand = [&](std::size_t i) { return form_[index(node.operands[i])]; };
-    if (late_ == Late::Steps && !has_coefficients(node)) return false;
     switch (node.op) {
       case Op::Add: return settle(id, node, sum(operand(0), operand(1)));
       case Op::Sub: return settle(id, node, sum(operand(0), scaled(operand(1), out_constant(-1))));
@@ -97,14 +85,6 @@ class ChainShortener {
       }
       default: return false;
     }
-  }
-
-  // Whether all operands of sums and products but one are the same at every step.
-  bool has_coefficients(const Node& node) const {
-    const auto late = std::count_if(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
-      return arrival(value_[index(operand)]) > kLongAgo;
-    });
-    return late == 1;
   }
 
   // Takes the form if its value is there no later than the plain operation's would be.
@@ -197,7 +177,7 @@ class ChainShortener {
     }
     Node same = node;
     same.operands = std::move(operands);
-    int ready = is_late(node) ? 0 : kLongAgo;
+    int ready = is_carried(cell_, problem_, node) ? 0 : kLongAgo;
     for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
     const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
     if (product && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
@@ -209,7 +189,6 @@ class ChainShortener {
   const step::Cell& cell_;
   const Problem& problem_;
   const StepGraph& original_;
-  Late late_;
   step::Graph out_;
   std::vector<int> arrival_;   // by node of out_: cycles after the carries
   std::vector<NodeId> value_;  // by node of the original: the same value in out_
@@ -221,16 +200,7 @@ class ChainShortener {
 }  // namespace
 
 StepGraph shorten_chain(const step::Cell& cell, const Problem& problem, const StepGraph& original) {
-  return ChainShortener(cell, problem, original, Late::Carries).run();
-}
-
-StepGraph fold_coefficients(const step::Cell& cell, const Problem& problem, const StepGraph& original) {
-  StepGraph folded = ChainShortener(cell, problem, original, Late::Steps).run();
-  const auto instructions = [&](const StepGraph& step) {
-    const StepCost cost = step_cost(cell, problem, step.graph, step.roots);
-    return cost.alu + cost.special;
-  };
-  return instructions(folded) < instructions(original) ? folded : original;
+  return ChainShortener(cell, problem, original).run();
 }
 
 }  // namespace rondo::schedule

@@ -21,11 +21,6 @@ struct StepGraph {
 
 StepGraph shorten_chain(const step::Cell& cell, const Problem& problem, const StepGraph& original);
 
-// The same for what a step computes of its inputs, where instructions count: only factors and terms of
-// parameters and constants join alpha and beta, which are then computed before the time loop. a + b *
-// sigmoid(x) is a product, a tanh and a multiply-add. The original where that saves no instruction.
-StepGraph fold_coefficients(const step::Cell& cell, const Problem& problem, const StepGraph& original);
-
 // Is the node carried from step to step? Forward: a state. Backward: the gradient of a next state (previous
 // states are loaded like inputs there).
 bool is_carried(const step::Cell& cell, const Problem& problem, const step::Node& node);

@@ -29,8 +29,7 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
-    return problem_.math == kernel::Math::Fast ? fold_coefficients(cell_, problem_, linear->early)
-                                               : std::move(linear->early);
+    return std::move(linear->early);
   }
   return parameters.shorten ? shorten_chain(cell_, problem_, step) : std::move(step);
 }

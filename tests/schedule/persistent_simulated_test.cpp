@@ -1,6 +1,7 @@
 // persistent, forward and backward, in the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
+#include "compiler/schedule/persistent_products.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/dense_points.h"
@@ -105,6 +106,25 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
     c.parameters = persistent_point(c.problem, blocks, 0, 0, false);
     c.parameters["lend"] = 1;
     c.parameters["unit_blocks"] = 1;
+    Comparison(std::move(c)).run();
+  }
+}
+
+// Large heads, few threads: a thread collects its words in several turns, the last one not full.
+TEST(PersistentSimulated, GridCollectsInTurns) {
+  for (const Storage storage : {Storage::BF16, Storage::F32}) {
+    Case c{kPersistent, cell_named("elman"), {}, {}, {}, true};
+    c.problem.sizes = {9, 3, 1, 192};
+    c.problem.storage = storage;
+    if (storage == Storage::F32) c.problem.math = kernel::Math::Accurate;
+    c.parameters = persistent_point(c.problem, 24, 1, 2, false);
+    c.parameters["unit_blocks"] = c.parameters["splits"] = 1;
+    const PersistentGeometry g(192, storage, PersistentParameters::from(c.parameters));
+    const int vectors = g.p.batch_tiles * g.padded * g.row_vectors() / g.multiplying();
+    ASSERT_GT(vectors, AllGatherProducts::kMostCollected);
+    if (storage == Storage::BF16) {
+      ASSERT_NE(vectors % AllGatherProducts::kMostCollected, 0);
+    }
     Comparison(std::move(c)).run();
   }
 }
