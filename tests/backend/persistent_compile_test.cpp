@@ -1,5 +1,5 @@
-// Persistent kernels with fp32 storage, as the model chooses them in each form, compile for every
-// architecture, products in three terms and in tf32, without a register spilled.
+// Persistent kernels as the model chooses them compile without a register spilled: with fp32 storage in each
+// form for every architecture, products in three terms and in tf32; in bf16 where the chip is full.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,11 +27,11 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     profile_ = *board;
   }
 
-  void expect_compiles(const char* name, Math math, Pass pass, std::int64_t dim,
-                       const Parameters& form) const {
+  void expect_compiles(const char* name, Math math, Pass pass, std::int64_t dim, const Parameters& form,
+                       kernel::Storage storage = kernel::Storage::F32) const {
     Problem problem;
     problem.sizes = {16, 512, 1, dim};
-    problem.storage = kernel::Storage::F32;
+    problem.storage = storage;
     problem.math = math;
     problem.pass = pass;
     problem.arch = GetParam();
@@ -71,6 +71,15 @@ TEST_P(PersistentCompile, Fp32) {
   expect_compiles("lstm", Math::Tf32, Pass::Backward, 64, sums);
 }
 
+// A head that leaves hardly a register or a byte of shared memory.
+class PersistentCompileFull : public PersistentCompile {};
+TEST_P(PersistentCompileFull, Bf16) {
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
+    expect_compiles("lstm", Math::Fast, pass, 2048, {{"grid", 1}}, kernel::Storage::BF16);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),
+                         [](const auto& test) { return std::string(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompile,
                          ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"),
                          [](const auto& test) { return std::string(test.param); });

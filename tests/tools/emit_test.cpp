@@ -112,7 +112,7 @@ TEST(Emit, CudaCompilesWithNvrtc) {
   ASSERT_TRUE(nvrtc.ok()) << nvrtc.error().message << " (tools/setup installs it)";
   for (const char* cell : {"mingru", "paralstm", "sru", "lstm", "mgu"})
     for (const char* pass : {"fw", "fws", "bw"})
-      for (const char* arch : {"sm_80", "sm_120"}) {
+      for (const char* arch : {"sm_80", "sm_90", "sm_120"}) {
         const Outcome outcome = rondo(with({"emit", cell, "--pass", pass, "--arch", arch}, kSmall));
         ASSERT_EQ(outcome.status, 0) << outcome.err;
         const auto compiled = (*nvrtc)->compile(outcome.out, "emitted.cu", arch, {"--std=c++17"});
