@@ -26,7 +26,7 @@ class AllGatherProducts : public StepProducts {
   kernel::Value value(std::size_t group, int product, int channel) const override;
 
   // Vectors of 16 bytes that a thread collects at once, where blocks meet through global memory. With all 16
-  // of an LSTM of 2048 channels the compiler spills; with 4 it is 6% slower, and one of 768 at B = 64 13%
+  // of an LSTM of 2048 channels the compiler spills; with 4 it is 4 to 6% slower, one of 768 at B = 64 13%
   // (H200).
   static constexpr int kMostCollected = 8;
   // Words of a slot of the ring in global memory.
