@@ -91,6 +91,7 @@ FORMULA(fast_log1p,
   return fabsf(x) < 0.015625f ? series : fast_log(1.0f + x);
 );
 FORMULA(fast_sigmoid, return fmaf(0.5f, tanh_approx(0.5f * x), 0.5f););
+FORMULA(fast_silu, const float half = 0.5f * x; return fmaf(half, tanh_approx(half), half););
 FORMULA(fast_gelu, return 0.5f * x * (1.0f + erff(0.707106781f * x)););
 FORMULA(fast_softplus, return fmaxf(x, 0.0f) + fast_log1p(fast_exp(-fabsf(x))););
 FORMULA(exp_of_negative,
@@ -196,6 +197,7 @@ std::vector<Case> cases() {
       {"fast_log", device::fast_log, log, 1e-37, 100, kAny, 5e-5},
       {"fast_log1p", device::fast_log1p, log1p, -0.999, 100, 256},
       {"fast_sigmoid", device::fast_sigmoid, sigmoid, -100, 100, kAny, 0x1p-11},
+      {"fast_silu", device::fast_silu, silu, -8, 8, kAny, 0x1p-9},  // |x| / 2 times tanh.approx's 2^-11
       {"fast_gelu", device::fast_gelu, gelu, -8, 8, kAny, 0x1p-18},
       {"fast_softplus", device::fast_softplus, softplus, -87, 100, 256},
   };
@@ -268,9 +270,10 @@ TEST(CudaMath, LimitsAndNaN) {
   EXPECT_EQ(device::fast_expm1(-kInfinity), -1);
   EXPECT_EQ(device::fast_expm1(kInfinity), kInfinity);
   EXPECT_EQ(device::fast_log1p(kInfinity), kInfinity);
-  for (auto formula : {device::accurate_sigmoid, device::accurate_silu, device::accurate_tanh,
-                       device::accurate_softplus, device::fast_exp, device::fast_expm1, device::fast_log,
-                       device::fast_log1p, device::fast_sigmoid, device::fast_gelu, device::fast_softplus})
+  for (auto formula :
+       {device::accurate_sigmoid, device::accurate_silu, device::accurate_tanh, device::accurate_softplus,
+        device::fast_exp, device::fast_expm1, device::fast_log, device::fast_log1p, device::fast_sigmoid,
+        device::fast_silu, device::fast_gelu, device::fast_softplus})
     EXPECT_TRUE(std::isnan(formula(kNaN)));
 }
 

@@ -98,8 +98,12 @@ __device__ __forceinline__ float fast_log1p(float x) {
 __device__ __forceinline__ float fast_sigmoid(float x) { return fmaf(0.5f, tanh_approx(0.5f * x), 0.5f); }
 )"},
       {"fast_silu",
-       {"fast_sigmoid"},
-       R"(__device__ __forceinline__ float fast_silu(float x) { return x * fast_sigmoid(x); }
+       {"tanh_approx"},
+       R"(// x (1 + tanh(x / 2)) / 2 = h + h tanh(h) with h = x / 2: one instruction less than by way of the sigmoid, the same error.
+__device__ __forceinline__ float fast_silu(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, tanh_approx(half), half);
+}
 )"},
       {"fast_gelu",
        {},

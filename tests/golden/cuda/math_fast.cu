@@ -55,7 +55,12 @@ __device__ __forceinline__ float fast_log1p(float x) {
 // (1 + tanh(x / 2)) / 2: one special-function instruction.
 __device__ __forceinline__ float fast_sigmoid(float x) { return fmaf(0.5f, tanh_approx(0.5f * x), 0.5f); }
 
-__device__ __forceinline__ float fast_silu(float x) { return x * fast_sigmoid(x); }
+// x (1 + tanh(x / 2)) / 2 = h + h tanh(h) with h = x / 2: one instruction less than by way of the sigmoid, the same error.
+__device__ __forceinline__ float fast_silu(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, tanh_approx(half), half);
+}
+
 __device__ __forceinline__ float fast_gelu(float x) { return 0.5f * x * (1.0f + erff(0.707106781f * x)); }
 
 // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)
