@@ -61,8 +61,34 @@ bool GraphLowering::uses(step::TensorId tensor, int row) const {
   });
 }
 
+// y, if the node is 1 - y, which changes from step to step and only one other node reads.
+std::optional<NodeId> GraphLowering::complement(NodeId id) const {
+  const Node& node = graph_.at(id);
+  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Sub) return std::nullopt;
+  if (worth_a_name(id) || invariant_[at(id)]) return std::nullopt;
+  const Node& one = graph_.at(node.operands[0]);
+  if (one.kind != NodeKind::Constant || one.value != 1) return std::nullopt;
+  return node.operands[1];
+}
+
+// x (1 - y), of which gated cells are made, as x - y x: one instruction, rounded once. An infinite x gives
+// NaN.
+Value GraphLowering::scalar(const Node& node, const Values& values) const {
+  if (node.op == scalar::Op::Mul && problem_.math == kernel::Math::Fast)
+    for (const std::size_t side : {0, 1})
+      if (const auto y = complement(node.operands[side]); y && values.count(*y) != 0) {
+        const NodeId factor = node.operands[1 - side];
+        const bool inlined = graph_.at(factor).kind == NodeKind::Scalar && !worth_a_name(factor);
+        const Value x = inlined ? builder_.let("v", values.at(factor)) : values.at(factor);
+        return builder_.math(scalar::Op::Fma, {builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x});
+      }
+  std::vector<Value> args;
+  for (const NodeId operand : node.operands) args.push_back(values.at(operand));
+  return builder_.math(node.op, std::move(args));
+}
+
 // Sets values[id]; false if it was set already.
-bool GraphLowering::emit(NodeId id, std::map<NodeId, Value>& values, const LeafValue& leaf) const {
+bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const {
   if (values.count(id) != 0) return false;
   const Node& node = graph_.at(id);
   switch (node.kind) {
@@ -79,9 +105,7 @@ bool GraphLowering::emit(NodeId id, std::map<NodeId, Value>& values, const LeafV
     case NodeKind::MatVec:
     case NodeKind::MatTVec: values[id] = leaf(node); return true;
     case NodeKind::Scalar: {
-      std::vector<Value> args;
-      for (const NodeId operand : node.operands) args.push_back(values.at(operand));
-      const Value value = builder_.math(node.op, std::move(args));
+      const Value value = scalar(node, values);
       values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
       return true;
     }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,9 @@ class GraphLowering {
   bool uses(step::TensorId tensor, int row) const;
 
  private:
-  bool emit(step::NodeId id, std::map<step::NodeId, kernel::Value>& values, const LeafValue& leaf) const;
+  bool emit(step::NodeId id, Values& values, const LeafValue& leaf) const;
+  kernel::Value scalar(const step::Node& node, const Values& values) const;
+  std::optional<step::NodeId> complement(step::NodeId id) const;
   bool worth_a_name(step::NodeId id) const;
 
   kernel::Builder& builder_;

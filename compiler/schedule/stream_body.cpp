@@ -1,5 +1,6 @@
 #include "compiler/schedule/stream_body.h"
 
+#include "compiler/schedule/fold_parameters.h"
 #include "compiler/schedule/stream_segment_body.h"
 
 #include <fmt/format.h>
@@ -29,9 +30,11 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
-    return std::move(linear->early);
+    step = std::move(linear->early);
+  } else if (parameters.shorten) {
+    return shorten_chain(cell_, problem_, step);
   }
-  return parameters.shorten ? shorten_chain(cell_, problem_, step) : std::move(step);
+  return problem_.math == kernel::Math::Fast ? fold_parameters(cell_, step) : std::move(step);
 }
 
 void StreamBody::declare_params() {

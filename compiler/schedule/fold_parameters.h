@@ -1,0 +1,13 @@
+// Fewer instructions a step: what is added to a value or multiplied with it and does not change from step to
+// step (parameters, constants, the halves of sigmoid(u) = tanh(u / 2) / 2 + 1/2) is gathered into one
+// multiply-add, whose two factors are computed before the time loop.
+#pragma once
+
+#include "compiler/schedule/shorten_chain.h"
+
+namespace rondo::schedule {
+
+// Values change by rounding only; for kernel::Math::Fast.
+StepGraph fold_parameters(const step::Cell& cell, const StepGraph& original);
+
+}  // namespace rondo::schedule
