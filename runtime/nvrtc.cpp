@@ -202,8 +202,10 @@ Result<CompiledKernel> Nvrtc::compile(const std::string& source, const std::stri
     return compile_error(source, name, arch, api_->error_string(program.created()), "");
 
   // Verbose ptxas is the only source of spill counts.
-  // Instructions of one architecture alone need its name with an "a" (PTX ISA, setmaxnreg).
-  const bool alone = source.find("setmaxnreg") != std::string::npos && compute_capability(arch) >= 90;
+  // Instructions of one architecture alone need its name with an "a" (PTX ISA, setmaxnreg and wgmma).
+  const bool special =
+      source.find("setmaxnreg") != std::string::npos || source.find("wgmma") != std::string::npos;
+  const bool alone = special && compute_capability(arch) >= 90;
   std::vector<std::string> options = {"--gpu-architecture=" + arch + (alone ? "a" : ""),
                                       "--ptxas-options=-v"};
   options.insert(options.end(), flags.begin(), flags.end());

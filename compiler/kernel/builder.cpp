@@ -85,6 +85,7 @@ Value operator==(Value a, std::int64_t b) { return a == like(a, b); }
 Value operator&&(Value a, Value b) { return logic(Logic::And, a, b); }
 Value operator||(Value a, Value b) { return logic(Logic::Or, a, b); }
 Value min(Value a, Value b) { return integer_only(IntOp::Min, a, b); }
+Value operator^(Value a, Value b) { return integer_only(IntOp::Xor, a, b); }
 
 Builder::Builder(std::string name, int threads, Math math, std::string comment) {
   kernel_.name = std::move(name);
@@ -291,6 +292,15 @@ void Builder::load_matrix(Array into, Value first, int count, bool transposed, P
     misuse("a matrix is loaded into packed pairs (I32)");
   put({LoadMatrix{{into.id, first.id()}, count, transposed, row.ref}});
 }
+
+void Builder::warpgroup_mma(Storage storage, int columns, int steps, Array acc, const Panels& a,
+                            const Panels& b) {
+  if (kernel_.arrays[static_cast<std::size_t>(acc.id)].type != Type::F32) misuse("a product is added to F32");
+  const auto operand = [](const Panels& p) { return PanelOperand{p.first.ref, p.along_result, p.panel}; };
+  put({WarpgroupMma{storage, columns, steps, {acc.id, constant(0).id()}, operand(a), operand(b)}});
+}
+void Builder::wait_products(int pending) { put({WaitProducts{pending}}); }
+void Builder::publish_operands() { put({PublishOperands{}}); }
 
 Mbarrier Builder::mbarrier(const std::string& name, int count, int arrivals, const std::string& comment) {
   kernel_.mbarriers.push_back({unique(name), count, arrivals, comment});

@@ -54,6 +54,7 @@ Value operator==(Value a, std::int64_t b);
 Value operator&&(Value a, Value b);
 Value operator||(Value a, Value b);
 Value min(Value a, Value b);
+Value operator^(Value a, Value b);  // of integers
 
 // A place in memory: buffer or shared array, indexed in elements.
 struct Place {
@@ -138,6 +139,15 @@ class Builder {
   void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,
            int terms = 1);
   void load_matrix(Array into, Value first, int count, bool transposed, Place row);
+  // acc: columns / 2 elements from the first on.
+  struct Panels {
+    Place first;
+    bool along_result = false;
+    int panel = 0;
+  };
+  void warpgroup_mma(Storage storage, int columns, int steps, Array acc, const Panels& a, const Panels& b);
+  void wait_products(int pending);
+  void publish_operands();
   Mbarrier mbarrier(const std::string& name, int count, int arrivals, const std::string& comment = "");
   void arrive(Mbarrier barrier, Value index, Value rank = {});  // rank: of the cluster; none: own block
   void expect(Mbarrier barrier, Value index, Value bytes);

@@ -235,6 +235,35 @@ struct LoadMatrix {
   MemRef row;
 };
 
+// ---- tensor cores by warpgroups (PTX ISA, wgmma; sm_90a): four neighbouring warps, the first a multiple of
+// four, have a product made from operands in shared memory, and go on meanwhile ----
+// An operand in rows of 64 16-bit elements, 128 bytes, whose k-th 16 bytes stand at place k ^ row % 8:
+// neither rows nor columns meet in a bank. Its array begins at a multiple of 1024 bytes. A row belongs to an
+// element of the result, and has elements of the sum side by side; or, `along_result`, the other way round,
+// and the elements of the result from the 65th on stand `panel` elements further.
+struct PanelOperand {
+  MemRef first;  // of the first row, as if nothing changed places
+  bool along_result = false;
+  int panel = 0;
+};
+// acc += A * B: A 64 x 16 steps, B 16 steps x columns, of storage BF16 or F16; acc has columns / 2 F32. Warp
+// w of the four holds rows 16w to 16w + 15, each 8 columns as an Mma's acc. acc and both operands belong to
+// the product until a WaitProducts: none may be touched.
+struct WarpgroupMma {
+  Storage storage;
+  int columns;  // a multiple of 16, up to 256
+  int steps;
+  ArraySlice acc;
+  PanelOperand a, b;
+};
+// Waits until at most `pending` newest products of this thread's warpgroup are unfinished.
+struct WaitProducts {
+  int pending;
+};
+// What this thread has written to shared memory, and its copies that it has waited for, are there for the
+// WarpgroupMma of who is ordered after this (fence.proxy.async).
+struct PublishOperands {};
+
 // ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
 struct MbarrierRef {
   MbarrierId id = -1;
@@ -324,9 +353,9 @@ struct Comment {
 
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
-               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, MbarrierArrive,
-               MbarrierExpect, MbarrierWait, StoreAsync, GridArrive, GridWait, StoreFlagged, LoadFlagged,
-               GridFence, SetRegisters, For, If, Comment>
+               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, WarpgroupMma,
+               WaitProducts, PublishOperands, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
+               GridArrive, GridWait, StoreFlagged, LoadFlagged, GridFence, SetRegisters, For, If, Comment>
       node;
 };
 

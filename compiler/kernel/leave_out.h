@@ -11,7 +11,7 @@
 namespace rondo::kernel {
 
 enum class Part {
-  Products,   // Mma; sums keep the values they have
+  Products,   // Mma, WarpgroupMma; sums keep the values they have
   Exchange,   // waiting for other blocks
   Clears,     // marking words as absent that are their own flags, and the fences of the grid
   Inputs,     // asynchronous copies to shared memory, and waiting for them

@@ -34,6 +34,9 @@ struct StatementHead {
   std::string slice(const ArraySlice& slice) const {
     return fmt::format("{}[{}..]", array_name(kernel, slice.array), text(slice.first));
   }
+  std::string panels(const PanelOperand& operand) const {
+    return place(operand.first) + (operand.along_result ? " along the result" : "");
+  }
   std::string barrier(const MbarrierRef& ref) const {
     return fmt::format("{}[{}]", mbarrier_name(kernel, ref.id), text(ref.index));
   }
@@ -95,6 +98,14 @@ struct StatementHead {
     return fmt::format("load_matrix.x{}{} {} <- {}", s.count, s.transposed ? ".transposed" : "",
                        slice(s.into), place(s.row));
   }
+  std::string operator()(const WarpgroupMma& s) const {
+    return fmt::format("warpgroup_mma.{} {} += {} * {}, {} columns, {} steps", storage_name(s.storage),
+                       slice(s.acc), panels(s.a), panels(s.b), s.columns, s.steps);
+  }
+  std::string operator()(const WaitProducts& s) const {
+    return fmt::format("wait_products pending {}", s.pending);
+  }
+  std::string operator()(const PublishOperands&) const { return "publish_operands"; }
   std::string operator()(const MbarrierArrive& s) const {
     return fmt::format("arrive {}{}", barrier(s.barrier), s.rank >= 0 ? " of block " + text(s.rank) : "");
   }

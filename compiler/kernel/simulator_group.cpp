@@ -49,8 +49,10 @@ Group::Group(const Program& program, const GroupShape& shape, const Launch& laun
       flags_(clocks_),
       words_(clocks_),
       named_(clocks_, log),
+      publications_(shape.agents()),
       memory_(*program.kernel, memory, clocks_, flags_, words_, log),
-      context_{program, clocks_, mbarriers_, flags_, words_, named_, memory_, log, steps, step_limit} {
+      context_{program,       clocks_, mbarriers_, flags_, words_,    named_,
+               publications_, memory_, log,        steps,  step_limit} {
   memory.start_group(shape.first_block, shape.blocks);
   for (int a = 0; a < shape.agents(); ++a) warp(a).start(launch, shape.first_block + a / shape.warps, a);
 }

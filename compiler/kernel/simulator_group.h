@@ -46,6 +46,7 @@ class Group {
   Flags flags_;
   Words words_;
   NamedBarriers named_;
+  Publications publications_;
   Accessor memory_;
   GroupContext context_;
 };

@@ -156,6 +156,33 @@ bool Accessor::atomic(const Span& span, const Thread& by) {
   return true;
 }
 
+void Accessor::check_operand(const Span& span, const Thread& by, const Publications& publications) {
+  if (!reachable(span, by)) return;
+  const Region& region = memory_.region(span);
+  const auto at = static_cast<std::size_t>(span.index);
+  auto conflict = region.shadow->check_read(at, by, clocks_);
+  if (!conflict && !region.data->written[at])
+    conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
+  if (const auto last = region.shadow->last_write(at); last && !conflict) {
+    const int agent = clocks_.shape().agent(last->by);
+    const auto published = publications.after(agent, last->by.lane, last->stamp);
+    if (!published || !clocks_.seen(by, agent, last->by.lane, *published))
+      conflict = Conflict{Fault::Kind::Race,
+                          fmt::format("written by {}, who has not published it to the tensor cores before",
+                                      describe(last->by))};
+  }
+  if (conflict) report(*conflict, by, "multiplies", span, span.index);
+}
+
+bool Accessor::read_operand(const Span& span, const Thread& by, std::uint64_t started) {
+  if (!read(span, by)) return false;
+  const auto last = memory_.region(span).shadow->last_write(static_cast<std::size_t>(span.index));
+  if (last && last->stamp > started)
+    report(Fault::Kind::Race, by, "multiplies", span, span.index,
+           fmt::format("overwritten by {} before the product was waited for", describe(last->by)));
+  return true;
+}
+
 void Accessor::issue_copy(const Span& to, const Span& from, const Thread& by, CopyQueue& queue) {
   const bool source = read(from, by);
   if (!source || !reachable(to, by)) return;
@@ -172,12 +199,12 @@ void Accessor::land(const PendingCopy& copy, const Thread& by) {
   for (int k = 0; k < copy.to.count; ++k) {
     const auto target = static_cast<std::size_t>(copy.to.index + k),
                source = static_cast<std::size_t>(copy.from.index + k);
-    if (const auto writer =
-            from.shadow != nullptr ? from.shadow->written_since(source, copy.stamp) : std::nullopt)
+    if (const auto last = from.shadow != nullptr ? from.shadow->last_write(source) : std::nullopt;
+        last && last->stamp > copy.stamp)
       if (log_.is_new(Fault::Kind::Race, copy.stmt))
         log_.report(
             Fault::Kind::Race, copy.stmt,
-            fmt::format("{} wrote the source {}[{}] while the copy of {} was in flight", describe(*writer),
+            fmt::format("{} wrote the source {}[{}] while the copy of {} was in flight", describe(last->by),
                         memory_name(kernel_, copy.from.space, copy.from.id), source, describe(by)));
     to.shadow->land(target, by, clocks_, stamp_);
     to.data->written[target] = true;

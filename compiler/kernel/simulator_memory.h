@@ -13,6 +13,7 @@
 #include "compiler/kernel/simulator_clocks.h"
 #include "compiler/kernel/simulator_faults.h"
 #include "compiler/kernel/simulator_flags.h"
+#include "compiler/kernel/simulator_publish.h"
 #include "compiler/kernel/simulator_shadow.h"
 #include "compiler/kernel/simulator_words.h"
 
@@ -102,6 +103,9 @@ class Accessor {
   bool write(const Span& span, const Thread& by);
   // A st.async stores, as part of phase `phase` of the mbarrier of that column.
   bool send(const Span& span, const Thread& by, int column, Clock phase);
+  // A product of a warpgroup is to read the element; and it has, having been started at `started`.
+  void check_operand(const Span& span, const Thread& by, const Publications& publications);
+  bool read_operand(const Span& span, const Thread& by, std::uint64_t started);
   // Access to a counter or to words that are their own flags: recorded by Flags and Words, not here.
   bool atomic(const Span& span, const Thread& by);
   void report(const Conflict& conflict, const Thread& by, const char* verb, const Span& span,

@@ -128,6 +128,13 @@ class Compiler {
   void statement(const LoadMatrix& s, const Stmt* source) {
     emit(source, {s.into.first, s.row.index}, [&](Slots in) { return LoadMatrices{&s, in[0], in[1]}; });
   }
+  void statement(const WarpgroupMma& s, const Stmt* source) {
+    emit(source, {s.acc.first, s.a.first.index, s.b.first.index}, [&](Slots in) {
+      return StartProduct{&s, in[0], in[1], in[2]};
+    });
+  }
+  void statement(const WaitProducts& s, const Stmt* source) { emit(source, {}, AwaitProducts{s.pending}); }
+  void statement(const PublishOperands&, const Stmt* source) { emit(source, {}, PublishShared{}); }
   void statement(const MbarrierArrive& s, const Stmt* source) {
     std::vector<ExprId> roots{s.barrier.index};
     if (s.rank >= 0) roots.push_back(s.rank);

@@ -74,6 +74,15 @@ struct LoadMatrices {
   const LoadMatrix* load;
   Slot first, row;
 };
+// Slots of the accumulator's first element and of the operands' places.
+struct StartProduct {
+  const WarpgroupMma* mma;
+  Slot acc, a, b;
+};
+struct AwaitProducts {
+  int pending;
+};
+struct PublishShared {};
 // `bytes` and `rank` are -1 where the statement has none.
 struct ArriveMbarrier {
   MbarrierId id;
@@ -127,11 +136,12 @@ struct NextLoop {
 };
 struct Finish {};
 
-using Action = std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy,
-                            CommitGroup, WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp,
-                            ShuffleLanes, MultiplyMatrices, LoadMatrices, ArriveMbarrier, AwaitPhase,
-                            SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
-                            SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
+using Action =
+    std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy, CommitGroup,
+                 WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp, ShuffleLanes,
+                 MultiplyMatrices, LoadMatrices, StartProduct, AwaitProducts, PublishShared, ArriveMbarrier,
+                 AwaitPhase, SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
+                 SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
 
 struct Instruction {
   const Stmt* source = nullptr;   // for messages; null only for Finish

@@ -158,10 +158,10 @@ void Shadow::land(std::size_t at, const Thread& by, const Clocks& clocks, std::u
   record_write(e, by, clocks, stamp);
 }
 
-std::optional<Thread> Shadow::written_since(std::size_t at, std::uint64_t stamp) const {
+std::optional<Shadow::Write> Shadow::last_write(std::size_t at) const {
   const Element& e = elements_[at];
-  if (e.writer.block < 0 || e.write_stamp <= stamp) return std::nullopt;
-  return e.writer.thread();
+  if (e.writer.block < 0) return std::nullopt;
+  return Write{e.writer.thread(), e.write_stamp};
 }
 
 }  // namespace rondo::kernel::simulator

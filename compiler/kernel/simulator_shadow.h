@@ -38,8 +38,12 @@ class Shadow {
                                int column, Clock phase);
   // The fault a read would be, with nothing recorded.
   std::optional<Conflict> check_read(std::size_t at, const Thread& by, const Clocks& clocks) const;
-  // The thread that wrote the element after `stamp`, if any.
-  std::optional<Thread> written_since(std::size_t at, std::uint64_t stamp) const;
+  // Who wrote the element last, and when.
+  struct Write {
+    Thread by;
+    std::uint64_t stamp;
+  };
+  std::optional<Write> last_write(std::size_t at) const;
 
  private:
   // The lanes of one warp that read the element since the warp last synchronised; earlier reads are ordered

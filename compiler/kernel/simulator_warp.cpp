@@ -13,6 +13,7 @@ void Warp::start(const Launch& launch, std::int64_t block, int agent) {
   agent_ = agent;
   lanes_.start(launch, block, index_);
   copies_.fill({});
+  products_.clear();
   frames_.clear();
   active_ = existing_;
   passed_ = 0;
@@ -62,10 +63,12 @@ void Warp::report_undefined(const Instruction& instruction, int lane, GroupConte
     if (const auto* read = std::get_if<ArrayRead>(&kernel.expr(compute.expr).node)) {
       const RegisterArray& array = kernel.arrays[static_cast<std::size_t>(read->array)];
       const bool outside = operand(0) < 0 || operand(0) >= array.size;
+      const char* why = outside             ? "it does not have"
+                        : products_.empty() ? "was never set"
+                                            : "was never set or belongs to a product that is not waited for";
       return context.log.report(
           outside ? Fault::Kind::OutOfRange : Fault::Kind::Unset, source_,
-          fmt::format("{} reads `{}` at index {} of {}, which {}", who, text, operand(0), array.size,
-                      outside ? "it does not have" : "was never set"));
+          fmt::format("{} reads `{}` at index {} of {}, which {}", who, text, operand(0), array.size, why));
     }
     return context.log.report(Fault::Kind::Unset, source_,
                               fmt::format("{} uses `{}`, which is undefined for operands {} and {}", who,
@@ -254,6 +257,12 @@ void Warp::act(const NextLoop& a, GroupContext& context) {
   pc_ = a.test_pc;
 }
 
-void Warp::act(const Finish&, GroupContext&) { state_ = Finished{}; }
+void Warp::act(const Finish&, GroupContext& context) {
+  if (!products_.empty())
+    context.log.report(
+        Fault::Kind::Protocol, products_.front().source,
+        fmt::format("warp {} of block {} ends without waiting for the product", index_, block_));
+  state_ = Finished{};
+}
 
 }  // namespace rondo::kernel::simulator

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "compiler/kernel/simulator_memory.h"
 #include "compiler/kernel/simulator_named.h"
 #include "compiler/kernel/simulator_program.h"
+#include "compiler/kernel/simulator_publish.h"
 #include "compiler/kernel/simulator_words.h"
 
 namespace rondo::kernel::simulator {
@@ -30,6 +32,7 @@ struct GroupContext {
   Flags& flags;
   Words& words;
   NamedBarriers& named;
+  Publications& publications;
   Accessor& memory;
   FaultLog& log;
   std::int64_t& steps;  // instructions run by all warps of the launch so far
@@ -93,6 +96,15 @@ class Warp {
     Mask otherwise;
   };
 
+  // A product that has been started: its registers, and where its operands begin.
+  struct Product {
+    const WarpgroupMma* mma;
+    const Stmt* source;
+    Lanes* acc;
+    std::int64_t a, b;
+    std::uint64_t started;  // stamp
+  };
+
   void step(GroupContext& context);
   void check_defined(const Instruction& instruction, GroupContext& context);
   void report_undefined(const Instruction& instruction, int lane, GroupContext& context);
@@ -110,6 +122,12 @@ class Warp {
   Lanes* slice(const ArraySlice& slice, Slot first, int count, GroupContext& context);
   bool holds_values(const char* operand, const Lanes* values, int count, GroupContext& context);
   bool holds_tf32(const char* operand, const Lanes* values, int count, GroupContext& context);
+  // The first row of a warpgroup's product that this warp holds.
+  int rows_of_group() const { return index_ % 4 * 16; }
+  template <class F>
+  void each_element(const PanelOperand& operand, std::int64_t first, int from, int count, int steps,
+                    F&& f) const;
+  void finish(const Product& product, GroupContext& context);
   void send_part(const SendElements& a, Mask lanes, GroupContext& context);
   std::optional<Span> take_words(const AwaitWords& a, int lane, Lanes* into, Words::Carried& carried,
                                  GroupContext& context);
@@ -129,6 +147,9 @@ class Warp {
   void act(const ShuffleLanes& a, GroupContext& context);
   void act(const MultiplyMatrices& a, GroupContext& context);
   void act(const LoadMatrices& a, GroupContext& context);
+  void act(const StartProduct& a, GroupContext& context);
+  void act(const AwaitProducts& a, GroupContext& context);
+  void act(const PublishShared& a, GroupContext& context);
   void act(const ArriveMbarrier& a, GroupContext& context);
   void act(const AwaitPhase& a, GroupContext& context);
   void act(const SendElements& a, GroupContext& context);
@@ -150,6 +171,7 @@ class Warp {
   Mask existing_;  // the last warp of a block may have fewer than 32 threads
   LaneFile lanes_;
   std::array<CopyQueue, kLanes> copies_;
+  std::deque<Product> products_;  // under way, in the order of their start
   std::vector<Frame> frames_;
   std::int64_t block_ = 0;
   int agent_ = 0;

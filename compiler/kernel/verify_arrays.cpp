@@ -45,6 +45,7 @@ class ArrayCheck {
                        slice(s.b, of.b, stmt);
                      },
                      [&](const LoadMatrix& s) { slice(s.into, s.count, stmt); },
+                     [&](const WarpgroupMma& s) { slice(s.acc, s.columns / 2, stmt); },
                      [&](const LoadFlagged& s) { slice(s.into, 4 * s.vectors, stmt); },
                      [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); }, [](const auto&) {}},
           stmt.node);

@@ -119,6 +119,12 @@ class Divergence {
             // Each lane holds a part of the matrix.
             [&](const Mma& s) { mark(arrays_, s.acc.array, kThread); },
             [&](const LoadMatrix& s) { mark(arrays_, s.into.array, kThread); },
+            // So that all warps of a group come to it.
+            [&](const WarpgroupMma& s) {
+              mark(arrays_, s.acc.array, kThread);
+              barrier(stmt, around.threads, "threads of the block");
+            },
+            [&](const WaitProducts&) { barrier(stmt, around.threads, "threads of the block"); },
             [&](const For& s) { loop(s, stmt, around); },
             [&](const If& s) {
               const Around inner = around.inside(stmt, spread(s.condition));
@@ -131,10 +137,11 @@ class Divergence {
             [&](const ClusterBarrier&) { barrier(stmt, around.blocks, "threads of the cluster"); },
             [](const DeclareArray&) {}, [](const Store&) {}, [](const CopyAsync&) {},
             [](const CommitCopies&) {}, [](const WaitCopies&) {}, [](const WarpSync&) {},
-            [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {}, [](const MbarrierWait&) {},
-            [](const StoreAsync&) {}, [](const GridArrive&) {}, [](const GridWait&) {},
-            [](const StoreFlagged&) {}, [](const GridFence&) {}, [](const SetRegisters&) {},
-            [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); }, [](const Comment&) {}},
+            [](const PublishOperands&) {}, [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {},
+            [](const MbarrierWait&) {}, [](const StoreAsync&) {}, [](const GridArrive&) {},
+            [](const GridWait&) {}, [](const StoreFlagged&) {}, [](const GridFence&) {},
+            [](const SetRegisters&) {}, [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); },
+            [](const Comment&) {}},
         stmt.node);
   }
 

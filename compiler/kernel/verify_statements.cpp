@@ -233,6 +233,15 @@ class StatementCheck {
     slice(s.into, Type::I32);
     (void)memory(s.row);
   }
+  void visit(const WarpgroupMma& s) {
+    slice(s.acc, Type::F32);
+    (void)memory(s.a.first);
+    (void)memory(s.b.first);
+  }
+  void visit(const WaitProducts& s) {
+    if (s.pending < 0) defect("waits for a negative number of products");
+  }
+  void visit(const PublishOperands&) {}
   void want_i32(ExprId id, const char* what) {
     if (of(id) != Type::I32) defect(fmt::format("{} is of type {}, not i32", what, type_name(of(id))));
   }

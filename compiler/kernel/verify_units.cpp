@@ -18,6 +18,11 @@ namespace {
 constexpr int kWarp = 32;
 constexpr int kNamedBarriers = 15;  // PTX ISA, barrier: 16 a block, of which 0 is __syncthreads
 constexpr int kWordBytes = 4;
+// PTX ISA, wgmma: four warps, "the rank of the first warp is a multiple of 4"; n a multiple of 8, up to 256;
+// the pattern of the 128-byte swizzle repeats after eight rows.
+constexpr int kWarpgroup = 128, kMostColumns = 256;
+constexpr int kPanelRow = 64, kPanelPattern = 8 * kPanelRow;  // elements
+constexpr int kStep = 16;                                     // of the sum
 constexpr int kMatrixRowBytes = 16;  // PTX ISA, ldmatrix: eight 16-bit elements, "aligned to 16 bytes"
 // PTX ISA, mbarrier: the range of the tx-count.
 constexpr std::int64_t kMaxExpected = (1 << 20) - 1;
@@ -102,6 +107,38 @@ class UnitCheck {
     if (s.row.space != Space::Shared || !is_half(storage(s.row)))
       return defect("matrices are loaded from shared arrays of bf16 or fp16");
     aligned(s.row, kMatrixRowBytes);
+  }
+  void panels(const PanelOperand& operand, const WarpgroupMma& s, int extent) {
+    const auto at = static_cast<std::size_t>(operand.first.id);
+    if (operand.first.space != Space::Shared || storage(operand.first) != s.storage)
+      return defect(fmt::format("operands are shared arrays of {}", storage_name(s.storage)));
+    if (shared_offsets(kernel_)[at] % (2 * kPanelPattern) != 0)
+      defect(fmt::format("{} begins at byte {} of shared memory, which is no multiple of {}",
+                         memory_name(kernel_, Space::Shared, operand.first.id), shared_offsets(kernel_)[at],
+                         2 * kPanelPattern));
+    const auto index = constant_value(kernel_, operand.first.index);
+    const int stray = operand.along_result ? kPanelPattern : kStep;
+    if (index && (*index % stray != 0 || *index % kPanelPattern >= kPanelRow))
+      defect(fmt::format("an operand from element {} on, which is not the start of {}", *index,
+                         operand.along_result ? "eight rows" : "a step in the first of eight rows"));
+    if (!operand.along_result && s.steps * kStep > kPanelRow)
+      defect(fmt::format("{} steps of 16; a row has {} elements", s.steps, kPanelRow));
+    if (operand.along_result && extent > kPanelRow &&
+        (operand.panel < kPanelPattern || operand.panel % kPanelPattern != 0))
+      defect(
+          fmt::format("panels {} elements apart; multiples of {} are legal", operand.panel, kPanelPattern));
+  }
+  void visit(const WarpgroupMma& s) {
+    if (!is_half(s.storage))
+      return defect(
+          fmt::format("a product of {} by a warpgroup; bf16 and fp16 are legal", storage_name(s.storage)));
+    if (s.columns < kStep || s.columns > kMostColumns || s.columns % kStep != 0)
+      defect(fmt::format("{} columns; multiples of {} up to {} are legal", s.columns, kStep, kMostColumns));
+    if (s.steps < 1) defect(fmt::format("{} steps", s.steps));
+    if (kernel_.threads % kWarpgroup != 0)
+      defect(fmt::format("{} threads are no whole number of warpgroups", kernel_.threads));
+    panels(s.a, s, kPanelRow);
+    panels(s.b, s, s.columns);
   }
   void visit(const MbarrierArrive& s) {
     mbarrier(s.barrier);

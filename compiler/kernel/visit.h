@@ -70,6 +70,9 @@ struct Roots {
   void operator()(Node<Shuffle> auto& s) { f(s.from), f(s.lane); }
   void operator()(Node<Mma> auto& s) { f(s.acc.first), f(s.a.first), f(s.b.first); }
   void operator()(Node<LoadMatrix> auto& s) { f(s.into.first), f(s.row.index); }
+  void operator()(Node<WarpgroupMma> auto& s) { f(s.acc.first), f(s.a.first.index), f(s.b.first.index); }
+  void operator()(Node<WaitProducts> auto&) {}
+  void operator()(Node<PublishOperands> auto&) {}
   void operator()(Node<MbarrierArrive> auto& s) {
     f(s.barrier.index);
     if (s.rank >= 0) f(s.rank);  // -1: the own block
@@ -110,6 +113,19 @@ template <class S, class F>
 requires detail::Node<S, Stmt>
 void for_each_expression(S& stmt, F&& f) {
   std::visit(detail::Roots<std::remove_reference_t<F>>{f}, stmt.node);
+}
+
+// Calls f(stmt) on every statement of the body, nested ones after what they stand in.
+template <class F>
+void for_each_statement(const Body& body, F&& f) {
+  for (const Stmt& stmt : body) {
+    f(stmt);
+    if (const auto* loop = std::get_if<For>(&stmt.node)) for_each_statement(loop->body, f);
+    if (const auto* branch = std::get_if<If>(&stmt.node)) {
+      for_each_statement(branch->then_body, f);
+      for_each_statement(branch->else_body, f);
+    }
+  }
 }
 
 }  // namespace rondo::kernel

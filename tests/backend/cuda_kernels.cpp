@@ -239,6 +239,8 @@ std::vector<Sample> samples() {
           {"packed_pairs", packed_pairs()},
           {"matrix_product_bf16", matrix_product(Storage::BF16)},
           {"matrix_product_fp16", matrix_product(Storage::F16)},
+          {"warpgroup_product_bf16", warpgroup_product(Storage::BF16, false)},
+          {"warpgroup_product_fp16", warpgroup_product(Storage::F16, true)},
           {"real_product", real_product()},
           {"flagged_reals", flagged_reals()},
           {"warp_roles", warp_roles()},

@@ -20,13 +20,15 @@ kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 // cuda_unit_kernels.cpp
 kernel::Kernel packed_pairs();                           // each width, packing and unpacking
 kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kind, mma
-kernel::Kernel real_product();                           // fp32 in three terms and in tf32
-kernel::Kernel flagged_reals();                          // fp32 words that are their own flags
-kernel::Kernel warp_roles();                             // mbarriers of a block, named barriers
-kernel::Kernel meeting_roles();                          // signals at named barriers
-std::vector<int> heard_in_turns(int block, int turns);   // what meeting_roles gives for a block
-kernel::Kernel cluster_sum();                            // stores to other blocks, mbarriers of a cluster
-kernel::Kernel grid_ring();                              // grid flags
+// c = a * b, 128 x 128 x 128, by two warpgroups; both operands stand along the result, or along the sum.
+kernel::Kernel warpgroup_product(kernel::Storage storage, bool along_result);
+kernel::Kernel real_product();                          // fp32 in three terms and in tf32
+kernel::Kernel flagged_reals();                         // fp32 words that are their own flags
+kernel::Kernel warp_roles();                            // mbarriers of a block, named barriers
+kernel::Kernel meeting_roles();                         // signals at named barriers
+std::vector<int> heard_in_turns(int block, int turns);  // what meeting_roles gives for a block
+kernel::Kernel cluster_sum();                           // stores to other blocks, mbarriers of a cluster
+kernel::Kernel grid_ring();                             // grid flags
 
 struct Sample {
   std::string name;  // of its golden file

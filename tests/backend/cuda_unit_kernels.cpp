@@ -83,6 +83,50 @@ Kernel matrix_product(Storage storage) {
   return b.finish();
 }
 
+// Two stages of 64 elements of the sum, both products under way at once.
+Kernel warpgroup_product(Storage storage, bool along_result) {
+  constexpr int kSide = 128, kRow = 64, kStage = kSide * kRow, kStages = 2, kVector = 8;
+  Builder b(std::string("warpgroup_product_") + storage_name(storage) + (along_result ? "_along_result" : ""),
+            256, Math::Fast, "c = a * b, 128 x 128 x 128; each of two warpgroups has 64 rows of c.");
+  const char* shape = along_result ? "[k 128, 128]" : "[128, k 128]";
+  const Memory in[] = {b.input("a", storage, shape), b.input("b", storage, shape)};
+  const Memory c = b.output("c", Storage::F32, "[128, 128]");
+  const Memory staged[] = {b.shared("a_staged", storage, kStages * kStage, "in panels"),
+                           b.shared("b_staged", storage, kStages * kStage, "in panels")};
+  const int columns = along_result ? kSide : kRow, per_row = columns / kVector;
+  for (int side = 0; side < 2; ++side)
+    b.for_("stage", 0, kStages, 1, [&](Value stage) {
+      b.for_("turn", 0, kStage / kVector / 256, 1, [&](Value turn) {
+        const Value vector = b.let("vector", b.thread() + turn * 256);
+        const Value row = b.let("row", vector / per_row),
+                    column = b.let("column", vector % per_row * kVector);
+        const Value from =
+            along_result ? (stage * kRow + row) * kSide + column : row * kSide + stage * kRow + column;
+        const Value to = column / kRow * (kRow * kRow) + row * kRow + ((column % kRow) ^ (row % 8 * kVector));
+        b.store_packed(staged[side][stage * kStage + to], b.load_packed("pair", in[side][from], kVector / 2));
+      });
+    });
+  const Array sum = b.array("sum", Type::F32, kSide / 2);
+  b.for_("i", 0, kSide / 2, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
+  b.publish_operands();
+  b.barrier();
+  const Value group = b.let("group", b.thread() / 128);
+  for (int stage = 0; stage < kStages; ++stage)
+    b.warpgroup_mma(storage, kSide, kRow / 16, sum,
+                    {staged[0][group * (kRow * kRow) + stage * kStage], along_result, kRow * kRow},
+                    {staged[1][b.constant(stage * kStage)], along_result, kRow * kRow});
+  b.wait_products(1);
+  b.wait_products(0);
+  const Value lane = b.let("lane", b.thread() % 32);
+  const Value to = b.let("to", (b.thread() / 32 * 16 + lane / 4) * kSide + lane % 4 * 2);
+  b.for_("j", 0, kSide / 8, kFullUnroll, [&](Value j) {
+    for (int half = 0; half < 2; ++half)
+      b.store_vector(c[to + j * 8 + half * 8 * kSide],
+                     {b.read(sum, j * 4 + 2 * half), b.read(sum, j * 4 + (2 * half + 1))});
+  });
+  return b.finish();
+}
+
 // The layouts of two mma.m16n8k8 one after the other (PTX ISA).
 Kernel real_product() {
   Builder b("real_product", 32, Math::Tf32, "c = a * b, 16 x 8 x 16; and a, rounded.");

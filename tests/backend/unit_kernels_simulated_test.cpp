@@ -52,6 +52,25 @@ TEST(UnitKernelsSimulated, MatrixProduct) {
   }
 }
 
+TEST(UnitKernelsSimulated, WarpgroupProduct) {
+  for (const Storage storage : {Storage::BF16, Storage::F16})
+    for (const bool along_result : {false, true}) {
+      constexpr int kSide = 128;
+      std::vector<GlobalBuffer> b{input_buffer(storage, values(kSide * kSide, 7, 11, 5)),
+                                  input_buffer(storage, values(kSide * kSide, 5, 13, 6)),
+                                  output_buffer(Storage::F32, kSide * kSide)};
+      expect_clean(kernel::test::run(warpgroup_product(storage, along_result), 1, b));
+      const auto at = [&](std::size_t buffer, std::size_t extent, std::size_t k) {
+        return b[buffer].values[along_result ? k * kSide + extent : extent * kSide + k];
+      };
+      for (std::size_t i = 0; i < kSide * kSide; ++i) {
+        float sum = 0;  // integers: exact in any order
+        for (std::size_t k = 0; k < kSide; ++k) sum += at(0, i / kSide, k) * at(1, i % kSide, k);
+        ASSERT_EQ(b[2].values[i], sum) << i;
+      }
+    }
+}
+
 TEST(UnitKernelsSimulated, RealProduct) {
   std::vector<GlobalBuffer> b{input_buffer(Storage::F32, values(256, 1237, 16381, 8190)),
                               input_buffer(Storage::F32, values(128, 5, 15, 7)),

@@ -73,10 +73,11 @@ class Units : public rondo::testing::GpuTest {
   }
 
   Status run(const Kernel& kernel, std::int64_t blocks, std::vector<Buffer>& buffers,
-             std::vector<std::int32_t> numbers = {}) const {
+             std::vector<std::int32_t> numbers = {}, const std::string& before = "") const {
     const auto nvrtc = Nvrtc::get();
     if (!nvrtc) return nvrtc.error();
-    const auto code = (*nvrtc)->compile(backend::cuda::emit({&kernel}), "units.cu", gpu_->info.arch());
+    const auto code =
+        (*nvrtc)->compile(before + backend::cuda::emit({&kernel}), "units.cu", gpu_->info.arch());
     if (!code) return code.error();
     const auto module = Module::load(code->cubin);
     if (!module) return module.error();
@@ -162,6 +163,29 @@ TEST_F(Units, MatrixProduct) {
       return sum;
     });
   }
+}
+
+// By the tensor cores themselves, and by each warp where there are none that do.
+TEST_F(Units, WarpgroupProduct) {
+  constexpr int kSide = 128;
+  for (const Storage storage : {Storage::BF16, Storage::F16})
+    for (const bool along_result : {false, true})
+      for (const char* before : {"", "#undef __CUDA_ARCH_FEAT_SM90_ALL\n"}) {
+        std::vector<Buffer> buffers{filled(storage, kSide * kSide, [](int i) { return i * 7 % 11 - 5; }),
+                                    filled(storage, kSide * kSide, [](int i) { return i * 5 % 13 - 6; }),
+                                    untouched(Storage::F32, kSide * kSide)};
+        const Status status = run(samples::warpgroup_product(storage, along_result), 1, buffers, {}, before);
+        ASSERT_TRUE(status.ok()) << status.error().message;
+        const auto at = [&](std::size_t buffer, int extent, int k) {
+          return buffers[buffer]
+              .values[static_cast<std::size_t>(along_result ? k * kSide + extent : extent * kSide + k)];
+        };
+        expect_values(buffers[2], [&](int i) {
+          double sum = 0;  // integers: exact in any order
+          for (int k = 0; k < kSide; ++k) sum += at(0, i / kSide, k) * at(1, i % kSide, k);
+          return sum;
+        });
+      }
 }
 
 // Integers of 13 and 3 bits: three terms lose nothing, tf32 rounds the large ones, ties away from zero.

@@ -150,6 +150,59 @@ TEST(VerifyUnits, ProductsOfFp32) {
   expect_finding(mma(Storage::F16, 0, 8, 1), "outside pairs[6]");
 }
 
+TEST(VerifyUnits, ProductsOfWarpgroups) {
+  Builder b("k", 256);
+  const Memory first = b.shared("first", Storage::BF16, 8192);
+  b.shared("odd", Storage::BF16, 8);
+  const Memory later = b.shared("later", Storage::BF16, 8192), reals = b.shared("reals", Storage::F32, 4096);
+  const Memory global = b.input("global", Storage::BF16);
+  const Array acc = b.array("acc", Type::F32, 64), pairs = b.array("pairs", Type::I32, 64);
+  const auto panels = [&](const Memory& memory, int index, bool along_result = false, int panel = 0) {
+    return PanelOperand{memory[b.constant(index)].ref, along_result, panel};
+  };
+  const auto with = [&](Stmt stmt) {
+    Kernel kernel = raw(b);
+    kernel.body.push_back(std::move(stmt));
+    return kernel;
+  };
+  const auto mma = [&](int columns, int steps, const PanelOperand& left, const PanelOperand& right,
+                       Storage storage = Storage::BF16) {
+    return with({WarpgroupMma{storage, columns, steps, {acc.id, b.constant(0).id()}, left, right}});
+  };
+  const PanelOperand sound = panels(first, 0);
+  expect_sound(mma(128, 4, sound, sound));
+  expect_sound(mma(16, 1, panels(first, 512 + 48), panels(first, 1024, true)));
+  expect_sound(mma(128, 8, panels(first, 512, true), panels(first, 0, true, 4096)));
+  expect_sound(with({WaitProducts{1}}));
+  expect_sound(with({PublishOperands{}}));
+  expect_finding(with({WaitProducts{-1}}), "a negative number of products");
+  for (const int columns : {0, 8, 24, 272})
+    expect_finding(mma(columns, 4, sound, sound), "columns; multiples of 16 up to 256 are legal");
+  expect_finding(mma(256, 4, sound, sound), "elements 0 to 127 reach outside acc[64]");
+  expect_finding(mma(128, 0, sound, sound), "0 steps");
+  expect_finding(mma(128, 5, sound, sound), "5 steps of 16; a row has 64 elements");
+  expect_finding(mma(128, 4, panels(first, 8), sound), "an operand from element 8 on");
+  expect_finding(mma(128, 4, panels(first, 64), sound), "an operand from element 64 on");
+  expect_finding(mma(128, 4, sound, panels(first, 16, true, 4096)), "not the start of eight rows");
+  expect_finding(mma(128, 4, sound, panels(first, 0, true)), "panels 0 elements apart");
+  expect_finding(mma(128, 4, sound, panels(first, 0, true, 500)), "multiples of 512 are legal");
+  expect_finding(mma(128, 4, sound, panels(later, 0)), "later begins at byte 16400 of shared memory");
+  expect_finding(mma(128, 4, sound, panels(reals, 0)), "operands are shared arrays of bf16");
+  expect_finding(mma(128, 4, sound, panels(global, 0)), "operands are shared arrays of bf16");
+  expect_finding(mma(128, 4, sound, sound, Storage::F32), "bf16 and fp16 are legal");
+  expect_finding(with({WarpgroupMma{Storage::BF16, 128, 4, {pairs.id, b.constant(0).id()}, sound, sound}}),
+                 "pairs is i32, not f32");
+  Kernel uneven = mma(128, 4, sound, sound);
+  uneven.threads = 192;
+  expect_finding(uneven, "192 threads are no whole number of warpgroups");
+  // Under a condition that threads do not share.
+  for (const Stmt& stmt :
+       {Stmt{WarpgroupMma{Storage::BF16, 128, 4, {acc.id, b.constant(0).id()}, sound, sound}},
+        Stmt{WaitProducts{0}}})
+    expect_finding(with({If{(b.thread() < 128).id(), {stmt}, {}}}),
+                   "may differ between threads of the block");
+}
+
 TEST(VerifyUnits, RoundedToTf32) {
   Units u;
   const auto rounded = [&](Value value, Type type) {

@@ -13,6 +13,9 @@ using namespace kernel;
 
 namespace {
 
+constexpr int kAlignment = 16;         // of shared memory: the widest access
+constexpr int kPanelAlignment = 1024;  // with operands of warpgroups in it (kernel::PanelOperand)
+
 // Lines of code with comments on their right, in one column.
 struct Annotated {
   std::string code;
@@ -134,7 +137,7 @@ std::string mbarrier_setup(const Kernel& kernel, const Names& names, Prelude& pr
   return text + (kernel.cluster > 1 ? "  }\n  cluster_barrier();\n" : "  }\n  __syncthreads();\n");
 }
 
-std::string shared_arrays(const Kernel& kernel, const Names& names, Prelude& prelude) {
+std::string shared_arrays(const Kernel& kernel, const Names& names, int alignment, Prelude& prelude) {
   if (kernel.shared.empty() && kernel.mbarriers.empty()) return "";
   const std::vector<std::int64_t> offsets = shared_offsets(kernel);
   std::vector<Annotated> lines;
@@ -152,18 +155,20 @@ std::string shared_arrays(const Kernel& kernel, const Names& names, Prelude& pre
         {shared_pointer("mbarrier", names.mbarrier(static_cast<MbarrierId>(i)), barrier_offsets[i]),
          one_line(kernel.mbarriers[i].comment)});
   }
-  return "  extern __shared__ __align__(16) unsigned char shared_memory[];\n" + aligned(lines, "  ");
+  return fmt::format("  extern __shared__ __align__({}) unsigned char shared_memory[];\n", alignment) +
+         aligned(lines, "  ");
 }
 
-std::string kernel_text(const Kernel& kernel, Prelude& prelude) {
+std::string kernel_text(const Kernel& kernel, int alignment, Prelude& prelude) {
   const Names names(kernel);
   Uses uses;
   // The body first: it tells which constants and built-ins stand above it.
   const std::string body = StatementWriter(kernel, names, prelude, uses).write(kernel.body, 1);
   std::string text = kernel.comment.empty() ? "" : comment_lines(kernel.comment, "");
   text += signature(kernel, names, prelude);
-  const std::string top = constants(kernel, names, uses, prelude) + shared_arrays(kernel, names, prelude) +
-                          builtins(kernel, uses) + mbarrier_setup(kernel, names, prelude);
+  const std::string top = constants(kernel, names, uses, prelude) +
+                          shared_arrays(kernel, names, alignment, prelude) + builtins(kernel, uses) +
+                          mbarrier_setup(kernel, names, prelude);
   text += top;
   if (!top.empty() && !body.empty()) text += '\n';
   return text + body + "}\n";
@@ -175,7 +180,11 @@ std::string emit(const std::vector<const Kernel*>& kernels) {
   Prelude prelude;
   std::vector<std::string> texts;
   texts.reserve(kernels.size());
-  for (const Kernel* kernel : kernels) texts.push_back(kernel_text(*kernel, prelude));
+  // One for all: they declare one name.
+  const bool panels = std::any_of(kernels.begin(), kernels.end(),
+                                  [](const Kernel* kernel) { return !accumulators(*kernel).empty(); });
+  const int alignment = panels ? kPanelAlignment : kAlignment;
+  for (const Kernel* kernel : kernels) texts.push_back(kernel_text(*kernel, alignment, prelude));
   std::string unit = prelude.text();
   for (const std::string& text : texts) {
     if (!unit.empty()) unit += '\n';

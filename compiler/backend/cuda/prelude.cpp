@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kInline = "__device__ __forceinline__";
 
 // In the order their text stands in.
-std::array<const std::vector<Helper>*, 4> tables() {
-  return {&memory_helpers(), &tensor_helpers(), &sync_helpers(), &math_helpers()};
+std::array<const std::vector<Helper>*, 5> tables() {
+  return {&memory_helpers(), &tensor_helpers(), &warpgroup_helpers(), &sync_helpers(), &math_helpers()};
 }
 
 const Helper* find(std::string_view name) {
@@ -138,6 +138,12 @@ std::string Prelude::require(const VectorAccess& access) {
   return name(access);
 }
 
+std::string Prelude::require(const WarpgroupProduct& product) {
+  products_.insert(product);
+  for (const std::string_view needed : needs(product)) require(needed);
+  return name(product);
+}
+
 // Functions of one line stand together, others, and those with a comment, by themselves.
 std::string Prelude::text() const {
   std::string text;
@@ -152,6 +158,7 @@ std::string Prelude::text() const {
     for (const Helper& helper : *table)
       if (required_.contains(helper.name)) put(helper.text);
   for (const VectorAccess& access : accesses_) put(access.store ? define_store(access) : define_load(access));
+  for (const WarpgroupProduct& product : products_) put(define(product));
   return text;
 }
 
@@ -159,6 +166,9 @@ std::vector<std::string> helper_names() {
   std::vector<std::string> names;
   for (const auto* table : tables())
     for (const Helper& helper : *table) names.emplace_back(helper.name);
+  for (Storage storage : {Storage::BF16, Storage::F16})
+    for (int columns = 16; columns <= 256; columns += 16)
+      names.push_back(name(WarpgroupProduct{storage, columns}));
   for (bool store : {false, true})
     for (bool streaming : {false, true}) {
       for (Storage storage : {Storage::F32, Storage::BF16, Storage::F16, Storage::I32})

@@ -2,6 +2,7 @@
 // are printed.
 #pragma once
 
+#include <compare>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,9 +24,10 @@ struct Helper {
 
 const std::vector<Helper>&
 memory_helpers();  // aliases, 16-bit conversion, asynchronous copies (memory_helpers.cpp)
-const std::vector<Helper>& tensor_helpers();  // packed pairs, ldmatrix, mma (tensor_helpers.cpp)
-const std::vector<Helper>& sync_helpers();    // barriers, mbarriers, clusters, grid flags (sync_helpers.cpp)
-const std::vector<Helper>& math_helpers();    // scalar functions (math_helpers.cpp)
+const std::vector<Helper>& tensor_helpers();     // packed pairs, ldmatrix, mma (tensor_helpers.cpp)
+const std::vector<Helper>& warpgroup_helpers();  // for products of warpgroups (warpgroup_helpers.cpp)
+const std::vector<Helper>& sync_helpers();  // barriers, mbarriers, clusters, grid flags (sync_helpers.cpp)
+const std::vector<Helper>& math_helpers();  // scalar functions (math_helpers.cpp)
 
 // Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32
 // whatever they hold.
@@ -40,6 +42,16 @@ struct VectorAccess {
 };
 std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming, load_pairs_x2
 
+// A product of a warpgroup, all registers of whose accumulator its text names (warpgroup_helpers.cpp).
+struct WarpgroupProduct {
+  kernel::Storage storage;  // BF16 or F16
+  int columns;              // a multiple of 16, up to 256
+  auto operator<=>(const WarpgroupProduct&) const = default;
+};
+std::string name(const WarpgroupProduct& product);  // e.g. warpgroup_mma_bf16_x128
+std::string define(const WarpgroupProduct& product);
+std::vector<std::string_view> needs(const WarpgroupProduct& product);  // names of the tables
+
 // How an element of the storage type is spelled: float, int, bf16, fp16 (the last two are aliases to
 // require()).
 std::string_view element_type(kernel::Storage storage);
@@ -51,6 +63,7 @@ class Prelude {
   void require(std::string_view name);
   // Asks for the helper of a vector access and returns its name.
   std::string require(const VectorAccess& access);
+  std::string require(const WarpgroupProduct& product);
 
   // Everything asked for, in an order that compiles.
   std::string text() const;
@@ -58,6 +71,7 @@ class Prelude {
  private:
   std::set<std::string_view> required_;
   std::set<VectorAccess> accesses_;
+  std::set<WarpgroupProduct> products_;
 };
 
 // Every name a prelude may define: kernels must not use them for their own registers.

@@ -17,6 +17,14 @@ bool counts_vain_waits(const kernel::Kernel& kernel) {
   return kernel.cluster > 1 && kernel.status >= 0 && !kernel.mbarriers.empty();
 }
 
+std::set<ArrayId> accumulators(const Kernel& kernel) {
+  std::set<ArrayId> arrays;
+  for_each_statement(kernel.body, [&](const Stmt& stmt) {
+    if (const auto* mma = std::get_if<WarpgroupMma>(&stmt.node)) arrays.insert(mma->acc.array);
+  });
+  return arrays;
+}
+
 std::string comment_lines(std::string_view text, std::string_view indent) {
   std::string lines;
   while (true) {
@@ -37,7 +45,8 @@ StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelu
       expressions_(kernel, names, prelude, uses),
       reads_(reads_of(kernel)),
       awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)),
-      signalled_by_others_(kernel::signalled_by_other_blocks(kernel)) {}
+      signalled_by_others_(kernel::signalled_by_other_blocks(kernel)),
+      accumulators_(accumulators(kernel)) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -214,6 +223,26 @@ struct StatementWriter::Visit {
     call(fmt::format("load_matrix_x{}{}", s.count, s.transposed ? "_transposed" : ""),
          w.expressions_.address(s.into), "&" + w.expressions_.element(s.row));
   }
+
+  // Panels lie 8 elements apart where there is but one: the hardware does not look.
+  void operator()(const WarpgroupMma& s) const {
+    const auto panel = [](const PanelOperand& operand) { return std::max(operand.panel, 8); };
+    w.line(fmt::format("{}<{}, {}, {}, {}, {}>({}, &{}, &{});",
+                       w.prelude_.require(WarpgroupProduct{s.storage, s.columns}), s.steps, s.a.along_result,
+                       s.b.along_result, panel(s.a), panel(s.b), w.expressions_.address(s.acc),
+                       w.expressions_.element(s.a.first), w.expressions_.element(s.b.first)));
+  }
+  void operator()(const WaitProducts& s) const {
+    w.prelude_.require("wait_products");
+    w.line(fmt::format("wait_products<{}>();", s.pending));
+    if (s.pending > 0) return;
+    w.prelude_.require("settle");
+    for (const ArrayId acc : w.accumulators_) {
+      const int size = w.kernel_.arrays[static_cast<std::size_t>(acc)].size;
+      w.line(fmt::format("settle<{}>({});", size, w.names_.array(acc)));
+    }
+  }
+  void operator()(const PublishOperands&) const { call("publish_operands"); }
 
   void operator()(const MbarrierArrive& s) const {
     const std::string barrier = w.expressions_.address(s.barrier);

@@ -9,6 +9,9 @@
 
 namespace rondo::backend::cuda {
 
+// Register arrays that products of warpgroups are added to.
+std::set<kernel::ArrayId> accumulators(const kernel::Kernel& kernel);
+
 // The text as `//` comments, one a line, each preceded by `indent`; a backslash at the end would join the
 // next line.
 std::string comment_lines(std::string_view text, std::string_view indent);
@@ -39,6 +42,7 @@ class StatementWriter {
   std::vector<int> reads_;                            // of each register
   std::set<int> awaited_in_two_roles_;                // named barriers
   std::set<kernel::MbarrierId> signalled_by_others_;  // by other blocks of the cluster
+  std::set<kernel::ArrayId> accumulators_;            // of products of warpgroups
   std::string out_;
   int level_ = 0;
 };
