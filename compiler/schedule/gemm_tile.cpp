@@ -22,8 +22,9 @@ constexpr int kLeastCopied = 4;        // bytes of an asynchronous copy (PTX ISA
 
 // Blocks of the usual size that fit an SM hide each other's waiting: asks for registers of two.
 constexpr int kThreadsOfTwoBlocks = 512;
-constexpr int kSumsOfTwoBlocks = 64;   // accumulators a thread, at most
-constexpr int kVectorOfTwoBlocks = 4;  // narrower copies are many, and take registers of their own
+constexpr int kSumsOfTwoBlocks = 64;           // accumulators a thread, at most
+constexpr int kBytesOfTwoBlocks = 227 * 1024;  // shared memory of an SM of sm_90
+constexpr int kVectorOfTwoBlocks = 4;          // narrower copies are many, and take registers of their own
 
 }  // namespace
 
@@ -35,8 +36,10 @@ GemmTile::GemmTile(kernel::Builder& builder, const Problem& problem, const GemmP
   check();
   const int ring = p_.stages * stage_elements(), result = tile(p_.tile_m, p_.tile_n).elements();
   ring_ = builder.shared("ring", problem.storage, std::max(ring, result), "[stages][A, B]; then C");
-  if (2 * p_.threads() <= kThreadsOfTwoBlocks && fragments_m() * fragments_n() * 4 <= kSumsOfTwoBlocks &&
-      p_.vector >= kVectorOfTwoBlocks && tensor_cores())
+  const bool two_fit = !p_.warpgroups || 2 * ring * element_bytes() <= kBytesOfTwoBlocks;
+  if (two_fit && 2 * p_.threads() <= kThreadsOfTwoBlocks &&
+      fragments_m() * fragments_n() * 4 <= kSumsOfTwoBlocks && p_.vector >= kVectorOfTwoBlocks &&
+      tensor_cores())
     builder.set_min_blocks(kThreadsOfTwoBlocks / p_.threads());
 }
 
@@ -56,6 +59,7 @@ void GemmTile::check() const {
     const int abreast = p_.threads() / per_row;
     require(abreast >= t.rows || t.rows % abreast == 0, "rows copied side by side divide the tile");
   }
+  if (p_.warpgroups) check_warpgroups();
 }
 
 GemmTile::Tile GemmTile::tile(int rows, int columns) const {
@@ -64,6 +68,7 @@ GemmTile::Tile GemmTile::tile(int rows, int columns) const {
 
 GemmTile::Tile GemmTile::tile(Side side) const {
   const int extent = side == Side::A ? p_.tile_m : p_.tile_n;
+  if (p_.warpgroups) return rows_ == Rows::AlongSum ? Tile{extent, p_.tile_k, 0} : Tile{p_.tile_k, extent, 0};
   return rows_ == Rows::AlongSum ? tile(extent, p_.tile_k) : tile(p_.tile_k, extent);
 }
 
@@ -82,6 +87,11 @@ void GemmTile::begin() {
   b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
          [&](Value i) { b.write(sums_, i, b.real(0)); });
   if (!tensor_cores()) return name_reals();
+  if (p_.warpgroups) {
+    panel_a_ = panel_column(dealt_a_, Side::A);
+    panel_b_ = panel_column(dealt_b_, Side::B);
+    return;
+  }
   const int sets = p_.tile_k > kMmaK ? 2 : 1;
   a_ = b.array("a_pairs", Type::I32, sets * fragments_m() * 4);
   b_ = b.array("b_pairs", Type::I32, sets * fragments_n() * 2);
@@ -103,15 +113,11 @@ void GemmTile::begin() {
 // (each thread waits for its own copies first; PTX ISA, cp.async.wait_group) and that the slot before it is
 // free again.
 void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
+  if (p_.warpgroups) return walk_warpgroups(count, stage);
   auto& b = builder_;
   const Value stages = b.named("kStages", p_.stages, "stages in flight");
   to_slot_ = b.variable("to_slot", b.constant(0));
   const Value slot = b.variable("slot", b.constant(0));
-  const auto advance = [&](Value which) {
-    const Value elements = b.named("kStage", stage_elements(), "elements a stage");
-    const std::int64_t last = std::int64_t{stage_elements()} * (p_.stages - 1);
-    b.assign(which, b.select(which == last, b.constant(0), which + elements));
-  };
   b.for_("stage", b.constant(0), count + (stages - 1), b.constant(1), 1, [&](Value index) {
     b.wait_copies(p_.stages - 2);
     b.barrier();
@@ -123,14 +129,21 @@ void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
     });
     b.if_(index < count, [&] {
       stage(index);
-      advance(to_slot_);
+      b.assign(to_slot_, next_slot(to_slot_));
     });
     b.commit_copies();
     b.if_(index >= stages - 1, [&] {
       b.for_("k", 1, p_.tile_k / kMmaK, kFullUnroll, [&](Value k) { multiply_step(k); });
-      advance(slot);
+      b.assign(slot, next_slot(slot));
     });
   });
+}
+
+Value GemmTile::next_slot(Value slot) {
+  auto& b = builder_;
+  const Value elements = b.named("kStage", stage_elements(), "elements a stage");
+  const std::int64_t last = std::int64_t{stage_elements()} * (p_.stages - 1);
+  return b.select(slot == last, b.constant(0), slot + elements);
 }
 
 // Deals the vectors of a tile to the threads: neighbours in a row to neighbours.
@@ -153,7 +166,9 @@ void GemmTile::stage(Side side, const Copy& copy) {
   const Tile t = tile(side);
   const int before = side == Side::A ? 0 : tile(Side::A).elements();
   each_turn(dealt(side), t, [&](Value turn, Value row) {
-    copy(ring_[to_slot_ + row * t.pitch() + dealt(side).column + before], turn, row);
+    const Value in_tile = p_.warpgroups ? row * kPanel + (side == Side::A ? panel_a_ : panel_b_)
+                                        : row * t.pitch() + dealt(side).column;
+    copy(ring_[to_slot_ + in_tile + before], turn, row);
   });
 }
 

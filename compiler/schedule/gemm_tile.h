@@ -5,7 +5,8 @@
 // Warps stand in a grid of warps_m x warps_n over the tile. With 16-bit storage each loads fragments by
 // ldmatrix, adds with mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix
 // instructions). With fp32 storage a lane has the same places of C and adds by multiply-adds
-// (gemm_tile_reals.cpp).
+// (gemm_tile_reals.cpp); with `warpgroups` the tensor cores read the operands themselves
+// (gemm_tile_warpgroups.cpp).
 #pragma once
 
 #include <functional>
@@ -23,6 +24,9 @@ struct GemmParameters {
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
   int vector = 8;  // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
   int splits = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
+  // Products by warpgroups (sm_90; gemm_tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
+  // tile_n columns, tile_k 64, whole copies of 16 bytes, 3 stages or more.
+  bool warpgroups = false;
 
   int threads() const { return 32 * warps_m * warps_n; }
 };
@@ -87,6 +91,7 @@ class GemmTile {
   };
   Tile tile(int rows, int columns) const;
   Tile tile(Side side) const;
+  static constexpr int kPanel = 64;  // elements a row of an operand of warpgroups (kernel::PanelOperand)
   bool tensor_cores() const { return problem_.storage != kernel::Storage::F32; }
   int element_bytes() const { return kernel::storage_bytes(problem_.storage); }
   Dealt deal(const std::string& name, const Tile& tile);
@@ -100,7 +105,13 @@ class GemmTile {
   void multiply_along_sum(kernel::Value four);
   void multiply_along_result(kernel::Value k);
   void add_product(kernel::Value i, int half, int j, int side, kernel::Value a, kernel::Value b);
+  // The forms with `warpgroups`.
+  kernel::Value panel_column(const Dealt& dealt, Side side);
+  void walk_warpgroups(kernel::Value count, const std::function<void(kernel::Value stage)>& stage);
+  void multiply_stage(kernel::Value slot);
+  kernel::Value next_slot(kernel::Value slot);
   void check() const;
+  void check_warpgroups() const;
 
   int fragments_m() const { return p_.tile_m / p_.warps_m / 16; }  // m16 blocks of a warp
   int fragments_n() const { return p_.tile_n / p_.warps_n / 8; }   // n8 blocks of a warp
@@ -113,6 +124,7 @@ class GemmTile {
   kernel::Memory ring_;
   kernel::Array sums_, a_, b_;
   Dealt dealt_a_, dealt_b_;
+  kernel::Value panel_a_, panel_b_;  // with `warpgroups`: where in a row of 64 this thread's copies go
   kernel::Value warp_m_, warp_n_, lane_, a_lane_, b_lane_;
   kernel::Value to_slot_;          // first element of the slot that is being filled
   kernel::Value a_rows_, b_rows_;  // rows this lane names (fp32: reads), in the slot that is multiplied

@@ -18,6 +18,7 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
   if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
   for (const int dim : {64, 72, 768, 2048}) {
     Problem problem;
+    problem.arch = GetParam();
     problem.sizes = {.batch = 16, .time = 1024, .heads = dim == 64 ? 12 : 1, .dim = dim};
     problem.storage = dim == 72     ? kernel::Storage::F16
                       : dim == 2048 ? kernel::Storage::F32

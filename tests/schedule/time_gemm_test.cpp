@@ -174,6 +174,9 @@ TEST_P(TimeGemm, MatrixGradientsAgreeToTheBit) {
 // Tiles that no head gets by itself: one k-step, deep stages, narrow copies.
 constexpr GemmParameters kSmall{32, 64, 16, 2, 1, 2, 4, 1}, kDeep{64, 32, 64, 3, 2, 1, 2, 1},
     kLarge{128, 128, 64, 3, 2, 2, 8, 1};
+// By warpgroups: one group and two, one panel of columns and all there can be.
+constexpr GemmParameters kOneGroup{64, 64, 64, 3, 4, 1, 8, 1, true},
+    kGroups{128, 128, 64, 3, 8, 1, 8, 1, true}, kWide{128, 256, 64, 4, 8, 1, 8, 1, true};
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, TimeGemm,
@@ -183,7 +186,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{72, 1, 130, 1, Storage::F16, 8}, Case{136, 1, 130, 1, Storage::BF16, 0},
                       Case{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
                       Case{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
-                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep}, Case{5, 3, 9, 2, Storage::F32, 3},
+                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
+                      Case{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
+                      Case{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
+                      Case{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
+                      Case{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, Case{5, 3, 9, 2, Storage::F32, 3},
                       Case{40, 3, 70, 2, Storage::F32, 4}, Case{72, 1, 130, 1, Storage::F32, 8},
                       Case{136, 1, 2, 1, Storage::F32, 4}));
 
