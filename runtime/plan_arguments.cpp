@@ -243,8 +243,8 @@ Status PlanArguments::place(const PlanTensor& tensor, const Bindings& bindings, 
   }
   if (tensor.ref.role == Role::Scratch) {
     const auto index = static_cast<std::size_t>(tensor.ref.tensor);
-    const Status status = in_workspace(call.regions.scratch + scratch_offset(index, call.batch, call.time),
-                                       scratch_units_[index]);
+    Status status = in_workspace(call.regions.scratch + scratch_offset(index, call.batch, call.time),
+                                 scratch_units_[index]);
     place.strides = {tensor.unit * call.time, tensor.unit};
     return status;
   }

@@ -161,7 +161,7 @@ Value Builder::to_real(Value a) {
   return a.type() == Type::F32 ? a : Value{this, add({Type::F32, CastExpr{a.id()}})};
 }
 
-Value Builder::math(scalar::Op op, std::vector<Value> args) {
+Value Builder::math(scalar::Op op, const std::vector<Value>& args) {
   std::vector<ExprId> ids;
   for (const Value& a : args) {
     if (a.type() != Type::F32) misuse("a scalar function of other than F32");
@@ -388,7 +388,7 @@ void Builder::if_(Value condition, const std::function<void()>& then_body,
 void Builder::comment(const std::string& text) { put({Comment{text}}); }
 
 Kernel Builder::finish() {
-  Kernel result = simplify(std::move(kernel_));
+  Kernel result = simplify(kernel_);
   const std::vector<std::string> findings = verify(result);
   if (!findings.empty()) misuse("kernel " + result.name + ": " + findings.front());
   return result;

@@ -106,7 +106,7 @@ class Builder {
   Value builtin(Builtin which);
   Value wide(Value a);     // to I64
   Value to_real(Value a);  // I32 or Pred to F32
-  Value math(scalar::Op op, std::vector<Value> args);
+  Value math(scalar::Op op, const std::vector<Value>& args);
   Value select(Value condition, Value a, Value b);
   Value pack(Storage storage, Value low, Value high);
   Value unpack(Storage storage, Value pair, bool high);

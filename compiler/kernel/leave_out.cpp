@@ -147,7 +147,7 @@ Kernel leave_out(Kernel kernel, Part part) {
   if (!remove(kernel, part)) return kernel;
   if (!kernel.comment.empty()) kernel.comment += '\n';
   kernel.comment += std::string("without ") + part_name(part) + ": the results are wrong";
-  return simplify(std::move(kernel));
+  return simplify(kernel);
 }
 
 bool has_part(const Kernel& kernel, Part part) {

@@ -179,7 +179,7 @@ void drop_unused_names(Kernel& kernel) {
 
 }  // namespace
 
-Kernel simplify(Kernel kernel) {
+Kernel simplify(const Kernel& kernel) {
   Kernel result = kernel;
   result.expressions.clear();
   result.named_uses.clear();

@@ -65,10 +65,13 @@ void multiply_add(const Mma& mma, Lanes* acc, const Lanes* a, const Lanes* b) {
     gather_reals(a, b, operands, [](float value, bool) { return value; });
     add_product(operands, sum);
   } else {
-    for (const auto& [left_small, right_small] : {std::pair{true, false}, {false, true}, {false, false}}) {
+    struct Small {
+      bool left, right;
+    };
+    for (const Small small : {Small{true, false}, {false, true}, {false, false}}) {
       gather_reals(a, b, operands, [&](float value, bool left) {
         const Tf32Parts parts = split_tf32(value);
-        return (left ? left_small : right_small) ? parts.small : parts.big;
+        return (left ? small.left : small.right) ? parts.small : parts.big;
       });
       add_product(operands, sum);
     }

@@ -90,13 +90,13 @@ void Warp::act(const PublishShared&, GroupContext& context) {
 // Sums in double, rounded to float after each step, as for Mma (simulator_tensor.h).
 void Warp::finish(const Product& product, GroupContext& context) {
   const WarpgroupMma& mma = *product.mma;
-  const int sum = mma.steps * kStep;
+  const std::size_t sum = static_cast<std::size_t>(mma.steps) * kStep;
   const auto gather = [&](const PanelOperand& operand, std::int64_t first, int from, int count) {
-    std::vector<double> values(static_cast<std::size_t>(count * sum));
+    std::vector<double> values(static_cast<std::size_t>(count) * sum);
     each_element(operand, first, from, count, mma.steps, [&](int extent, int k, std::int64_t at) {
       const Span one = span(operand.first, at, 1);
       if (!context.memory.read_operand(one, thread(0), product.started)) return;
-      values[static_cast<std::size_t>(extent * sum + k)] =
+      values[static_cast<std::size_t>(extent) * sum + static_cast<std::size_t>(k)] =
           static_cast<double>(context.memory.data(one).values[static_cast<std::size_t>(at)]);
     });
     return values;
@@ -115,8 +115,8 @@ void Warp::finish(const Product& product, GroupContext& context) {
                       index_, block_, r));
     for (int l = 0; l < kLanes; ++l) {
       const int row = l / 4 + r / 2 % 2 * 8, column = r / 4 * 8 + l % 4 * 2 + r % 2;
-      const double* x = &left[static_cast<std::size_t>(row * sum)];
-      const double* y = &right[static_cast<std::size_t>(column * sum)];
+      const double* x = &left[static_cast<std::size_t>(row) * sum];
+      const double* y = &right[static_cast<std::size_t>(column) * sum];
       for (int step = 0; step < mma.steps; ++step) {
         double total = static_cast<double>(acc.f[l]);
         for (int k = step * kStep; k < (step + 1) * kStep; ++k) total += x[k] * y[k];

@@ -44,7 +44,7 @@ struct ExpressionCheck {
   std::string operator()(const BuiltinRead&) const { return wants(Type::I32, "a builtin"); }
   std::string operator()(const IntExpr& n) const {
     if (!is_integer(type)) return "an integer operation of type " + std::string(type_name(type));
-    if (const std::string defect = same(n.a, n.b); !defect.empty()) return defect;
+    if (std::string defect = same(n.a, n.b); !defect.empty()) return defect;
     return wants(of(n.a), "the operation");
   }
   std::string operator()(const CompareExpr& n) const {
@@ -73,7 +73,7 @@ struct ExpressionCheck {
   }
   std::string operator()(const SelectExpr& n) const {
     if (of(n.condition) != Type::Pred) return "a select's condition is a predicate";
-    if (const std::string defect = same(n.a, n.b); !defect.empty()) return defect;
+    if (std::string defect = same(n.a, n.b); !defect.empty()) return defect;
     return wants(of(n.a), "the select");
   }
   std::string operator()(const PackExpr& n) const {

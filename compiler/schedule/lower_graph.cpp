@@ -84,7 +84,7 @@ Value GraphLowering::scalar(const Node& node, const Values& values) const {
       }
   std::vector<Value> args;
   for (const NodeId operand : node.operands) args.push_back(values.at(operand));
-  return builder_.math(node.op, std::move(args));
+  return builder_.math(node.op, args);
 }
 
 // Sets values[id]; false if it was set already.

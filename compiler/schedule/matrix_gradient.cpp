@@ -7,7 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Place;
 using kernel::Value;
 using step::TensorId;
 

@@ -81,16 +81,19 @@ class SweepBuilder : PersistentBody {
   // Before the first step stand the initial states: fp32, and not part of the saved histories.
   void load_first_states() {
     auto& b = kernel_.builder();
-    for (const auto& [id, kernel_tensor] : first_)
+    for (const auto& first : first_) {
+      const step::TensorId id = first.first;
+      const kernel::Memory& memory = first.second.memory;
       for (int row = 0; row < tensor(id).rows; ++row) {
         if (!lowering_.uses(id, row)) continue;
         for (int channel = 0; channel < channels(); ++channel) {
           const Value value = b.variable(tensor(id).name + "_first", b.real(0));
           const Value place = kernel_.state_index(tensor(id).rows, row, channel);
-          kernel_.if_exists(channel, [&] { b.assign(value, b.load("first", kernel_tensor.memory[place])); });
+          kernel_.if_exists(channel, [&] { b.assign(value, b.load("first", memory[place])); });
           first_values_[{id, row}].push_back(value);
         }
       }
+    }
   }
 
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {

@@ -9,7 +9,6 @@ namespace rondo::schedule {
 namespace {
 
 using kernel::Value;
-using step::Row;
 using step::TensorId;
 using step::TensorKind;
 

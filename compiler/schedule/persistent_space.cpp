@@ -312,9 +312,10 @@ double Model::multiply(const PersistentGeometry& g) const {
     shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
   };
   if (g.reduces())
-    for (const int terms : shape.terms)
-      add(g.sum_tiles(), terms * g.columns() / 16,
-          static_cast<double>(terms * g.columns() / 16) * g.p.splits);
+    for (const int terms : shape.terms) {
+      const int k_tiles = terms * g.columns() / 16;
+      add(g.sum_tiles(), k_tiles, static_cast<double>(k_tiles) * g.p.splits);
+    }
   else
     for (const int products : shape.products) add(g.row_tiles(products), g.k_share(), g.k_tiles);
   const double sum = issue + chain + shared;

@@ -32,7 +32,8 @@ std::vector<FlatMap> MapTable::load(kernel::Builder& b, Value part, Value channe
       const int words = std::min(4, 2 * (count - c));
       const std::vector<Value> loaded = b.load_vector("map", this->pair(part, pair, channel + c), words);
       for (int word = 0; word < words; ++word)
-        maps[static_cast<std::size_t>(c + word / 2)].push_back(loaded[static_cast<std::size_t>(word)]);
+        maps[static_cast<std::size_t>(c) + static_cast<std::size_t>(word) / 2].push_back(
+            loaded[static_cast<std::size_t>(word)]);
     }
   return maps;
 }
@@ -47,7 +48,8 @@ void MapTable::store(kernel::Builder& b, Value part, Value channel, const std::v
 std::vector<Value> side_by_side(const std::vector<FlatMap>& maps, std::size_t first, int pair) {
   std::vector<Value> words;
   for (std::size_t c = first; c < std::min(first + 2, maps.size()); ++c)
-    for (int i = 0; i < 2; ++i) words.push_back(maps[c][static_cast<std::size_t>(2 * pair + i)]);
+    for (int i = 0; i < 2; ++i)
+      words.push_back(maps[c][2 * static_cast<std::size_t>(pair) + static_cast<std::size_t>(i)]);
   return words;
 }
 

@@ -172,7 +172,7 @@ void reals(Builder& b, Sink& sink, Value x) {
   for (double value : {0.1, -0.0, 1.0, -2.5, 1e-45, 3.4028234663852886e38, 1e10, kInfinity, -kInfinity,
                        std::numeric_limits<double>::quiet_NaN()})
     sink.real(b.real(value));
-  const auto math = [&](scalar::Op op, std::vector<Value> args) { return b.math(op, std::move(args)); };
+  const auto math = [&](scalar::Op op, const std::vector<Value>& args) { return b.math(op, args); };
   const Value less = math(scalar::Op::Less, {x, b.real(1)});
   const Value both = math(scalar::Op::And, {less, math(scalar::Op::Not, {x})});
   sink.real(x - (x - x) * x / (x * x));

@@ -107,6 +107,12 @@ TEST_P(SavedProducts, Tails) {
          20, {}, true);
 }
 
+// Heads whose products over all steps are made by warpgroups on sm_90: with tails in every direction, and
+// whole.
+class Warpgroups : public DenseCell {};
+TEST_P(Warpgroups, Tails) { verify({{{2, 70, 1, 136}, {TensorLayout::Order::BatchMajor, 8}, true}}); }
+TEST_P(Warpgroups, WholeTiles) { verify({{{1, 128, 1, 256}, {}, false}}); }
+
 // Products in tf32, against a loop that rounds their operands as well.
 class Tf32Products : public DenseCell {};
 TEST_P(Tf32Products, Tails) {
@@ -136,6 +142,11 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(Pass::ForwardSave, Pass::Backward),
                        ::testing::Values(Form::Block, Form::Cluster, Form::Grid, Form::Alternating)),
     name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cells, Warpgroups,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::BF16, Storage::F16),
+                                            ::testing::Values(Pass::Backward), ::testing::Values(Form::Grid)),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F32),

@@ -2,7 +2,6 @@
 // are printed.
 #pragma once
 
-#include <compare>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,7 +45,8 @@ std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2
 struct WarpgroupProduct {
   kernel::Storage storage;  // BF16 or F16
   int columns;              // a multiple of 16, up to 256
-  auto operator<=>(const WarpgroupProduct&) const = default;
+  auto key() const { return std::tuple(storage, columns); }
+  bool operator<(const WarpgroupProduct& other) const { return key() < other.key(); }
 };
 std::string name(const WarpgroupProduct& product);  // e.g. warpgroup_mma_bf16_x128
 std::string define(const WarpgroupProduct& product);
