@@ -108,7 +108,8 @@ TEST_P(SavedProducts, Tails) {
 }
 
 // Heads whose products over all steps are made by warpgroups on sm_90: with tails in every direction, and
-// whole.
+// whole. The sanitizers run this, so no blocks wait for each other: racecheck makes them so slow that they
+// give up.
 class Warpgroups : public DenseCell {};
 TEST_P(Warpgroups, Tails) { verify({{{2, 70, 1, 136}, {TensorLayout::Order::BatchMajor, 8}, true}}); }
 TEST_P(Warpgroups, WholeTiles) { verify({{{1, 128, 1, 256}, {}, false}}); }
@@ -145,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(Cells, Warpgroups,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F16),
-                                            ::testing::Values(Pass::Backward), ::testing::Values(Form::Grid)),
+                                            ::testing::Values(Pass::Backward),
+                                            ::testing::Values(Form::Alternating)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
