@@ -16,6 +16,20 @@ using step::NodeKind;
 
 namespace {
 
+// Whether a node is the same at every step, by the same of its operands.
+template <class IsFixed>
+bool is_fixed(const step::Cell& cell, const Node& node, const IsFixed& operand_is) {
+  switch (node.kind) {
+    case NodeKind::Constant:
+    case NodeKind::NamedConst:
+    case NodeKind::HeadSize: return true;
+    case NodeKind::Leaf:
+      return cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
+    case NodeKind::Scalar: return std::all_of(node.operands.begin(), node.operands.end(), operand_is);
+    default: return false;
+  }
+}
+
 // alpha * late + beta, alpha and beta the same at every step; kNoNode stands for alpha = 1 and beta = 0.
 struct Form {
   NodeId alpha = kNoNode;
@@ -52,22 +66,9 @@ class Folder {
 
   void visit(NodeId id) {
     const Node& node = original_.graph.at(id);
-    fixed_[index(id)] = stays(node);
+    fixed_[index(id)] = is_fixed(cell_, node, [&](NodeId operand) { return fixed_[index(operand)]; });
     if (!fixed_[index(id)] && node.kind == NodeKind::Scalar && fold(id, node)) return;
     form_[index(id)].late = value_[index(id)] = copy(node);
-  }
-
-  bool stays(const Node& node) const {
-    switch (node.kind) {
-      case NodeKind::Constant:
-      case NodeKind::NamedConst:
-      case NodeKind::HeadSize: return true;
-      case NodeKind::Leaf: return cell_.tensors[index(node.tensor)].kind == step::TensorKind::Param;
-      case NodeKind::Scalar:
-        return std::all_of(node.operands.begin(), node.operands.end(),
-                           [&](NodeId operand) { return fixed_[index(operand)]; });
-      default: return false;
-    }
   }
 
   // Gives the node a form if it is a sum or product with what stays, or a sigmoid.
@@ -144,7 +145,43 @@ class Folder {
   std::vector<int> uses_;
 };
 
+// Instructions that each step makes: what parameters and constants decide is made before, and a sign costs
+// nothing; nor does, `contracted`, the 1 - y of a product.
+int instructions(const step::Cell& cell, const StepGraph& step, bool contracted) {
+  int count = 0;
+  std::vector<bool> fixed(step.graph.nodes.size(), false);
+  std::vector<int> uses(step.graph.nodes.size(), 0);
+  const std::vector<NodeId> needed = reachable(step.graph, step.roots);
+  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
+  for (const NodeId root : step.roots)
+    if (root != kNoNode) ++uses[at(root)];
+  for (const NodeId id : needed)
+    for (const NodeId operand : step.graph.at(id).operands) ++uses[at(operand)];
+  const auto is_complement = [&](NodeId id) {
+    const Node& node = step.graph.at(id);
+    if (node.kind != NodeKind::Scalar || node.op != Op::Sub || uses[at(id)] != 1 || fixed[at(id)])
+      return false;
+    const Node& one = step.graph.at(node.operands[0]);
+    return one.kind == NodeKind::Constant && one.value == 1 && node.label.empty();
+  };
+  for (const NodeId id : needed) {
+    const Node& node = step.graph.at(id);
+    fixed[at(id)] = is_fixed(cell, node, [&](NodeId operand) { return fixed[at(operand)]; });
+    if (fixed[at(id)] || node.kind != NodeKind::Scalar || node.op == Op::Neg) continue;
+    const scalar::Cost& cost = scalar::info(node.op).fast;
+    count += cost.alu + cost.special;
+    if (contracted && node.op == Op::Mul &&
+        (is_complement(node.operands[0]) || is_complement(node.operands[1])))
+      --count;
+  }
+  return count;
+}
+
 }  // namespace
+
+int instructions_folded(const step::Cell& cell, const StepGraph& original) {
+  return instructions(cell, original, false) - instructions(cell, fold_parameters(cell, original), true);
+}
 
 StepGraph fold_parameters(const step::Cell& cell, const StepGraph& original) {
   return Folder(cell, original).run();

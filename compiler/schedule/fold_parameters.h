@@ -10,4 +10,7 @@ namespace rondo::schedule {
 // Values change by rounding only; for kernel::Math::Fast.
 StepGraph fold_parameters(const step::Cell& cell, const StepGraph& original);
 
+// Instructions of a step that this takes away, and x (1 - y) lowered as one multiply-add (GraphLowering).
+int instructions_folded(const step::Cell& cell, const StepGraph& original);
+
 }  // namespace rondo::schedule

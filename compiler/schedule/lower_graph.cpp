@@ -21,8 +21,13 @@ std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 }  // namespace
 
 GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
-                             const step::Graph& graph, std::vector<NodeId> roots)
-    : builder_(builder), cell_(cell), problem_(problem), graph_(graph), roots_(std::move(roots)) {
+                             const step::Graph& graph, std::vector<NodeId> roots, bool contract)
+    : builder_(builder),
+      cell_(cell),
+      problem_(problem),
+      graph_(graph),
+      roots_(std::move(roots)),
+      contract_(contract && problem.math == kernel::Math::Fast) {
   needed_ = reachable(graph_, roots_);
   uses_.assign(graph_.nodes.size(), 0);
   depth_.assign(graph_.nodes.size(), 0);
@@ -74,7 +79,7 @@ std::optional<NodeId> GraphLowering::complement(NodeId id) const {
 // x (1 - y), of which gated cells are made, as x - y x: one instruction, rounded once. An infinite x gives
 // NaN.
 Value GraphLowering::scalar(const Node& node, const Values& values) const {
-  if (node.op == scalar::Op::Mul && problem_.math == kernel::Math::Fast)
+  if (node.op == scalar::Op::Mul && contract_)
     for (const std::size_t side : {0, 1})
       if (const auto y = complement(node.operands[side]); y && values.count(*y) != 0) {
         const NodeId factor = node.operands[1 - side];

@@ -21,8 +21,9 @@ using LeafValue = std::function<kernel::Value(const step::Node&)>;
 // time loop.
 class GraphLowering {
  public:
+  // `contract`: with fast math, x (1 - y) becomes a multiply-add.
   GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
-                const step::Graph& graph, std::vector<step::NodeId> roots);
+                const step::Graph& graph, std::vector<step::NodeId> roots, bool contract = true);
 
   // Emits one channel's loop-invariant values where the builder stands now. `param` gives a parameter's
   // value.
@@ -59,6 +60,7 @@ class GraphLowering {
   const Problem& problem_;
   const step::Graph& graph_;
   std::vector<step::NodeId> roots_;
+  bool contract_;
   std::vector<step::NodeId> needed_;
   std::vector<int> uses_;        // by node: users among the needed nodes and roots
   std::vector<int> depth_;       // by node: nesting of the expression if written inline

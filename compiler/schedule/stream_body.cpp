@@ -22,7 +22,8 @@ StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const Str
       parameters_(parameters),
       stream_(name, comment, cell, problem, parameters, direction),
       step_(prepare(parameters, std::move(step))),
-      lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots) {}
+      lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots,
+                parameters.shorten == Shorten::Instructions) {}
 
 StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step) {
   if (parameters.segments > 1) {
@@ -31,10 +32,13 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
     step = std::move(linear->early);
-  } else if (parameters.shorten) {
-    return shorten_chain(cell_, problem_, step);
   }
-  return problem_.math == kernel::Math::Fast ? fold_parameters(cell_, step) : std::move(step);
+  switch (parameters.shorten) {
+    case Shorten::Nothing: break;
+    case Shorten::Chain: return shorten_chain(cell_, problem_, step);
+    case Shorten::Instructions: return fold_parameters(cell_, step);
+  }
+  return step;
 }
 
 void StreamBody::declare_params() {

@@ -24,7 +24,7 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
     return static_cast<int>(found->second);
   };
   return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
-          get("unroll"),      get("vector"),     get("loaders"),   get("shorten") != 0,
+          get("unroll"),      get("vector"),     get("loaders"),   static_cast<Shorten>(get("shorten")),
           get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,
           get("pieces") != 0, get("behind") != 0};
 }

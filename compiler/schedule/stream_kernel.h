@@ -20,15 +20,19 @@ namespace rondo::schedule {
 // for them, in even rounds and, where two rounds may be under way, in odd ones; and of that warp alone.
 constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kFollowingBarrier = 4;
 
+// How the step is rewritten: for a short chain from carry to carry (shorten_chain.h), or for few instructions
+// (fold_parameters.h). Neither is best everywhere.
+enum class Shorten { Nothing, Chain, Instructions };
+
 struct StreamParameters {
-  int channels = 64;     // a block's
-  int per_thread = 1;    // channels a thread
-  int steps = 16;        // time steps a stage
-  int stages = 4;        // stages in the ring
-  int unroll = 4;        // steps whose values are loaded together
-  int vector = 8;        // elements one asynchronous copy moves
-  int loaders = 0;       // warps that only stage inputs; 0: the computing threads do it themselves
-  bool shorten = false;  // rewrite the step for a short chain (shorten_chain.h)
+  int channels = 64;   // a block's
+  int per_thread = 1;  // channels a thread
+  int steps = 16;      // time steps a stage
+  int stages = 4;      // stages in the ring
+  int unroll = 4;      // steps whose values are loaded together
+  int vector = 8;      // elements one asynchronous copy moves
+  int loaders = 0;     // warps that only stage inputs; 0: the computing threads do it themselves
+  Shorten shorten = Shorten::Nothing;
   // Parts of a stage worked on at once, each by threads of its own; > 1 needs a step that is affine in what
   // it carries (linear_step.h) and unroll * segments == steps.
   int segments = 1;

@@ -35,6 +35,7 @@ struct Model {
   target::Speeds speeds;
   StreamTraffic traffic;
   StepCost step;
+  int folded = 0;  // instructions a step that Shorten::Instructions takes away
   std::int64_t element = 2;
   std::int64_t segment_exchange = 0;       // bytes by segment and channel
   std::int64_t team_segment_exchange = 0;  // the same, where blocks split time
@@ -121,7 +122,8 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
   const double entries = MapTable::entries(shape.states);
   const double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
-  const double slots = p.per_thread * (step.alu + step.special + overhead + maps);
+  const int alu = step.alu - (p.shorten == Shorten::Instructions ? folded : 0);
+  const double slots = p.per_thread * (alu + step.special + overhead + maps);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
   return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
          speeds.clock_hz;
@@ -178,6 +180,7 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                profile.speeds,
                stream_traffic(simple, problem.pass),
                stream_cost(simple, problem),
+               stream_instructions_folded(simple, problem),
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem, false),
                segment_exchange_bytes(simple, problem, true),

@@ -18,6 +18,7 @@ struct StreamTraffic {
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // What a step of the pass computes.
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
+int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Shorten::Instructions
 
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
 // channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by

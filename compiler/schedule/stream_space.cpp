@@ -37,6 +37,11 @@ class Space {
 
  private:
   int states() const { return static_cast<int>(cell_.next.size()); }
+  // Fewer instructions only where there are fewer.
+  int most_shorten() const {
+    if (problem_.math != kernel::Math::Fast) return 0;
+    return stream_instructions_folded(cell_, problem_) > 0 ? 2 : 1;
+  }
   std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
   // Streaming stores matter where tensors pass through the L2.
   bool passes_l2() const { return least_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
@@ -63,8 +68,8 @@ class Space {
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
   const Var loaders = s_.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  const Var shorten = s_.var("shorten", range(0, problem_.math == kernel::Math::Fast ? 1 : 0),
-                             "1: step rewritten for a short chain");
+  const Var shorten = s_.var("shorten", range(0, most_shorten()),
+                             "step rewritten, 1: for a short chain, 2: for few instructions");
   const Var segments = s_.var("segments", parts_ > 0 ? values({1, 2, 4, 7, 8, 11, 15, 16, 32}) : values({1}),
                               "parts of a stage worked on at once");
   const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
@@ -81,7 +86,7 @@ class Space {
 void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
-  s_.require(implies(segments > 1, shorten == 0), "segments");
+  s_.require(implies(segments > 1, shorten == 0 || shorten == 2), "no chain from step to step in segments");
   // With the warp that follows the carries they fill the SM's four schedulers evenly.
   s_.require(implies(segments == 7 || segments == 11 || segments == 15, cluster > 1),
              "segments beside a warp that follows the carries");

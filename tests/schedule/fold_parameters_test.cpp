@@ -142,18 +142,30 @@ TEST(FoldParameters, TheGateOfHgrnIsOneMultiplyAddOfItsTanh) {
   EXPECT_EQ(folded.graph.at(gate->operands[1]).op, scalar::Op::Tanh);
 }
 
-// What GraphLowering makes of x (1 - y), with approximate functions only.
+// What GraphLowering makes of x (1 - y) where the step is rewritten for few instructions.
 TEST(FoldParameters, AComplementIsPartOfItsProduct) {
   const Cell cell = cell_named("hgrn");
-  for (const bool fast : {false, true}) {
-    Problem problem;
-    problem.sizes = {2, 64, 1, 64};
-    problem.math = fast ? kernel::Math::Fast : kernel::Math::Accurate;
-    const KernelPlan plan = Stream().build(cell, problem, stream_in_cluster_of_two(64, false));
+  Problem problem;
+  problem.sizes = {2, 64, 1, 64};
+  for (const bool fewer : {false, true}) {
+    Parameters parameters = stream_in_cluster_of_two(64, false);
+    parameters["shorten"] = fewer ? 2 : 0;
+    const KernelPlan plan = Stream().build(cell, problem, parameters);
     const std::string text = backend::cuda::emit({&plan.launches.front().kernel});
-    EXPECT_EQ(text.find("fmaf(-f") != std::string::npos, fast);
-    EXPECT_EQ(text.find("1.0f - f") == std::string::npos, fast);
+    EXPECT_EQ(text.find("fmaf(-f") != std::string::npos, fewer);
+    EXPECT_EQ(text.find("1.0f - f") == std::string::npos, fewer);
   }
+}
+
+// What the space offers it for, and the model reckons with.
+TEST(FoldParameters, InstructionsTakenAwayAreCounted) {
+  const auto folded = [](const char* name) {
+    const Cell cell = step::simplify(cell_named(name));
+    return instructions_folded(cell, forward_of(cell));
+  };
+  EXPECT_EQ(folded("hgrn"), 3);    // product and sum of the gate with its parameter; 1 - f
+  EXPECT_EQ(folded("mingru"), 1);  // 1 - z
+  EXPECT_EQ(folded("affine"), 0);
 }
 
 }  // namespace
