@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/backend/cuda/reads.h"
+#include "compiler/backend/cuda/statements_units.h"
 #include "compiler/kernel/barrier_uses.h"
 #include "compiler/kernel/visit.h"
 
@@ -110,10 +111,9 @@ std::string converted(std::string_view conversion, std::string value) {
 }  // namespace
 
 // One node to one line (structured statements: to a block).
-struct StatementWriter::Visit {
-  StatementWriter& w;
+struct StatementWriter::Visit : StatementWriter::Units {
+  using Units::operator();
 
-  std::string text(ExprId id) const { return w.expressions_.whole(id); }
   void declare(std::string_view prefix, RegId reg, const std::string& value) const {
     w.require_type(w.kernel_.registers[static_cast<std::size_t>(reg)].type);
     w.line(fmt::format("{}{} = {};", prefix, w.declaration(reg), value));
@@ -190,120 +190,6 @@ struct StatementWriter::Visit {
     w.prelude_.require("wait_copies");
     w.line(fmt::format("wait_copies<{}>();", s.pending));
   }
-  // Where a wait that ends in vain says so.
-  std::string status() const { return w.kernel_.status < 0 ? "nullptr" : w.names_.param(w.kernel_.status); }
-  // A call of a helper.
-  template <class... Arguments>
-  void call(const std::string& helper, const Arguments&... arguments) const {
-    w.prelude_.require(helper);
-    std::string list;
-    ((list += (list.empty() ? "" : ", ") + arguments), ...);
-    w.line(fmt::format("{}({});", helper, list));
-  }
-
-  void operator()(const Barrier& s) const {
-    if (s.threads == 0) return w.line("__syncthreads();");
-    const char* helper = !s.waits                                   ? "named_barrier_arrive"
-                         : w.awaited_in_two_roles_.count(s.id) != 0 ? "named_barrier_any"
-                                                                    : "named_barrier";
-    w.prelude_.require(helper);
-    w.line(fmt::format("{}<{}, {}>();", helper, s.id, s.threads));
-  }
-  void operator()(const WarpSync&) const { w.line("__syncwarp();"); }
-  void operator()(const ClusterBarrier&) const { call("cluster_barrier"); }
-
-  void operator()(const Mma& s) const {
-    const std::string storage = s.storage != Storage::F32 ? storage_name(s.storage)
-                                : s.terms == 1            ? "tf32"
-                                                          : "tf32x3";
-    call("mma_" + storage, w.expressions_.address(s.acc), w.expressions_.address(s.a),
-         w.expressions_.address(s.b));
-  }
-  void operator()(const LoadMatrix& s) const {
-    call(fmt::format("load_matrix_x{}{}", s.count, s.transposed ? "_transposed" : ""),
-         w.expressions_.address(s.into), "&" + w.expressions_.element(s.row));
-  }
-
-  // Panels lie 8 elements apart where there is but one: the hardware does not look.
-  void operator()(const WarpgroupMma& s) const {
-    const auto panel = [](const PanelOperand& operand) { return std::max(operand.panel, 8); };
-    w.line(fmt::format("{}<{}, {}, {}, {}, {}>({}, &{}, &{});",
-                       w.prelude_.require(WarpgroupProduct{s.storage, s.columns}), s.steps, s.a.along_result,
-                       s.b.along_result, panel(s.a), panel(s.b), w.expressions_.address(s.acc),
-                       w.expressions_.element(s.a.first), w.expressions_.element(s.b.first)));
-  }
-  void operator()(const WaitProducts& s) const {
-    w.prelude_.require("wait_products");
-    w.line(fmt::format("wait_products<{}>();", s.pending));
-    if (s.pending > 0) return;
-    w.prelude_.require("settle");
-    for (const ArrayId acc : w.accumulators_) {
-      const int size = w.kernel_.arrays[static_cast<std::size_t>(acc)].size;
-      w.line(fmt::format("settle<{}>({});", size, w.names_.array(acc)));
-    }
-  }
-  void operator()(const PublishOperands&) const { call("publish_operands"); }
-
-  void operator()(const MbarrierArrive& s) const {
-    const std::string barrier = w.expressions_.address(s.barrier);
-    if (s.rank < 0) return call("mbarrier_arrive", barrier);
-    call("mbarrier_arrive_in_block", barrier, text(s.rank));
-  }
-  void operator()(const MbarrierExpect& s) const {
-    // A phase that never completed must not be told of more arrivals: too many are an error of the hardware.
-    const std::string barrier = w.expressions_.address(s.barrier);
-    if (!counts_vain_waits(w.kernel_)) return call("mbarrier_expect", barrier, text(s.bytes));
-    w.prelude_.require("mbarrier_expect");
-    w.line(fmt::format("if (!in_vain) mbarrier_expect({}, {});", barrier, text(s.bytes)));
-  }
-  void operator()(const MbarrierWait& s) const {
-    const std::string barrier = w.expressions_.address(s.barrier);
-    const char* vain = counts_vain_waits(w.kernel_) ? "in_vain |= " : "";
-    const char* helper =
-        w.signalled_by_others_.count(s.barrier.id) != 0 ? "mbarrier_wait_cluster" : "mbarrier_wait";
-    w.prelude_.require(helper);
-    w.line(fmt::format("{}{}({}, {}, {});", vain, helper, barrier, text(s.parity), status()));
-  }
-  void operator()(const StoreAsync& s) const {
-    std::string words;
-    for (ExprId value : s.values) {
-      if (!words.empty()) words += ", ";
-      const bool real = w.kernel_.expr(value).type == Type::F32;
-      words += real ? fmt::format("__float_as_int({})", text(value)) : text(value);
-    }
-    call(fmt::format("store_async_{}", s.values.size()), "&" + w.expressions_.element(s.to), text(s.rank),
-         w.expressions_.address(s.barrier), words);
-  }
-  void operator()(const GridArrive& s) const { call("grid_arrive", "&" + w.expressions_.element(s.counter)); }
-  void operator()(const GridWait& s) const {
-    call("grid_wait", "&" + w.expressions_.element(s.counter), text(s.target), status());
-  }
-
-  std::string flagged(ExprId value) const {
-    if (w.kernel_.expr(value).type != Type::F32) return text(value);
-    w.prelude_.require("flagged_word");
-    return fmt::format("flagged_word({})", text(value));
-  }
-  void operator()(const StoreFlagged& s) const {
-    std::string words;
-    for (ExprId value : s.values) words += (words.empty() ? "" : ", ") + flagged(value);
-    call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
-  }
-  void operator()(const LoadFlagged& s) const {
-    const bool reals = w.kernel_.arrays[static_cast<std::size_t>(s.into.array)].type == Type::F32;
-    const std::string helper =
-        std::string(reals ? "load_flagged_fp32" : "load_flagged") + (s.once ? "_once" : "");
-    w.prelude_.require(helper);
-    w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
-                       w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));
-  }
-  void operator()(const GridFence&) const { call("grid_fence"); }
-  void operator()(const SetRegisters& s) const {
-    const std::string helper = s.more ? "more_registers" : "fewer_registers";
-    w.prelude_.require(helper);
-    w.line(fmt::format("{}<{}>();", helper, s.count));
-  }
-
   void operator()(const Shuffle& s) const {
     const std::string from = text(s.from);
     declare("const ", s.into, fmt::format("{}(0xffffffffu, {}, {})", name_of(s.mode), from, text(s.lane)));
@@ -442,7 +328,7 @@ struct StatementWriter::Visit {
 std::string StatementWriter::write(const Body& body, int level) {
   out_.clear();
   level_ = level;
-  Visit{*this}.statements(body);
+  Visit{{*this}}.statements(body);
   return std::move(out_);
 }
 

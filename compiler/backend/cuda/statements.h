@@ -27,6 +27,7 @@ class StatementWriter {
   std::string write(const kernel::Body& body, int level);
 
  private:
+  struct Units;
   struct Visit;
 
   void line(std::string_view text);
