@@ -170,6 +170,23 @@ TEST_P(NvrtcArch, ARegisterLimitForcesSpills) {
   }
 }
 
+// Text with instructions that sm_90 has under its own name only is compiled for that name; other text is not.
+TEST(NvrtcSpecial, InstructionsOfOneArchitectureAreFound) {
+  const auto nvrtc = Nvrtc::get();
+  ASSERT_TRUE(nvrtc) << nvrtc.error().message;
+  const auto compiles = [&](const std::string& instruction) {
+    const std::string source =
+        "extern \"C\" __global__ void kernel() {\n#ifndef __CUDA_ARCH_FEAT_SM90_ALL\n#error plain "
+        "sm_90\n#endif\n"
+        "  asm volatile(\"" +
+        instruction + "\" ::: \"memory\");\n}\n";
+    return (*nvrtc)->compile(source, "special.cu", "sm_90", {}).ok();
+  };
+  EXPECT_TRUE(compiles("wgmma.fence.sync.aligned;"));
+  EXPECT_TRUE(compiles("setmaxnreg.inc.sync.aligned.u32 240;"));
+  EXPECT_FALSE(compiles("bar.sync 0;"));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, NvrtcArch,
                          ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"));
 
