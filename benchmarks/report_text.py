@@ -45,11 +45,17 @@ def table(rows):
              "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     for row in rows:
         cells = [cell_text(row), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
-                 f"{row['spread'] * 100:.1f}%", f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
+                 spread_text(row), f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
                  milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
                  row["peer"] if row.get("peer_ms") else ""]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    notes = [f"{cell_text(row)} {shape_text(row)} {row['dtype']} {row['pass']}: {row['note']}." for row in rows if "note" in row]
+    return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in notes)
+
+
+def spread_text(row):
+    """Nothing where it was not kept."""
+    return "" if row["spread"] is None else f"{row['spread'] * 100:.1f}%"
 
 
 def summary(rows):
