@@ -7,6 +7,7 @@
 #include "compiler/schedule/linear_step.h"
 #include "compiler/schedule/stream_kernel.h"
 #include "compiler/schedule/stream_maps.h"
+#include "compiler/schedule/stream_resources.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
@@ -41,16 +42,7 @@ Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
 
 int segment_parts(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
-  StepGraph step{simple.graph, {}};
-  if (problem.pass == Pass::Backward) {
-    step::BackwardStep backward = step::backward_step(simple);
-    step.roots = roots_of(backward);
-    step.graph = std::move(backward.graph);
-  } else {
-    for (const auto* rows : {&simple.next, &simple.outputs})
-      for (const step::Row& row : *rows) step.roots.push_back(row.value);
-  }
-  const std::optional<LinearStep> linear = linear_step(simple, problem, step);
+  const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
   return linear ? static_cast<int>(linear->early.roots.size()) : 0;
 }
 

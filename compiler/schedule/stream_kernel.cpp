@@ -23,6 +23,7 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
+  if (get("shorten") < 0 || get("shorten") > 2) throw std::logic_error("stream: shorten is 0, 1 or 2");
   return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
           get("unroll"),      get("vector"),     get("loaders"),   static_cast<Shorten>(get("shorten")),
           get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,

@@ -49,24 +49,20 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-namespace {
-
-StepGraph step_of(const step::Cell& cell, const Problem& problem) {
+StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
   if (problem.pass != Pass::Backward) return {cell.graph, forward_roots(cell)};
   BackwardNeeds needs = backward_needs(cell);
   const std::vector<step::NodeId> roots = roots_of(needs.step);
   return {std::move(needs.step.graph), roots};
 }
 
-}  // namespace
-
 StepCost stream_cost(const step::Cell& cell, const Problem& problem) {
-  const StepGraph step = step_of(cell, problem);
+  const StepGraph step = stream_step(cell, problem);
   return step_cost(cell, problem, step.graph, step.roots);
 }
 
 int stream_instructions_folded(const step::Cell& cell, const Problem& problem) {
-  return instructions_folded(cell, step_of(cell, problem));
+  return instructions_folded(cell, stream_step(cell, problem));
 }
 
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {

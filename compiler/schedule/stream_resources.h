@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/problem.h"
+#include "compiler/schedule/shorten_chain.h"
 #include "compiler/schedule/step_cost.h"
 #include "compiler/schedule/stream_kernel.h"
 
@@ -16,7 +17,9 @@ struct StreamTraffic {
   int moved = 0;
 };
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
-// What a step of the pass computes.
+// What a step of the pass computes: next states and outputs, or gradients of previous states, inputs and
+// parameters. What that costs.
+StepGraph stream_step(const step::Cell& cell, const Problem& problem);
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
 int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Shorten::Instructions
 

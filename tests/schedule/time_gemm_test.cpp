@@ -207,6 +207,45 @@ TEST(TimeGemmParameters, WrongOnesAreRefused) {
                std::logic_error);
 }
 
+// Products by warpgroups: where the architecture has them, the type and the copies fit, and heads fill a
+// tile.
+TEST(TimeGemmParameters, WarpgroupsMultiplyLargeHeads) {
+  const auto by_warpgroups = [](const char* arch, Storage storage, int dim, int vector) {
+    Problem problem;
+    problem.arch = arch;
+    problem.storage = storage;
+    problem.sizes = {.batch = 16, .time = 1024, .heads = 1, .dim = dim};
+    const GemmParameters product = gemm_parameters(problem, GemmUse::TimeProduct, 4, vector);
+    const GemmParameters gradient = gemm_parameters(problem, GemmUse::MatrixGradient, 4, vector);
+    EXPECT_EQ(product.warpgroups, gradient.warpgroups);
+    return product.warpgroups;
+  };
+  EXPECT_TRUE(by_warpgroups("sm_90", Storage::BF16, 768, 8));
+  EXPECT_TRUE(by_warpgroups("sm_90", Storage::F16, 136, 8));
+  EXPECT_FALSE(by_warpgroups("sm_80", Storage::BF16, 768, 8));
+  EXPECT_FALSE(by_warpgroups("sm_100", Storage::BF16, 768, 8));
+  EXPECT_FALSE(by_warpgroups("sm_90", Storage::F32, 768, 8));
+  EXPECT_FALSE(by_warpgroups("sm_90", Storage::BF16, 64, 8));
+  EXPECT_FALSE(by_warpgroups("sm_90", Storage::BF16, 768, 4));  // tensors aligned to no more
+  EXPECT_FALSE(by_warpgroups("sm_90", Storage::BF16, 772, 8));  // rows are not
+}
+
+TEST(TimeGemmParameters, WarpgroupsNeedWhatTheyNeed) {
+  Problem problem;
+  problem.sizes = {.batch = 1, .time = 128, .heads = 1, .dim = 136};
+  const auto refused = [&](auto change) {
+    GemmParameters wrong = kGroups;
+    change(wrong);
+    EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, wrong),
+                 std::logic_error);
+  };
+  EXPECT_NO_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, kGroups));
+  refused([](GemmParameters& p) { p.stages = 2; });
+  refused([](GemmParameters& p) { p.tile_k = 32; });
+  refused([](GemmParameters& p) { p.vector = 4; });
+  refused([](GemmParameters& p) { p.warps_m = 4, p.warps_n = 2; });
+}
+
 TEST(TimeGemmParameters, PartsFillTheGpuOnlyWhereTilesAreFew) {
   Problem problem;
   problem.sizes = {.batch = 16, .time = 1024, .heads = 12, .dim = 64};
