@@ -2,6 +2,8 @@
 function(rondo_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
     -Wno-restrict  # false positives of GCC 12 on std::string (GCC bug 105651)
+    # In a unity build an unnamed namespace lies in an included file, where GCC suspects two definitions.
+    $<$<BOOL:${RONDO_UNITY}>:-Wno-subobject-linkage>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   if(RONDO_SANITIZE)
@@ -10,19 +12,42 @@ function(rondo_flags target)
   endif()
 endfunction()
 
-# rondo_library(name folder LINKS ...): every .cpp of the folder (not of folders below it) as static library rondo_NAME.
-function(rondo_library name folder)
-  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+# rondo_library(folder LINKS ...): every .cpp of the folder (not of folders below it) as a static library, named after
+# the folder: compiler/kernel/ir is rondo_kernel_ir.
+function(rondo_library folder)
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
+  string(REGEX REPLACE "^compiler/" "" name ${folder})
+  string(REPLACE "/" "_" name rondo_${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  list(APPEND sources ${ARG_SOURCES})
   if(NOT sources)
-    add_library(rondo_${name} INTERFACE)
-    target_link_libraries(rondo_${name} INTERFACE ${ARG_LINKS})
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${ARG_LINKS})
     return()
   endif()
-  add_library(rondo_${name} STATIC ${sources})
-  set_target_properties(rondo_${name} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(rondo_${name} PUBLIC ${ARG_LINKS})
-  rondo_flags(rondo_${name})
+  add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${name} PUBLIC ${ARG_LINKS})
+  rondo_flags(${name})
+endfunction()
+
+# rondo_strategies(name ...): the folders compiler/schedule/NAME, each a library with `const Strategy& NAME_strategy()`
+# in its strategy.h, and rondo_schedule with the list of all of them, in this order.
+function(rondo_strategies)
+  set(includes "")
+  set(entries "")
+  set(libraries "")
+  foreach(name IN LISTS ARGN)
+    rondo_library(compiler/schedule/${name} LINKS rondo_schedule_gemm)
+    list(APPEND libraries rondo_schedule_${name})
+    string(APPEND includes "#include \"compiler/schedule/${name}/strategy.h\"\n")
+    string(APPEND entries "      &${name}_strategy(),\n")
+  endforeach()
+  set(RONDO_STRATEGY_INCLUDES "${includes}")
+  set(RONDO_STRATEGY_ENTRIES "${entries}")
+  set(out ${CMAKE_BINARY_DIR}/generated/strategies.cpp)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/strategies.cpp.in ${out} @ONLY)
+  rondo_library(compiler/schedule LINKS ${libraries} SOURCES ${out})
 endfunction()
 
 # rondo_program(name folder LINKS ...): every .cpp of the folder as one executable with a static C++ runtime.
@@ -40,11 +65,11 @@ function(rondo_program name folder)
   rondo_flags(${name})
 endfunction()
 
-# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST]): every .cpp of tests/NAME as the executable test_NAME. Tests
+# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST]): every .cpp under tests/NAME as the executable test_NAME. Tests
 # find the source tree by RONDO_SOURCE_DIR (overridden by the environment variable of that name on another machine).
 function(rondo_tests name)
   cmake_parse_arguments(ARG "NO_CTEST" "PROGRAM" "LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -75,7 +100,7 @@ function(rondo_script_test name script)
   endif()
 endfunction()
 
-# The cell library travels inside the binary: cells/*.cell become one generated table (runtime/cell_library.h).
+# The cell library travels inside the binary: cells/*.cell become one generated table (runtime/commands/cell_library.h).
 function(rondo_embed_cells target)
   file(GLOB cells CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cells/*.cell)
   set(out ${CMAKE_BINARY_DIR}/generated/embedded_cells.cpp)

@@ -13,15 +13,16 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "compiler/schedule/simulate_plan.h"
-#include "runtime/emit_stages.h"
-#include "runtime/host_problem.h"
-#include "runtime/load_cell.h"
-#include "runtime/problem_text.h"
-#include "runtime/run_arrays.h"
-#include "runtime/staged_files.h"
-#include "runtime/storage_codec.h"
-#include "tuner/compare.h"
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "runtime/arrays/run_arrays.h"
+#include "runtime/arrays/staged_files.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/commands/load_cell.h"
+#include "runtime/commands/problem_text.h"
+#include "tuner/check/compare.h"
+#include "tuner/data/host_problem.h"
 
 namespace rondo::examples {
 namespace {
@@ -87,7 +88,8 @@ runtime::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t 
       for (std::int64_t row = 0; row < kRows; ++row)
         for (std::int64_t d = 0; d < dim; ++d) {
           const auto byte = static_cast<unsigned char>(t < sequence.size() ? sequence[t] : '\n');
-          const std::uint16_t bits = runtime::to_bf16(static_cast<float>(embedded(byte, row, d)));
+          const std::uint16_t bits =
+              scalar::half_bits(scalar::Storage::BF16, static_cast<float>(embedded(byte, row, d)));
           x.data += static_cast<char>(bits & 0xFF);
           x.data += static_cast<char>(bits >> 8);
         }
@@ -206,7 +208,7 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
                    const Simulated& simulated) {
   const json& pass = tuned.at("passes").front();
   const bool measured = pass.at("measured").get<bool>();
-  const auto bytes = static_cast<double>(schedule::least_bytes(run.cell, run.problem));
+  const auto bytes = static_cast<double>(schedule::compulsory_bytes(run.cell, run.problem));
   const step::Sizes& sizes = run.problem.sizes;
   const std::vector<std::string> sequences = paragraphs(text);
   std::size_t read = 0;

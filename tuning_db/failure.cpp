@@ -13,7 +13,7 @@
 namespace rondo::db {
 namespace {
 
-constexpr const char* kElsewhere = "name a file in a writable folder with --db";
+constexpr const char* kWritableElsewhere = "name a file in a writable folder with --db";
 constexpr const char* kKeepDamaged =
     "Rondo leaves the file as it is: restore a copy, or move it away and tune again ('sqlite3 FILE .recover' "
     "may "
@@ -31,12 +31,13 @@ std::optional<Error> explain_unwritable(const std::string& path) {
     return Error{ErrorKind::Database,
                  fmt::format("database '{}' cannot be written: folder '{}': {}", path, folder.string(),
                              std::strerror(denied)),
-                 kElsewhere};
+                 kWritableElsewhere};
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   if (const int denied = write_denied(path))
     return Error{ErrorKind::Database,
-                 fmt::format("database '{}' cannot be written: {}", path, std::strerror(denied)), kElsewhere};
+                 fmt::format("database '{}' cannot be written: {}", path, std::strerror(denied)),
+                 kWritableElsewhere};
   return std::nullopt;
 }
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/text_file.h"
 #include "tuning_db/json_fields.h"
-#include "tuning_db/text_file.h"
 
 namespace rondo::db {
 using nlohmann::json;

@@ -103,8 +103,8 @@ Distance distance(const Problem& tuned, const Problem& wanted) {
 }
 
 Result<std::string> canonical_object(const std::string& text, std::string_view what) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_object()) return json.dump();
+  const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_object()) return parsed.dump();
   return Error{ErrorKind::Input, fmt::format("{}: '{:.80}' is no JSON object", what, text), ""};
 }
 

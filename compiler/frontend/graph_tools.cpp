@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/index.h"
+
 namespace rondo::frontend {
 namespace {
 
@@ -9,8 +11,6 @@ using step::Graph;
 using step::Node;
 using step::NodeId;
 using step::NodeKind;
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 // The nodes `roots` depend on, themselves included. Operands come before users, so one backward walk is
 // enough.

@@ -8,14 +8,13 @@
 #include <map>
 
 #include "compiler/step/simplify.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 using scalar::Op;
 
 namespace {
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 // Nodes that some matrix product depends on.
 std::vector<bool> multiplied(const Graph& graph) {

@@ -6,14 +6,13 @@
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 namespace {
 
 using scalar::Op;
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 Extent extent_of(const Tensor& tensor) {
   return tensor.tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;

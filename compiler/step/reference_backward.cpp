@@ -8,14 +8,13 @@
 #include "compiler/step/reference_interpreter.h"
 #include "compiler/step/reference_parallel.h"
 #include "compiler/step/reference_state.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 namespace {
 
 using namespace detail;
-
-std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
 
 // The batch is cut into at most this many parts, each with partial sums of the parameters' gradients that are
 // added up in order at the end: the result does not depend on the number of threads, and memory does not grow

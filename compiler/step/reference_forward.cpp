@@ -7,14 +7,13 @@
 #include "compiler/step/reference_interpreter.h"
 #include "compiler/step/reference_parallel.h"
 #include "compiler/step/reference_state.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 namespace {
 
 using namespace detail;
-
-std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
 
 std::vector<NodeId> roots_of(const Cell& cell) {
   std::vector<NodeId> roots;

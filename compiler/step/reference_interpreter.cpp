@@ -6,12 +6,11 @@
 
 #include "compiler/scalar/table.h"
 #include "compiler/step/reference_binding.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step::detail {
 
 namespace {
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 bool varies_by_itself(const Cell& cell, const Node& node) {
   if (node.kind == NodeKind::Leaf) return cell.tensors[at(node.tensor)].kind != TensorKind::Param;

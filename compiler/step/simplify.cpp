@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "compiler/step/rewriter.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 namespace {
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 // A name belongs to what is computed; leaves and constants have theirs already.
 bool takes_label(const Node& node) {

@@ -6,12 +6,11 @@
 
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
 namespace {
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 // How a node depends on one state row.
 struct Dependence {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "compiler/backend/cuda/emit.h"
-#include "tests/backend/cuda_kernels.h"
+#include "tests/backend/cuda/kernels.h"
 
 namespace rondo::backend::cuda {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "runtime/emit_stages.h"
-#include "runtime/nvrtc.h"
-#include "runtime/plan.h"
+#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/schedule/strategies.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/plan.h"
 #include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {

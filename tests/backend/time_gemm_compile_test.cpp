@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/backend/cuda/emit.h"
-#include "runtime/nvrtc.h"
-#include "tests/schedule/time_gemm_cell.h"
+#include "compiler/backend/nvrtc/nvrtc.h"
+#include "tests/schedule/gemm/time_gemm_cell.h"
 
 namespace rondo::schedule {
 namespace {

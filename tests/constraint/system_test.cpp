@@ -37,16 +37,16 @@ TEST(System, DeclarationErrors) {
   EXPECT_THROW(s.require(a == 1, ""), std::logic_error);
 }
 
-struct Ring {
+struct StagedRing {
   System s;
   Var channels = s.var("channels", powers_of_two(16, 256), "channels a CTA");
   Var stages = s.var("stages", range(2, 8), "stages of the input ring");
   Expr bytes = s.define("smem_bytes", stages * 128 * channels, "bytes of shared memory");
-  Ring() { s.require(bytes <= 65536, "shared memory"); }
+  StagedRing() { s.require(bytes <= 65536, "shared memory"); }
 };
 
 TEST(System, AssignmentLookup) {
-  const Ring ring;
+  const StagedRing ring;
   const Assignment a = ring.s.check({{"channels", 64}, {"stages", 4}}).value();
   EXPECT_EQ(a[ring.channels], 64);
   EXPECT_EQ(a["stages"], 4);
@@ -60,7 +60,7 @@ TEST(System, AssignmentLookup) {
 TEST(System, AssignmentOutlivesItsSystem) {
   std::optional<Assignment> kept;
   {
-    Ring ring;
+    StagedRing ring;
     kept = find_first(ring.s).value().solution;
     ring.s.var("later", range(1, 2), "");
   }
@@ -77,7 +77,7 @@ TEST(System, AQuantityWithoutValueIsAnError) {
 }
 
 TEST(System, CheckNamesWhatIsWrong) {
-  const Ring ring;
+  const StagedRing ring;
   const auto missing = ring.s.check({{"channels", 64}});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::Input);
@@ -98,7 +98,7 @@ TEST(System, CheckNamesWhatIsWrong) {
 }
 
 TEST(System, CopiesAreIndependent) {
-  Ring ring;
+  StagedRing ring;
   System copy = ring.s;
   copy.require(ring.channels == 16, "narrow");
   copy.var("more", range(1, 2), "");

@@ -29,9 +29,9 @@ TEST_P(Golden, Step) {
   compare(name + ".step", step::print(shipped(name)));
 }
 
-std::string name_of(const ::testing::TestParamInfo<const char*>& cell) { return cell.param; }
+std::string golden_name_of(const ::testing::TestParamInfo<const char*>& cell) { return cell.param; }
 INSTANTIATE_TEST_SUITE_P(Frontend, Golden,
-                         ::testing::Values("lstm", "slstm", "gru", "mingru", "rglru", "sru"), name_of);
+                         ::testing::Values("lstm", "slstm", "gru", "mingru", "rglru", "sru"), golden_name_of);
 
 // Every construct of the language in one file.
 TEST(GoldenLanguage, EveryConstruct) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "runtime/driver_graph.h"
-#include "runtime/emit_stages.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/cuda/driver_graph.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {

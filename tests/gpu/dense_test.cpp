@@ -6,7 +6,7 @@
 
 #include "compiler/step/clip.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {

@@ -2,10 +2,11 @@
 // and the next launch computes as if nothing had been.
 #include <chrono>
 
+#include "compiler/schedule/strategies.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/silent_block.h"
-#include "tuner/measure.h"
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
+#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 namespace {

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/schedule/strategy.h"
-#include "runtime/cell_library.h"
-#include "runtime/choose.h"
-#include "runtime/device_tensor.h"
-#include "runtime/host_problem.h"
-#include "runtime/plan.h"
-#include "tuner/calibrate.h"
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
+#include "runtime/choice/choose.h"
+#include "runtime/commands/cell_library.h"
+#include "runtime/plan/device_tensor.h"
+#include "runtime/plan/plan.h"
+#include "tuner/calibrate/calibrate.h"
+#include "tuner/data/host_problem.h"
+#include "tuner/machine/device_profile.h"
 
 namespace rondo::testing {
 

@@ -1,8 +1,8 @@
 // The tests' own main: compile pools start this program again as their worker.
 #include <gtest/gtest.h>
 
-#include "runtime/compile_worker.h"
-#include "tuner/trial_worker.h"
+#include "runtime/worker/compile_worker.h"
+#include "tuner/trial/worker.h"
 
 int main(int argc, char** argv) {
   if (const auto status = rondo::tuner::maybe_run_trial_worker(argc, argv)) return *status;

@@ -3,12 +3,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "runtime/driver_graph.h"
-#include "runtime/host_problem.h"
+#include "compiler/schedule/strategies.h"
+#include "runtime/cuda/driver_graph.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/measure.h"
-#include "tuner/tune.h"
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
+#include "tuner/data/host_problem.h"
+#include "tuner/measure/measure.h"
+#include "tuner/tune/tune.h"
 
 namespace rondo::tuner {
 namespace {

@@ -1,6 +1,7 @@
 // Trials on the GPU in a worker process: kernels that never end or fail cost one trial.
+#include "compiler/schedule/strategies.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/trial_process.h"
+#include "tuner/trial/process.h"
 
 namespace rondo::tuner {
 namespace {

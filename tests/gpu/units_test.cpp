@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "compiler/backend/cuda/emit.h"
-#include "compiler/kernel/simulate.h"
-#include "runtime/loaded_kernel.h"
-#include "runtime/nvrtc.h"
-#include "runtime/storage_codec.h"
-#include "tests/backend/cuda_kernels.h"
+#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/kernel/simulator/simulate.h"
+#include "compiler/scalar/storage.h"
+#include "runtime/cuda/loaded_kernel.h"
+#include "tests/backend/cuda/kernels.h"
 #include "tests/gpu/gpu.h"
 
 namespace rondo::runtime {
@@ -120,7 +120,7 @@ TEST_F(Units, PackedPairs) {
   std::vector<Buffer> buffers;
   for (const Storage storage : {Storage::BF16, Storage::F16}) {
     buffers.push_back(filled(storage, 256, [&](int i) {
-      return static_cast<double>(round_to_storage(storage, static_cast<float>(std::sin(i) * 30)));
+      return static_cast<double>(round_to(storage, static_cast<float>(std::sin(i) * 30)));
     }));
     buffers.push_back(untouched(storage, 1024));
   }
@@ -129,7 +129,7 @@ TEST_F(Units, PackedPairs) {
   for (const std::size_t k : {std::size_t{0}, std::size_t{2}}) {
     const Storage storage = buffers[k].storage;
     const std::vector<double>& in = buffers[k].values;
-    const auto rounded = [&](float x) { return static_cast<double>(round_to_storage(storage, x)); };
+    const auto rounded = [&](float x) { return static_cast<double>(round_to(storage, x)); };
     expect_values(buffers[k + 1], [&](int i) {
       const int row = i / 256, at = i % 256, lane = at / 8 * 8, place = at % 8;
       // Of the first row only two pairs a lane were written last, and no more before.
@@ -197,7 +197,7 @@ TEST_F(Units, RealProduct) {
   ASSERT_TRUE(status.ok()) << status.error().message;
   const auto left = [&](int i) { return buffers[0].values[static_cast<std::size_t>(i)]; };
   const auto rounded = [&](int i) {
-    return static_cast<double>(kernel::round_tf32(static_cast<float>(left(i))));
+    return static_cast<double>(scalar::round_tf32(static_cast<float>(left(i))));
   };
   expect_values(buffers[3], rounded);
   expect_values(buffers[2], [&](int i) {

@@ -1,10 +1,11 @@
 // Every diagonal cell, storage type, pass and awkward size on the GPU against the reference.
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
+#include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "tests/gpu/gpu.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/verify.h"
+#include "compiler/kernel/verify/verify.h"
 
 namespace rondo::kernel::test {
 

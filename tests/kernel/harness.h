@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/builder.h"
-#include "compiler/kernel/simulate.h"
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/kernel/simulator/simulate.h"
 
 namespace rondo::kernel::test {
 

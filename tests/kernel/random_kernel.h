@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "compiler/kernel/builder.h"
-#include "compiler/kernel/simulate.h"
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/kernel/simulator/simulate.h"
 
 namespace rondo::kernel::test {
 

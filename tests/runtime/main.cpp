@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "runtime/compile_worker.h"
+#include "runtime/worker/compile_worker.h"
 
 namespace {
 

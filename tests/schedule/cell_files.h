@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/schedule/persistent.h"
-#include "compiler/schedule/stream.h"
+#include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/stream/strategy.h"
 
 namespace rondo::schedule {
 

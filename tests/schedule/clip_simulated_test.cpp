@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/constraint/solver.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
 #include "compiler/target/profile.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/ir.h"
-#include "compiler/kernel/visit.h"
+#include "compiler/kernel/ir/ir.h"
+#include "compiler/kernel/ir/visit.h"
 
 namespace rondo::schedule {
 

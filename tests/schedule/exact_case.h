@@ -7,8 +7,9 @@
 #include <random>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/schedule/simulate_plan.h"
-#include "compiler/schedule/strategy.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/reference.h"
 

@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "compiler/kernel/print.h"
-#include "compiler/kernel/verify.h"
+#include "compiler/kernel/ir/print.h"
+#include "compiler/kernel/verify/verify.h"
 #include "tests/schedule/part_plans.h"
 
 namespace rondo::schedule {

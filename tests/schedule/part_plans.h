@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/leave_out.h"
-#include "compiler/schedule/simulate_plan.h"
-#include "compiler/schedule/strategy.h"
+#include "compiler/kernel/passes/leave_out.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/artifact.h"
+#include "compiler/schedule/plan/kernel_plan.h"
 
 namespace rondo::schedule {
 

@@ -6,13 +6,12 @@
 
 #include "compiler/step/clip.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/index.h"
 #include "tests/step/cell_builder.h"
 #include "tests/step/random_cell.h"
 
 namespace rondo::step::testing {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The same cell written differently: other numbering, labels, spans, name; commutative operands the other way
 // round; duplicated and useless nodes.

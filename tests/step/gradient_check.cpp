@@ -6,13 +6,12 @@
 #include <cmath>
 #include <functional>
 
+#include "compiler/support/index.h"
 #include "tests/step/central_difference.h"
 
 namespace rondo::step::testing {
 
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The loss of every (batch, head), and the sum of the magnitudes of its terms.
 struct Losses {

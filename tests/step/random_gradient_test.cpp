@@ -14,7 +14,7 @@
 namespace rondo::step::testing {
 namespace {
 
-constexpr Sizes kSizes{2, 3, 2, 3};
+constexpr Sizes kGradientSizes{2, 3, 2, 3};
 
 TEST(RandomGradients, AgreeWithCentralDifferences) {
   long compared = 0, nonzero = 0, unusable = 0, cells_without = 0;
@@ -26,9 +26,9 @@ TEST(RandomGradients, AgreeWithCentralDifferences) {
     for (const Node& node : simplify(cell).graph.nodes)
       if (node.kind == NodeKind::Scalar) ++uses[node.op];
     Random random(static_cast<std::uint64_t>(seed) + 1000000);
-    const ForwardArguments<double> arguments = random_arguments(cell, kSizes, random);
-    const LossGradients<double> loss = random_loss(cell, kSizes, random);
-    const GradientReport report = check_gradients(cell, kSizes, arguments, loss);
+    const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
+    const GradientReport report = check_gradients(cell, kGradientSizes, arguments, loss);
     ASSERT_EQ(report.mismatch, "") << provenance(seed, cell) << print(cell, backward_step(cell));
     compared += report.compared;
     nonzero += report.nonzero;

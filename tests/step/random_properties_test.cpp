@@ -10,6 +10,7 @@
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/step/verify.h"
+#include "compiler/support/index.h"
 #include "tests/step/cell_runs.h"
 #include "tests/step/central_difference.h"
 #include "tests/step/random_cell.h"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr Sizes kOneStep{1, 1, 1, 4};
 const RunOptions<double> kOneThread{1, false, nullptr};
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Body>
 void for_each_cell(const Body& body) {

@@ -5,14 +5,13 @@
 #include <cmath>
 
 #include "compiler/step/derive.h"
+#include "compiler/support/index.h"
 #include "tests/step/cell_builder.h"
 #include "tests/step/cell_runs.h"
 #include "tests/step/random_cell.h"
 
 namespace rondo::step::testing {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<Cell> library() { return {mingru(), lstm(), diagonal_gru(), normalised()}; }
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/load_cell.h"
+#include "runtime/commands/load_cell.h"
 #include "tests/tools/program.h"
-#include "tuner/trial_process.h"
+#include "tuner/trial/process.h"
 
 namespace rondo::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/cell_library.h"
-#include "runtime/nvrtc.h"
+#include "compiler/backend/nvrtc/nvrtc.h"
+#include "runtime/commands/cell_library.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {

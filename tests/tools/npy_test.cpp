@@ -1,11 +1,11 @@
-#include "runtime/npy.h"
+#include "runtime/arrays/npy.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
-#include "runtime/npy_header.h"
+#include "runtime/arrays/npy_header.h"
 
 namespace rondo::runtime {
 namespace {

@@ -1,9 +1,9 @@
-#include "runtime/problem_text.h"
+#include "runtime/commands/problem_text.h"
 
 #include <gtest/gtest.h>
 
-#include "runtime/load_cell.h"
-#include "runtime/staged_files.h"
+#include "runtime/arrays/staged_files.h"
+#include "runtime/commands/load_cell.h"
 #include "tests/tools/program.h"
 
 namespace rondo::runtime {

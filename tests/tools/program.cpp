@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/npy.h"
+#include "runtime/arrays/npy.h"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "runtime/npy.h"
+#include "runtime/arrays/npy.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {

@@ -2,9 +2,9 @@
 // fakes.
 #include <gtest/gtest.h>
 
-#include "runtime/compile_worker.h"
-#include "tests/tuner/fake_trials.h"
-#include "tuner/trial_worker.h"
+#include "runtime/worker/compile_worker.h"
+#include "tests/tuner/trial/fake_trials.h"
+#include "tuner/trial/worker.h"
 
 int main(int argc, char** argv) {
   if (const auto status =

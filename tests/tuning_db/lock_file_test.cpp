@@ -1,7 +1,7 @@
 #include "tuning_db/lock_file.h"
 
+#include "compiler/support/text_file.h"
 #include "tests/tuning_db/fixture.h"
-#include "tuning_db/text_file.h"
 
 namespace rondo::db {
 namespace {

@@ -1,9 +1,9 @@
 // `rondo bench`: time beside the copy bandwidth of the same run, or what a step's time is made of.
-#include "tuner/bench.h"
+#include "tuner/measure/bench.h"
 
 #include <fmt/format.h>
 
-#include "runtime/problem_text.h"
+#include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"

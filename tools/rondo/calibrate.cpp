@@ -1,11 +1,12 @@
 // `rondo calibrate`: measure what the cost model stands on.
-#include "tuner/calibrate.h"
+#include "tuner/calibrate/calibrate.h"
 
 #include <fmt/format.h>
 
-#include "runtime/staged_files.h"
+#include "runtime/arrays/staged_files.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/session.h"
+#include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
 

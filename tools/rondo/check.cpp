@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/schedule/signature.h"
-#include "compiler/schedule/strategy.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
-#include "runtime/choose.h"
-#include "runtime/problem_text.h"
-#include "runtime/run_arrays.h"
+#include "runtime/arrays/run_arrays.h"
+#include "runtime/choice/choose.h"
+#include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"

@@ -5,12 +5,12 @@
 
 #include <map>
 
-#include "runtime/problem_text.h"
-#include "runtime/staged_files.h"
+#include "compiler/support/text_file.h"
+#include "runtime/arrays/staged_files.h"
+#include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
-#include "tuning_db/text_file.h"
 
 namespace rondo::tools {
 namespace {
@@ -110,7 +110,7 @@ Status merged(const Result<db::MergeReport>& report, const Options& options) {
 }
 
 Status import_file(Database& database, const Options& options) {
-  const Result<std::string> text = db::read_text_file(options.argument);
+  const Result<std::string> text = read_text_file(options.argument);
   if (!text) return text.error();
   return merged(database.import_json(*text, options.argument), options);
 }
@@ -162,7 +162,7 @@ Status database(const Options& options) {
   const Action& action = actions.at(options.action);
   // Actions that write must not leave a new database behind when what they read is not there.
   if (options.action == "import" || options.action == "merge")
-    if (const auto text = db::read_text_file(options.argument); !text) return text.error();
+    if (const auto text = read_text_file(options.argument); !text) return text.error();
   if (options.action == "prune") {
     if (const auto age = runtime::parse_duration(options.before); !age) return age.error();
     if (const auto there = open_database(options, Use::Required); !there) return there.error();

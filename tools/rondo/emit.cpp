@@ -1,7 +1,7 @@
 // `rondo emit`: any stage on the way from cell to CUDA.
-#include "runtime/emit_stages.h"
+#include "runtime/commands/emit_stages.h"
 
-#include "runtime/staged_files.h"
+#include "runtime/arrays/staged_files.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/step/structure.h"
-#include "runtime/problem_text.h"
+#include "runtime/commands/problem_text.h"
 
 namespace rondo::tools {
 

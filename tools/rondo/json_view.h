@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "runtime/doctor.h"
-#include "runtime/fits.h"
-#include "runtime/load_cell.h"
-#include "runtime/plan_memory.h"
-#include "runtime/run_cell.h"
-#include "tuner/bench.h"
-#include "tuner/parts.h"
-#include "tuner/tune.h"
-#include "tuner/verify_simulated.h"
+#include "runtime/choice/fits.h"
+#include "runtime/commands/doctor.h"
+#include "runtime/commands/load_cell.h"
+#include "runtime/commands/run_cell.h"
+#include "runtime/plan/memory.h"
+#include "tuner/check/verify_simulated.h"
+#include "tuner/measure/bench.h"
+#include "tuner/measure/parts.h"
+#include "tuner/tune/tune.h"
 
 namespace rondo::tools {
 

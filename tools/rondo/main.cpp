@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 
-#include "runtime/compile_worker.h"
+#include "runtime/worker/compile_worker.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/report.h"
-#include "tuner/trial_worker.h"
+#include "tuner/trial/worker.h"
 
 namespace rondo::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "runtime/version.h"
+#include "compiler/support/version.h"
 
 namespace rondo::tools {
 namespace {
@@ -258,7 +258,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   ParsedOptions result;
   Options& o = result.options;
   CLI::App app("Rondo compiles recurrent cells into tuned GPU kernels.", "rondo");
-  app.set_version_flag("--version", std::string("rondo ") + runtime::kVersion);
+  app.set_version_flag("--version", std::string("rondo ") + kVersion);
   app.require_subcommand(1);
   app.footer(kExitCodes);
   for (const Command& command : kCommands) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 namespace rondo::tools {
 

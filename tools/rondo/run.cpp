@@ -1,9 +1,9 @@
 // `rondo run`: a cell over .npy arrays.
 #include <fmt/format.h>
 
-#include "runtime/problem_text.h"
-#include "runtime/run_cell.h"
-#include "runtime/staged_files.h"
+#include "runtime/arrays/staged_files.h"
+#include "runtime/commands/problem_text.h"
+#include "runtime/commands/run_cell.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"

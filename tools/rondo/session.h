@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "runtime/emit_stages.h"
-#include "runtime/load_cell.h"
-#include "runtime/problem_text.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/commands/load_cell.h"
+#include "runtime/commands/problem_text.h"
 #include "tools/rondo/options.h"
 #include "tools/rondo/report.h"
-#include "tuner/machine.h"
+#include "tuner/machine/machine.h"
 
 namespace rondo::tools {
 

@@ -1,5 +1,5 @@
 // `rondo tune`: search, verify, remember.
-#include "tuner/tune.h"
+#include "tuner/tune/tune.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "runtime/problem_text.h"
+#include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/progress_bar.h"

@@ -1,13 +1,13 @@
 // `rondo verify`: a kernel against the reference.
-#include "tuner/verify.h"
+#include "tuner/check/verify.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 #include <random>
 
-#include "runtime/plan.h"
-#include "runtime/problem_text.h"
+#include "runtime/commands/problem_text.h"
+#include "runtime/plan/plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"

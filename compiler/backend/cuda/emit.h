@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/ir.h"
+#include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 

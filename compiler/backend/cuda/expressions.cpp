@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "compiler/kernel/visit.h"
+#include "compiler/kernel/ir/visit.h"
 
 namespace rondo::backend::cuda {
 

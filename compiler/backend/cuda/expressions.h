@@ -8,7 +8,7 @@
 #include "compiler/backend/cuda/names.h"
 #include "compiler/backend/cuda/precedence.h"
 #include "compiler/backend/cuda/prelude.h"
-#include "compiler/kernel/ir.h"
+#include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 

@@ -1,6 +1,6 @@
 // Scalar functions in CUDA C++. `fast_*` rest on hardware approximations (PTX ISA 8.x, 9.7.3 floating point
 // instructions); `accurate_*` are branch-free and right to a few units in the last place (ulp). The bounds
-// stand beside them and are checked on the CPU by tests/backend/cuda_math_test.cpp, which repeats the
+// stand beside them and are checked on the CPU by tests/backend/cuda/math_test.cpp, which repeats the
 // formulas with the hardware's worst errors. An H200, over all floats, gave 2.8 ulp for sigmoid, 3.6 for
 // silu, 1.8 for tanh, 1.6 for softplus; of the fast ones an absolute error of 4e-6 for sigmoid and 8e-6 for
 // tanh, 64 ulp for exp, 108 for log1p and softplus. All take infinities without producing NaN from their

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/kernel/ir.h"
+#include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "compiler/kernel/ir.h"
+#include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 

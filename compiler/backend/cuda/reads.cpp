@@ -1,6 +1,6 @@
 #include "compiler/backend/cuda/reads.h"
 
-#include "compiler/kernel/visit.h"
+#include "compiler/kernel/ir/visit.h"
 
 namespace rondo::backend::cuda {
 

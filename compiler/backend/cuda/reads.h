@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/kernel/ir.h"
+#include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 

@@ -7,8 +7,8 @@
 
 #include "compiler/backend/cuda/reads.h"
 #include "compiler/backend/cuda/statements_units.h"
-#include "compiler/kernel/barrier_uses.h"
-#include "compiler/kernel/visit.h"
+#include "compiler/kernel/ir/visit.h"
+#include "compiler/kernel/passes/barrier_uses.h"
 
 namespace rondo::backend::cuda {
 

@@ -1,0 +1,231 @@
+#include "compiler/backend/nvrtc/nvrtc.h"
+
+#include <fmt/format.h>
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+#include "compiler/backend/nvrtc/search.h"
+
+namespace rondo::runtime {
+
+struct NvrtcApi {
+  decltype(&nvrtcVersion) version = nullptr;
+  decltype(&nvrtcGetErrorString) error_string = nullptr;
+  decltype(&nvrtcCreateProgram) create = nullptr;
+  decltype(&nvrtcDestroyProgram) destroy = nullptr;
+  decltype(&nvrtcCompileProgram) compile = nullptr;
+  decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
+  decltype(&nvrtcGetProgramLog) log = nullptr;
+  decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
+  decltype(&nvrtcGetCUBIN) cubin = nullptr;
+  decltype(&nvrtcGetNumSupportedArchs) arch_count = nullptr;
+  decltype(&nvrtcGetSupportedArchs) archs = nullptr;
+
+  bool load(const DynamicLibrary& library) {
+    return library.load(version, "nvrtcVersion") && library.load(error_string, "nvrtcGetErrorString") &&
+           library.load(create, "nvrtcCreateProgram") && library.load(destroy, "nvrtcDestroyProgram") &&
+           library.load(compile, "nvrtcCompileProgram") && library.load(log_size, "nvrtcGetProgramLogSize") &&
+           library.load(log, "nvrtcGetProgramLog") && library.load(cubin_size, "nvrtcGetCUBINSize") &&
+           library.load(cubin, "nvrtcGetCUBIN") && library.load(arch_count, "nvrtcGetNumSupportedArchs") &&
+           library.load(archs, "nvrtcGetSupportedArchs");
+  }
+};
+
+namespace {
+
+constexpr const char* kInstallHint =
+    "install the CUDA toolkit or the Python wheel nvidia-cuda-nvrtc, or point RONDO_NVRTC at libnvrtc.so or "
+    "its folder";
+
+// One nvrtcProgram, destroyed at the end of its scope.
+class Program {
+ public:
+  Program(const NvrtcApi& api, const std::string& source, const std::string& name) : api_(api) {
+    created_ = api_.create(&handle_, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+  }
+  ~Program() {
+    if (handle_ != nullptr) api_.destroy(&handle_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  nvrtcResult created() const { return created_; }
+
+  nvrtcResult compile(const std::vector<std::string>& options) const {
+    std::vector<const char*> texts;
+    texts.reserve(options.size());
+    for (const std::string& option : options) texts.push_back(option.c_str());
+    return api_.compile(handle_, static_cast<int>(texts.size()), texts.data());
+  }
+
+  std::string log() const {
+    std::size_t size = 0;
+    if (api_.log_size(handle_, &size) != NVRTC_SUCCESS) return {};
+    std::string text(size, '\0');
+    if (size == 0 || api_.log(handle_, text.data()) != NVRTC_SUCCESS) return {};
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+    return text;
+  }
+
+  nvrtcResult cubin(std::string& bytes) const {
+    std::size_t size = 0;
+    if (const nvrtcResult code = api_.cubin_size(handle_, &size); code != NVRTC_SUCCESS) return code;
+    bytes.resize(size);
+    return api_.cubin(handle_, bytes.data());
+  }
+
+ private:
+  const NvrtcApi& api_;
+  nvrtcProgram handle_ = nullptr;
+  nvrtcResult created_ = NVRTC_SUCCESS;
+};
+
+Error compile_error(const std::string& source, const std::string& name, const std::string& arch,
+                    const char* reason, const std::string& log) {
+  std::string message = fmt::format("NVRTC rejected {} for {}: {}", name, arch, reason);
+  if (const std::string excerpt = source_excerpt(source, name, log); !excerpt.empty())
+    message += "\n" + excerpt;
+  if (!log.empty()) message += "\n" + log;
+  return Error{ErrorKind::Compile, std::move(message), ""};
+}
+
+}  // namespace
+
+std::string NvrtcVersion::text() const { return fmt::format("{}.{}", major, minor); }
+
+int compute_capability(const std::string& arch) {
+  std::string_view digits = arch;
+  if (!digits.starts_with("sm_")) return 0;
+  digits.remove_prefix(3);
+  if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
+  if (digits.size() < 2 || digits.size() > 3 || digits.front() == '0') return 0;
+  int capability = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    capability = 10 * capability + (digit - '0');
+  }
+  return capability;
+}
+
+std::string source_excerpt(const std::string& source, const std::string& name, const std::string& log) {
+  const std::string marker = name + "(";
+  int line = 0;
+  for (std::size_t at = log.find(marker); at != std::string::npos && line == 0;
+       at = log.find(marker, at + 1)) {
+    char* end = nullptr;
+    const long number = std::strtol(log.c_str() + at + marker.size(), &end, 10);
+    const std::string_view rest = std::string_view(end).substr(0, 16);
+    if (number > 0 && (rest.starts_with("): error") || rest.starts_with("): catastrophic")))
+      line = static_cast<int>(std::min(number, 1'000'000'000L));
+  }
+  if (line == 0) return {};
+
+  constexpr int kContext = 3;
+  std::string text;
+  std::size_t begin = 0;
+  for (int number = 1; number <= line + kContext && begin < source.size(); ++number) {
+    const std::size_t end = std::min(source.find('\n', begin), source.size());
+    if (number >= line - kContext)
+      text += fmt::format("{}{} {:>5} | {}", text.empty() ? "" : "\n", number == line ? '>' : ' ', number,
+                          source.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return text;
+}
+
+Nvrtc::Nvrtc() : api_(std::make_unique<NvrtcApi>()) {}
+Nvrtc::~Nvrtc() = default;
+
+Status Nvrtc::load(const std::string& path) {
+  auto library = DynamicLibrary::open(nvrtc_candidates(path), "NVRTC (libnvrtc)", kInstallHint);
+  if (!library) return library.error();
+  library_ = std::move(*library);
+  if (!api_->load(library_))
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("{} is no NVRTC of version 11.2 or newer", library_.path()), kInstallHint};
+  // NVRTC opens its built-ins by bare name; outside the linker's path it finds them only if they are loaded
+  // already.
+  const std::vector<std::string> beside = nvrtc_builtins_beside(library_.path());
+  if (!beside.empty()) {
+    if (auto builtins = DynamicLibrary::open(beside, "NVRTC's built-ins", "", true))
+      builtins_ = std::move(*builtins);
+  }
+  api_->version(&version_.major, &version_.minor);
+  int count = 0;
+  if (api_->arch_count(&count) == NVRTC_SUCCESS && count > 0) {
+    archs_.resize(static_cast<std::size_t>(count));
+    if (api_->archs(archs_.data()) != NVRTC_SUCCESS) archs_.clear();
+    std::sort(archs_.begin(), archs_.end());
+  }
+  return success();
+}
+
+Result<std::unique_ptr<const Nvrtc>> Nvrtc::open(const std::string& path) {
+  if (path == "none")
+    return Error{ErrorKind::Missing, "no NVRTC: RONDO_NVRTC=none hides it", "unset RONDO_NVRTC to compile"};
+  std::unique_ptr<Nvrtc> nvrtc(new Nvrtc);
+  if (auto loaded = nvrtc->load(path); !loaded) return loaded.error();
+  return std::unique_ptr<const Nvrtc>(std::move(nvrtc));
+}
+
+Result<const Nvrtc*> Nvrtc::get() {
+  // Never destroyed: NVRTC has state of its own that other static destructors may still reach.
+  static const auto* nvrtc = [] {
+    const char* path = std::getenv("RONDO_NVRTC");
+    return new Result<std::unique_ptr<const Nvrtc>>(open(path != nullptr ? path : ""));
+  }();
+  if (!*nvrtc) return nvrtc->error();
+  return (**nvrtc).get();
+}
+
+Status Nvrtc::check_arch(const std::string& arch) const {
+  const int capability = compute_capability(arch);
+  if (capability == 0)
+    return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", arch),
+                 "write it like sm_90 or sm_90a"};
+  if (archs_.empty() || std::binary_search(archs_.begin(), archs_.end(), capability)) return success();
+  return Error{
+      ErrorKind::Unsupported, fmt::format("NVRTC {} does not compile for {}", version_.text(), arch),
+      fmt::format("it knows sm_{}; another version may know more (RONDO_NVRTC)", fmt::join(archs_, ", sm_"))};
+}
+
+Result<CompiledKernel> Nvrtc::compile(const std::string& source, const std::string& name,
+                                      const std::string& arch, const std::vector<std::string>& flags) const {
+  if (auto known = check_arch(arch); !known) return known.error();
+  const auto start = std::chrono::steady_clock::now();
+  const Program program(*api_, source, name);
+  if (program.created() != NVRTC_SUCCESS)
+    return compile_error(source, name, arch, api_->error_string(program.created()), "");
+
+  // Verbose ptxas is the only source of spill counts.
+  // Instructions of one architecture alone need its name with an "a" (PTX ISA, setmaxnreg and wgmma).
+  const bool special =
+      source.find("setmaxnreg") != std::string::npos || source.find("wgmma") != std::string::npos;
+  const bool alone = special && compute_capability(arch) >= 90;
+  std::vector<std::string> options = {"--gpu-architecture=" + arch + (alone ? "a" : ""),
+                                      "--ptxas-options=-v"};
+  options.insert(options.end(), flags.begin(), flags.end());
+  const nvrtcResult code = program.compile(options);
+  CompiledKernel compiled;
+  compiled.log = program.log();
+  if (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
+    return Error{ErrorKind::Missing,
+                 fmt::format("NVRTC ({}) cannot open its built-ins library: {}", path(), compiled.log),
+                 "libnvrtc-builtins.so must lie in the same folder as libnvrtc.so"};
+  if (code != NVRTC_SUCCESS) return compile_error(source, name, arch, api_->error_string(code), compiled.log);
+  if (const nvrtcResult got = program.cubin(compiled.cubin); got != NVRTC_SUCCESS)
+    return compile_error(source, name, arch, api_->error_string(got), compiled.log);
+
+  compiled.compile_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  auto kernels = read_cubin(compiled.cubin, compiled.log);
+  if (!kernels) return Error{ErrorKind::Internal, "NVRTC's own output: " + kernels.error().message, ""};
+  compiled.kernels = std::move(*kernels);
+  return compiled;
+}
+
+}  // namespace rondo::runtime

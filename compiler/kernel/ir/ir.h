@@ -1,0 +1,333 @@
+// KernelIR: a small SIMT language. One Kernel is what one __global__ function does, written per thread: typed
+// registers, register arrays with compile-time indices, structured control flow, global and shared memory,
+// asynchronous copies, barriers, shuffles. Schedules build it (builder.h), verify.h checks it, simulate.h
+// runs it on the CPU, and a backend turns each node into a line of text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/ir/expression.h"
+
+namespace rondo::kernel {
+
+// ---- memory ----
+// An element of a global buffer (a pointer argument) or of a shared array; index in elements (I32 or I64).
+enum class Space { Global, Shared };
+struct MemRef {
+  Space space = Space::Global;
+  int id = -1;  // ParamId of a buffer, or SharedId
+  ExprId index = -1;
+};
+// Streaming: read or written once, so the first to leave the L2 (ld/st.global.cs).
+enum class CacheHint { Default, Streaming };
+
+// ---- statements ----
+struct Stmt;
+using Body = std::vector<Stmt>;
+
+// Declares reg with its value; never assigned again.
+struct Let {
+  RegId reg;
+  ExprId value;
+};
+// Declares reg; Assign may change it.
+struct Variable {
+  RegId reg;
+  ExprId initial;
+};
+struct Assign {
+  RegId reg;
+  ExprId value;
+};
+// Uninitialised register array.
+struct DeclareArray {
+  ArrayId array;
+};
+struct ArrayWrite {
+  ArrayId array;
+  ExprId index;
+  ExprId value;
+};
+// Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; F32 (or I32)
+// registers, declared here. With `packed` (16-bit memory only) each register is an I32 packed pair: 1, 2 or 4
+// pairs.
+struct Load {
+  std::vector<RegId> into;
+  MemRef from;
+  CacheHint hint = CacheHint::Default;
+  bool packed = false;
+};
+// Values as Load's registers.
+struct Store {
+  std::vector<ExprId> values;
+  MemRef to;
+  CacheHint hint = CacheHint::Default;
+  bool packed = false;
+};
+// Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
+// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
+struct CopyAsync {
+  MemRef to;
+  MemRef from;
+  int elements;
+};
+struct CommitCopies {};  // closes this thread's group of copies (cp.async.commit_group)
+// Waits until at most `pending` newest groups of this thread are unfinished.
+struct WaitCopies {
+  int pending;
+};
+// All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
+// to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps
+// share, and warps of different roles may come to it at places of their own. Those that do not wait go on;
+// `threads` counts them too.
+struct Barrier {
+  int id = 0;
+  int threads = 0;
+  bool waits = true;
+};
+struct WarpSync {};        // all threads of the warp
+struct ClusterBarrier {};  // all threads of the cluster (barrier.cluster, release and acquire)
+// into = value of `from` in another lane of the warp; all 32 lanes take part.
+enum class ShuffleMode { Up, Down, Xor, Index };
+struct Shuffle {
+  RegId into;
+  ExprId from;
+  ShuffleMode mode;
+  ExprId lane;
+};
+// ---- tensor cores (PTX ISA, mma.sync.m16n8k16, mma.sync.m16n8k8 with tf32, and ldmatrix; all 32 lanes take
+// part) ----
+// Consecutive elements of a register array from `first` on (constants and variables of unrolled loops only).
+struct ArraySlice {
+  ArrayId array = -1;
+  ExprId first = -1;
+};
+// acc += A * B: acc 4 F32 (m16n8), a m16k16, b k16n8, in the fragment layouts of the PTX ISA. Storage BF16 or
+// F16: a 4 and b 2 packed pairs. Storage F32: a 8 and b 4 F32, the operands of two m16n8k8 of tf32 one after
+// the other, the first with columns of a 0 to 7. Then `terms` says how exact the product is:
+//   1: both operands are numbers of tf32 already (RoundExpr);
+//   3: each is split into two numbers of tf32, x = big + small up to one unit in the last place of fp32, and
+//      small * big + big * small + big * big is added. An infinite operand gives NaN.
+struct Mma {
+  Storage storage;
+  ArraySlice acc, a, b;
+  int terms = 1;
+};
+// Registers of a lane that each operand has.
+struct MmaRegisters {
+  int acc, a, b;
+};
+MmaRegisters mma_registers(Storage storage);
+// Loads `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements from shared memory into as many packed pairs:
+// lane 8m + i gives the place of row i of matrix m (16-byte aligned); lane 4g + q receives elements 2q and
+// 2q + 1 of row g, or with `transposed` rows 2q and 2q + 1 of column g.
+struct LoadMatrix {
+  ArraySlice into;
+  int count;
+  bool transposed;
+  MemRef row;
+};
+
+// ---- tensor cores by warpgroups (PTX ISA, wgmma; sm_90a): four neighbouring warps, the first a multiple of
+// four, have a product made from operands in shared memory, and go on meanwhile ----
+// An operand in rows of 64 16-bit elements, 128 bytes, whose k-th 16 bytes stand at place k ^ row % 8:
+// neither rows nor columns meet in a bank. Its array begins at a multiple of 1024 bytes. A row belongs to an
+// element of the result, and has elements of the sum side by side; or, `along_result`, the other way round,
+// and the elements of the result from the 65th on stand `panel` elements further.
+struct PanelOperand {
+  MemRef first;  // of the first row, as if nothing changed places
+  bool along_result = false;
+  int panel = 0;
+};
+// acc += A * B: A 64 x 16 steps, B 16 steps x columns, of storage BF16 or F16; acc has columns / 2 F32. Warp
+// w of the four holds rows 16w to 16w + 15, each 8 columns as an Mma's acc. acc and both operands belong to
+// the product until a WaitProducts: none may be touched.
+struct WarpgroupMma {
+  Storage storage;
+  int columns;  // a multiple of 16, up to 256
+  int steps;
+  ArraySlice acc;
+  PanelOperand a, b;
+};
+// Waits until at most `pending` newest products of this thread's warpgroup are unfinished.
+struct WaitProducts {
+  int pending;
+};
+// What this thread has written to shared memory, and its copies that it has waited for, are there for the
+// WarpgroupMma of who is ordered after this (fence.proxy.async).
+struct PublishOperands {};
+
+// ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
+struct MbarrierRef {
+  MbarrierId id = -1;
+  ExprId index = -1;  // I32, below MbarrierArray::count
+};
+// Each executing thread arrives once (release). rank: -1 own block, else the block of that rank in the
+// cluster.
+struct MbarrierArrive {
+  MbarrierRef barrier;
+  ExprId rank = -1;
+};
+// Each executing thread arrives once and adds `bytes` (I32) to what the current phase waits for (sm_90).
+struct MbarrierExpect {
+  MbarrierRef barrier;
+  ExprId bytes;
+};
+// Waits until the phase of parity `parity` (I32, 0 or 1) of the own block's mbarrier has completed (acquire).
+// What comes too late: Kernel::status.
+struct MbarrierWait {
+  MbarrierRef barrier;
+  ExprId parity;
+};
+// st.async (sm_90): stores 1, 2 or 4 words (packed pairs or, to F32 memory, F32 values) to the same place of
+// the shared memory of the block of `rank` in the cluster, and counts their bytes on that block's mbarrier.
+// Visible there to who waits for the phase.
+struct StoreAsync {
+  std::vector<ExprId> values;
+  MemRef to;
+  ExprId rank;
+  MbarrierRef barrier;
+};
+
+// ---- grid-wide flags: kernels with `cooperative` only, counters are I32 elements of a written buffer ----
+// Adds 1 (red.release.gpu): what this thread has seen happens before the GridWaits that see the sum.
+struct GridArrive {
+  MemRef counter;
+};
+// Waits until the counter is at least `target` (I32; ld.acquire.gpu). What comes too late: Kernel::status.
+struct GridWait {
+  MemRef counter;
+  ExprId target;
+};
+// Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that
+// rounding makes has these bits; an F32 value that has them, a NaN, is sent as another NaN.
+// The words are I32 elements of a written buffer.
+inline constexpr std::int32_t kAbsent = -1;
+// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadFlagged (st.relaxed.gpu). A place may be written
+// again once it holds kAbsent for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in
+// between.
+struct StoreFlagged {
+  std::vector<ExprId> values;
+  MemRef to;
+};
+// Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 or F32 array
+// elements, and again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late:
+// Kernel::status. With `once` it takes what is there, without waiting (leave_out.h).
+struct LoadFlagged {
+  ArraySlice into;
+  int vectors;
+  MemRef from;
+  ExprId stride;
+  bool once = false;
+};
+struct GridFence {};  // fence.acq_rel.gpu
+// Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four
+// neighbouring warps, the first a multiple of four. Nothing where the architecture has no such instruction.
+struct SetRegisters {
+  int count;  // a multiple of 8, 24 to 256
+  bool more;
+};
+
+struct For {
+  RegId variable;           // I32, declared here
+  ExprId begin, end, step;  // runs while variable < end (step > 0)
+  int unroll = 1;  // 1: leave rolled; n: unroll n times; kFullUnroll: completely, bounds are constants
+  Body body;
+};
+inline constexpr int kFullUnroll = 0;
+struct If {
+  ExprId condition;
+  Body then_body;
+  Body else_body;
+};
+struct Comment {
+  std::string text;
+};
+
+struct Stmt {
+  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
+               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, WarpgroupMma,
+               WaitProducts, PublishOperands, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
+               GridArrive, GridWait, StoreFlagged, LoadFlagged, GridFence, SetRegisters, For, If, Comment>
+      node;
+};
+
+struct Register {
+  std::string name;
+  Type type;
+};
+struct RegisterArray {
+  std::string name;
+  Type type;
+  int size;
+};
+struct Param {
+  std::string name;
+  bool buffer = false;             // a pointer to `storage` elements, or a scalar of `type`
+  Storage storage = Storage::F32;  // buffers
+  bool written = false;   // buffers: may be stored to; otherwise const and read-only during the launch
+  Type type = Type::I32;  // scalars: I32, I64 or F32
+  std::string comment;    // shape and meaning
+};
+struct SharedArray {
+  std::string name;
+  Storage storage = Storage::F32;
+  std::int64_t elements = 0;
+  std::string comment;
+};
+
+// `count` mbarriers side by side, each completing a phase with every `arrivals` arrivals (and the bytes
+// expected).
+struct MbarrierArray {
+  std::string name;
+  int count = 1;
+  int arrivals = 1;
+  std::string comment;
+};
+
+// A constexpr of the emitted text: gives a number of the body a name. IntConst nodes refer to it by
+// `constant_names`.
+struct NamedInt {
+  std::string name;
+  std::int64_t value;
+  std::string comment;
+};
+
+struct Kernel {
+  std::string name;
+  std::string comment;  // what it computes; heads the emitted text
+  int threads = 32;     // block size (one-dimensional)
+  int min_blocks = 1;   // resident blocks per SM asked of the compiler (__launch_bounds__'s second argument)
+  // Blocks a cluster (sm_90, up to 8, or 16 where the device allows it); the grid is a multiple of it.
+  int cluster = 1;
+  // All blocks of the launch must be resident at once: they wait for each other by GridWait.
+  bool cooperative = false;
+  // A written I32 buffer of one word, or -1. A wait for a phase, counter or flagged words that has not ended
+  // after some seconds sets the word to 1. From then on every wait that lasts ends without what it waits for:
+  // the kernel comes to its end with wrong results, and who launched it reads why. Without a status such a
+  // wait traps.
+  ParamId status = -1;
+  Math math = Math::Fast;
+  std::vector<Param> params;
+  std::vector<SharedArray> shared;  // laid out in this order in dynamic shared memory, each 16-byte aligned
+  std::vector<MbarrierArray> mbarriers;  // in shared memory, after the arrays
+  std::vector<NamedInt> named;           // constants to name in the text
+  std::vector<Register> registers;
+  std::vector<RegisterArray> arrays;
+  std::vector<Expr> expressions;
+  std::vector<std::pair<ExprId, int>> named_uses;  // IntConst expressions written as named[second]
+  Body body;
+
+  const Expr& expr(ExprId id) const { return expressions[static_cast<std::size_t>(id)]; }
+};
+
+// Byte offset of each shared array; then of each mbarrier array; and the total with both (the dynamic shared
+// memory of a launch).
+std::vector<std::int64_t> shared_offsets(const Kernel& kernel);
+std::vector<std::int64_t> mbarrier_offsets(const Kernel& kernel);
+std::int64_t shared_bytes(const Kernel& kernel);
+
+}  // namespace rondo::kernel

@@ -1,0 +1,194 @@
+#include "compiler/kernel/passes/simplify.h"
+
+#include <algorithm>
+
+#include "compiler/kernel/ir/visit.h"
+#include "compiler/kernel/passes/simplify_expression.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+void append(Body& to, Body from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+// Forward over the statements: expressions are rebuilt, decided control flow goes, constant Lets are read
+// through.
+class Folder {
+ public:
+  Folder(const Kernel& from, Kernel& to) : expressions_(from, to) {}
+
+  Body body(const Body& statements) {
+    Body out;
+    for (const Stmt& stmt : statements) append(out, statement(stmt));
+    return out;
+  }
+
+  ExprId negate(ExprId condition) { return expressions_.negate(condition); }
+
+ private:
+  Body statement(const Stmt& stmt) {
+    if (const auto* loop = std::get_if<For>(&stmt.node)) return fold(*loop);
+    if (const auto* branch = std::get_if<If>(&stmt.node)) return fold(*branch);
+    Stmt copy = stmt;
+    for_each_expression(copy, [&](ExprId& id) { id = expressions_.simplify(id); });
+    if (const auto* let = std::get_if<Let>(&copy.node);
+        let != nullptr && expressions_.is_constant(let->value))
+      expressions_.replace(let->reg, let->value);
+    Body out;
+    out.push_back(std::move(copy));
+    return out;
+  }
+
+  Body fold(const For& loop) {
+    For copy{loop.variable,
+             expressions_.simplify(loop.begin),
+             expressions_.simplify(loop.end),
+             expressions_.simplify(loop.step),
+             loop.unroll,
+             {}};
+    const auto begin = expressions_.known(copy.begin), end = expressions_.known(copy.end);
+    const auto step = expressions_.known(copy.step);
+    if (begin && end && *begin >= *end) return {};
+    if (begin && end && step && *step > 0 && *begin + *step >= *end) {
+      expressions_.replace(loop.variable, copy.begin);
+      return body(loop.body);
+    }
+    copy.body = body(loop.body);
+    Body out;
+    out.push_back({std::move(copy)});
+    return out;
+  }
+
+  Body fold(const If& branch) {
+    const ExprId condition = expressions_.simplify(branch.condition);
+    if (const auto known = expressions_.known(condition))
+      return body(*known != 0 ? branch.then_body : branch.else_body);
+    If copy{condition, body(branch.then_body), body(branch.else_body)};
+    Body out;
+    out.push_back({std::move(copy)});
+    return out;
+  }
+
+  ExpressionSimplifier expressions_;
+};
+
+// Backward over the statements: a Let is read only by what follows it in its scope, so one pass sees every
+// reader first.
+class Sweeper {
+ public:
+  Sweeper(const Kernel& kernel, Folder& folder)
+      : kernel_(kernel), folder_(folder), read_(kernel.registers.size(), false) {}
+
+  Body body(Body statements) {
+    Body out;
+    for (auto stmt = statements.rbegin(); stmt != statements.rend(); ++stmt)
+      if (keep(*stmt)) {
+        for_each_expression(*stmt, [&](ExprId id) { mark(id); });
+        out.push_back(std::move(*stmt));
+      }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
+ private:
+  static bool empty(const Body& statements) {
+    return std::all_of(statements.begin(), statements.end(),
+                       [](const Stmt& stmt) { return std::holds_alternative<Comment>(stmt.node); });
+  }
+
+  bool keep(Stmt& stmt) {
+    if (const auto* let = std::get_if<Let>(&stmt.node)) return read_[static_cast<std::size_t>(let->reg)];
+    if (auto* loop = std::get_if<For>(&stmt.node)) {
+      loop->body = body(std::move(loop->body));
+      return !empty(loop->body);
+    }
+    if (auto* branch = std::get_if<If>(&stmt.node)) {
+      branch->then_body = body(std::move(branch->then_body));
+      branch->else_body = body(std::move(branch->else_body));
+      if (empty(branch->else_body)) branch->else_body.clear();
+      if (!empty(branch->then_body)) return true;
+      if (branch->else_body.empty()) return false;
+      branch->then_body = std::move(branch->else_body);
+      branch->else_body.clear();
+      branch->condition = folder_.negate(branch->condition);
+    }
+    return true;
+  }
+
+  void mark(ExprId id) {
+    const Expr& expr = kernel_.expr(id);
+    if (const auto* read = std::get_if<RegRead>(&expr.node))
+      read_[static_cast<std::size_t>(read->reg)] = true;
+    for_each_operand(expr, [&](ExprId operand) { mark(operand); });
+  }
+
+  const Kernel& kernel_;
+  Folder& folder_;
+  std::vector<bool> read_;
+};
+
+template <class F>
+void for_each_statement(Body& body, F&& f) {
+  for (Stmt& stmt : body) {
+    f(stmt);
+    if (auto* loop = std::get_if<For>(&stmt.node)) for_each_statement(loop->body, f);
+    if (auto* branch = std::get_if<If>(&stmt.node)) {
+      for_each_statement(branch->then_body, f);
+      for_each_statement(branch->else_body, f);
+    }
+  }
+}
+
+// Expressions that were folded into others or belonged to dead statements leave the table; the rest keeps its
+// order.
+void drop_unused_expressions(Kernel& kernel) {
+  const auto index = [](ExprId id) { return static_cast<std::size_t>(id); };
+  std::vector<ExprId> moved(kernel.expressions.size(), -1);
+  for_each_statement(
+      kernel.body, [&](Stmt& stmt) { for_each_expression(stmt, [&](ExprId id) { moved[index(id)] = 0; }); });
+  for (std::size_t i = moved.size(); i-- > 0;)
+    if (moved[i] == 0) for_each_operand(kernel.expressions[i], [&](ExprId id) { moved[index(id)] = 0; });
+  std::vector<Expr> kept;
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] < 0) continue;
+    moved[i] = static_cast<ExprId>(kept.size());
+    for_each_operand(kernel.expressions[i], [&](ExprId& id) { id = moved[index(id)]; });
+    kept.push_back(std::move(kernel.expressions[i]));
+  }
+  kernel.expressions = std::move(kept);
+  for_each_statement(kernel.body, [&](Stmt& stmt) {
+    for_each_expression(stmt, [&](ExprId& id) { id = moved[index(id)]; });
+  });
+  std::erase_if(kernel.named_uses, [&](const auto& use) { return moved[index(use.first)] < 0; });
+  for (auto& [id, name] : kernel.named_uses) id = moved[index(id)];
+}
+
+// Named constants nobody writes any more would be dead lines of the emitted text.
+void drop_unused_names(Kernel& kernel) {
+  std::vector<int> moved(kernel.named.size(), -1);
+  std::vector<NamedInt> kept;
+  for (const auto& [id, name] : kernel.named_uses) moved[static_cast<std::size_t>(name)] = 0;
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    if (moved[i] == 0) {
+      moved[i] = static_cast<int>(kept.size());
+      kept.push_back(std::move(kernel.named[i]));
+    }
+  for (auto& [id, name] : kernel.named_uses) name = moved[static_cast<std::size_t>(name)];
+  kernel.named = std::move(kept);
+}
+
+}  // namespace
+
+Kernel simplify(const Kernel& kernel) {
+  Kernel result = kernel;
+  result.expressions.clear();
+  result.named_uses.clear();
+  Folder folder(kernel, result);
+  result.body = folder.body(kernel.body);
+  result.body = Sweeper(result, folder).body(std::move(result.body));
+  drop_unused_expressions(result);
+  drop_unused_names(result);
+  return result;
+}
+
+}  // namespace rondo::kernel

@@ -1,0 +1,55 @@
+// Memory and packed values as the simulator keeps them.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "compiler/kernel/simulator/simulate.h"
+
+namespace rondo::kernel {
+
+namespace {
+
+constexpr std::int32_t kPoisonedInteger = std::numeric_limits<std::int32_t>::min();
+
+}  // namespace
+
+std::int32_t pack_pair(Storage storage, float low, float high) {
+  const std::uint32_t upper = half_bits(storage, high);
+  return static_cast<std::int32_t>(upper << 16 | half_bits(storage, low));
+}
+
+float unpack_pair(Storage storage, std::int32_t pair, bool high) {
+  const auto bits = static_cast<std::uint32_t>(pair);
+  return half_value(storage, static_cast<std::uint16_t>(high ? bits >> 16 : bits));
+}
+
+std::int32_t flagged_word(float value) {
+  const auto bits = std::bit_cast<std::int32_t>(value);
+  return bits == kAbsent ? bits - 1 : bits;
+}
+
+GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {
+  GlobalBuffer buffer;
+  buffer.storage = storage;
+  buffer.written.assign(values.size(), true);
+  for (const double value : values)
+    if (storage == Storage::I32)
+      buffer.integers.push_back(static_cast<std::int32_t>(std::llround(value)));
+    else
+      buffer.values.push_back(round_to(storage, static_cast<float>(value)));
+  return buffer;
+}
+
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements) {
+  const auto count = static_cast<std::size_t>(elements);
+  GlobalBuffer buffer;
+  buffer.storage = storage;
+  buffer.written.assign(count, false);
+  if (storage == Storage::I32)
+    buffer.integers.assign(count, kPoisonedInteger);
+  else
+    buffer.values.assign(count, std::numeric_limits<float>::quiet_NaN());
+  return buffer;
+}
+
+}  // namespace rondo::kernel

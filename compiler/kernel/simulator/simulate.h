@@ -1,0 +1,95 @@
+// Runs a Kernel on the CPU, group by group, warp by warp in lockstep, and reports what a GPU would forgive or
+// hide.
+//
+// A group is what runs together: a block, the blocks of a cluster, or the whole grid of a cooperative kernel.
+// Its warps take turns, each as far as it gets. Asynchronous copies land as late as the rules allow (when
+// their group is waited for). Matrix products sum in double and round to fp32 once.
+//
+// Reported as faults:
+//  - out-of-range or misaligned access; a write to a read-only buffer; registers read before they are set;
+//  - reads of memory that nobody wrote (including a pending asynchronous copy's target);
+//  - races: two threads of a group touching an element, one of them writing, with nothing that orders the
+//    two, by vector clocks. Barriers, mbarriers and grid flags order; threads of one warp need one of them,
+//    or a WarpSync, too. Data of a StoreAsync is ordered before who waits for its mbarrier's phase only, and
+//    neither it nor a StoreFlagged publishes what its thread has stored before. Two groups touching one
+//    global element, one of them writing, always race;
+//  - deadlocks: warps that wait for what never comes;
+//  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that may be counted for
+//    an earlier phase when warps run in another order, a block that may leave while others still use its
+//    shared memory, words sent to a place that was not cleared, operands of a product in tf32 that were not
+//    rounded to it;
+//  - a run past `step_limit`.
+// Races are judged by what orders two accesses, not by the order in which the warps happen to run.
+//
+// Not modelled: warps whose lanes diverge wait together, so lanes that wait for other lanes of their own warp
+// deadlock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/ir/ir.h"
+
+namespace rondo::kernel {
+
+// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32 in
+// `values`; `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
+struct GlobalBuffer {
+  Storage storage = Storage::F32;
+  std::vector<float> values;           // F32, BF16, F16
+  std::vector<std::int32_t> integers;  // I32
+  std::vector<bool> written;
+};
+GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements);  // poisoned: NaN, nothing written
+
+// One launch argument, in the order of Kernel::params: a buffer (index into the buffers given) or a scalar.
+struct Argument {
+  int buffer = -1;
+  std::int64_t integer = 0;
+  double real = 0;
+};
+
+struct Fault {
+  enum class Kind {
+    OutOfRange,
+    Misaligned,
+    Unwritten,
+    Race,
+    Deadlock,
+    Protocol,  // misuse of a barrier, mbarrier, cluster or matrix unit
+    ReadOnly,
+    Unset,
+    StepLimit
+  } kind;
+  std::string message;  // the statement, memory, index, block and threads involved
+};
+
+struct SimulationOptions {
+  std::int64_t step_limit = std::int64_t{1} << 40;  // statements executed by warps
+  int max_faults = 8;                               // stop after so many
+  // What a GPU does with a deadlock in a kernel with a status: the waits end, the status is set, and the
+  // kernel comes to its end. No faults are looked for from then on.
+  bool give_up = false;
+};
+struct SimulationResult {
+  std::vector<Fault> faults;  // empty: clean
+  std::int64_t steps = 0;
+  bool gave_up = false;  // waits ended in vain
+};
+
+// Runs a grid of `blocks` blocks of kernel.threads. Buffers are changed in place. The kernel must pass
+// verify().
+SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
+                          std::vector<GlobalBuffer>& buffers, const SimulationOptions& options = {});
+
+// A packed pair of the IR.
+std::int32_t pack_pair(Storage storage, float low, float high);
+float unpack_pair(Storage storage, std::int32_t pair, bool high);
+
+// The word that a StoreFlagged stores for an F32 value: its bits, but never kAbsent.
+std::int32_t flagged_word(float value);
+
+}  // namespace rondo::kernel

@@ -1,0 +1,308 @@
+#include "compiler/schedule/alternating/body.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/schedule/alternating/product.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+AlternatingBody::AlternatingBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
+                                 const Problem& problem, const AlternatingGeometry& geometry,
+                                 const Sweep& sweep, const StepStages& stages)
+    : builder_(builder),
+      signature_(signature),
+      cell_(cell),
+      problem_(problem),
+      geometry_(geometry),
+      sweep_(sweep),
+      stages_(stages) {}
+
+int AlternatingBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
+  return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
+}
+
+// What the part reads of memory, if nobody gives it: leaves, and what earlier stages have kept.
+bool AlternatingBody::is_read(const Part& part, NodeId id) const {
+  const Node& node = part.stage->graph.at(id);
+  return node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
+         node.kind == NodeKind::MatTVec;
+}
+
+void AlternatingBody::declare_once(TensorRef ref, bool written) {
+  const auto known =
+      std::find_if(tensors_.begin(), tensors_.end(), [&](const KernelTensor& t) { return t.ref == ref; });
+  if (known == tensors_.end()) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
+}
+
+AlternatingBody::Part AlternatingBody::declare(const StepStage& stage, bool next) {
+  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
+  for (const NodeId id : reachable(stage.graph, stage.demand)) {
+    const Node& node = stage.graph.at(id);
+    if (node.kind == NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
+      declare_once({Role::Param, node.tensor}, false);
+    const auto source = sweep_.sources.find(id);
+    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
+    declare_once(source->second.row.tensor, false);
+    if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
+  }
+  for (const std::size_t root : stage.roots)
+    for (const SweepSink& sink : sweep_.sinks[root]) {
+      if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
+      if (sink.kind == SweepSink::Kind::Sum && !sums_.memory.valid())
+        sums_ = signature_.writes({Role::Workspace, -1});
+    }
+  return part;
+}
+
+void AlternatingBody::declare_kept() {
+  carries_ = signature_.writes({Role::Carries, -1});
+  vectors_ = signature_.writes({Role::Vectors, -1});
+}
+
+void AlternatingBody::declare_ends(bool first, bool last) {
+  if (first)
+    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
+  if (last)
+    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
+  if (first && sweep_.sum_rows > 0 && !sums_.memory.valid()) sums_ = signature_.writes({Role::Workspace, -1});
+}
+
+const KernelTensor& AlternatingBody::declared(TensorRef ref) const {
+  for (const KernelTensor& tensor : tensors_)
+    if (tensor.ref == ref) return tensor;
+  throw std::logic_error("alternating: a tensor that was not declared");
+}
+
+void AlternatingBody::place_threads(Value batch, Value time) {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  batch_ = batch;
+  time_ = time;
+  b.comment("this block's channels, head and batch rows; this thread's channel and batch row of each turn");
+  const Value dim = b.named("kDim", g.dim, "channels a head");
+  const Value units = b.named("kUnits", g.p.units, "channels a block");
+  tile_ = b.let("tile", b.block() % g.tiles);
+  head_ = b.let("head", b.block() / g.tiles % problem_.sizes.heads);
+  first_row_ = b.let("first_row", b.block() / (g.tiles * problem_.sizes.heads) * g.batch);
+  for (int turn = 0; turn < turns(); ++turn) {
+    const Value index = b.thread() + turn * g.threads();
+    Channel c;
+    c.unit = b.let("unit", index % units);
+    c.row = b.let("row", index / units);
+    c.channel = b.let("channel", tile_ * units + c.unit);
+    c.batch_row = b.let("batch_row", first_row_ + c.row);
+    c.exists = c.batch_row < batch_;
+    if (g.dim % g.p.units != 0) c.exists = c.exists && c.channel < dim;
+    if ((turn + 1) * g.threads() > g.channels()) c.exists = c.exists && c.row < g.batch;
+    channels_.push_back(c);
+  }
+}
+
+Value AlternatingBody::time_of(Value count) {
+  return sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count;
+}
+
+void AlternatingBody::set_step(Part& part, Value count) {
+  auto& b = builder_;
+  part.count = count;
+  part.time = b.let(part.next ? "t_next" : "t", time_of(count));
+  part.parity = b.let(part.next ? "parity_next" : "parity", count % 2);
+}
+
+void AlternatingBody::if_exists(int turn, const std::function<void()>& body) {
+  builder_.if_(channels_[at(turn)].exists, body);
+}
+
+Value AlternatingBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
+  const Channel& c = channels_[at(turn)];
+  return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
+         builder_.wide(head_ * (tensor.rows * geometry_.dim) + c.channel + row * geometry_.dim);
+}
+
+Value AlternatingBody::boundary(int rows, Value row, int turn) {
+  auto& b = builder_;
+  const Channel& c = channels_[at(turn)];
+  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * (rows * geometry_.dim) +
+         b.wide(row * geometry_.dim + c.channel);
+}
+
+Value AlternatingBody::param(const Node& leaf, int turn) {
+  const step::Tensor& t = tensor(leaf.tensor);
+  const Value place =
+      t.tail == step::Tail::Scalar
+          ? head_ * t.rows + leaf.row
+          : head_ * (t.rows * geometry_.dim) + channels_[at(turn)].channel + leaf.row * geometry_.dim;
+  return builder_.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
+}
+
+Value AlternatingBody::first_carry(int turn, std::size_t k) {
+  const RowRef& row = sweep_.first[k];
+  const KernelTensor& first = declared(row.tensor);
+  return builder_.load("first", first.memory[boundary(first.rows, builder_.constant(row.row), turn)]);
+}
+
+Value AlternatingBody::carry(int turn, std::size_t k, Value parity) {
+  const int rows = carry_rows(sweep_, stages_);
+  return builder_.load("carry",
+                       carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)]);
+}
+
+void AlternatingBody::store_carry(int turn, std::size_t k, Value parity, Value value) {
+  const int rows = carry_rows(sweep_, stages_);
+  builder_.store(carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)], value);
+}
+
+void AlternatingBody::store_last(int turn, std::size_t k, Value value) {
+  const RowRef& row = sweep_.last[k];
+  const KernelTensor& last = declared(row.tensor);
+  builder_.store(last.memory[boundary(last.rows, builder_.constant(row.row), turn)], value);
+}
+
+void AlternatingBody::clear_sum(int turn, int row) {
+  builder_.store(sums_.memory[boundary(sweep_.sum_rows, builder_.constant(row), turn)], builder_.real(0));
+}
+
+Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
+  auto& b = builder_;
+  const Node& node = part.stage->graph.at(id);
+  if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size())) {
+    const auto first = static_cast<std::int64_t>(2 * sweep_.first.size());
+    const int rows = carry_rows(sweep_, stages_);
+    return b.load("kept", carries_.memory[boundary(rows, b.constant(first + row), turn)]);
+  }
+  const auto found = sweep_.sources.find(id);
+  if (found == sweep_.sources.end()) return param(node, turn);
+  const SweepSource& source = found->second;
+  if (source.kind == SweepSource::Kind::Carry) return carry(turn, at(source.carry), part.parity);
+  const KernelTensor& here = declared(source.row.tensor);
+  if (source.kind == SweepSource::Kind::Now)
+    return b.load(here.name, here.memory[place(here, source.row.row, part.time, turn)]);
+  const Value before = b.variable("before", b.real(0));
+  b.if_(
+      part.time == 0,
+      [&] {
+        const KernelTensor& first = declared(source.first.tensor);
+        const Value place = boundary(first.rows, b.constant(source.first.row), turn);
+        b.assign(before, b.load("first", first.memory[place]));
+      },
+      [&] {
+        b.assign(before, b.load("saved", here.memory[place(here, source.row.row, part.time - 1, turn)]));
+      });
+  return before;
+}
+
+std::string AlternatingBody::read_name(const Node& node, NodeId id) const {
+  if (!node.label.empty()) return node.label;
+  if (stages_.row_of_kept(id) < static_cast<int>(stages_.kept.size())) return "kept";
+  const auto source = sweep_.sources.find(id);
+  if (source == sweep_.sources.end()) return tensor(node.tensor).name;
+  if (source->second.kind == SweepSource::Kind::Carry)
+    return tensor(sweep_.first[at(source->second.carry)].tensor.tensor).name + "_before";
+  return name_of(source->second.row.tensor, cell_);
+}
+
+void AlternatingBody::read_ahead(Part& part, Value condition, bool sums_exist,
+                                 const std::function<bool(NodeId)>& given) {
+  auto& b = builder_;
+  std::vector<NodeId> nodes;
+  for (const NodeId id : reachable(part.stage->graph, part.stage->demand))
+    if (is_read(part, id) && !given(id)) nodes.push_back(id);
+  std::vector<std::pair<std::size_t, int>> sums;  // root, row
+  for (const std::size_t root : part.stage->roots)
+    for (const SweepSink& sink : sweep_.sinks[root])
+      if (sink.kind == SweepSink::Kind::Sum && sums_exist) sums.emplace_back(root, sink.index);
+  if (nodes.empty() && sums.empty()) return;
+  b.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
+  for (int turn = 0; turn < turns(); ++turn) {
+    for (const NodeId id : nodes)
+      part.reads[id].push_back(b.variable(read_name(part.stage->graph.at(id), id), b.real(0)));
+    for (const auto& [root, row] : sums) part.sums[root].push_back(b.variable("sum_before", b.real(0)));
+    Value exists = channels_[at(turn)].exists;
+    if (condition.valid()) exists = condition && exists;
+    b.if_(exists, [&] {
+      for (const NodeId id : nodes) b.assign(part.reads[id].back(), read(part, id, turn));
+      for (const auto& [root, row] : sums)
+        b.assign(part.sums[root].back(),
+                 b.load("sum", sums_.memory[boundary(sweep_.sum_rows, b.constant(row), turn)]));
+    });
+  }
+}
+
+std::vector<Value> AlternatingBody::emit(Part& part, int turn, const Given& given) {
+  auto& b = builder_;
+  const StepStage& stage = *part.stage;
+  const auto leaf = [&](const Node& node) {
+    const auto id = static_cast<NodeId>(&node - stage.graph.nodes.data());
+    const auto known = part.reads.find(id);
+    return known != part.reads.end() ? known->second[at(turn)] : given(id);
+  };
+  part.lowering.hoist(turn, leaf);
+  GraphLowering::Values values = part.lowering.start(turn);
+  part.lowering.emit_roots(values, stage.demand, leaf);
+  const auto first_kept = static_cast<std::int64_t>(2 * sweep_.first.size());
+  for (const NodeId id : stage.kept_out) {
+    if (values.count(id) == 0) values[id] = given(id);  // a product that only later stages ask for
+    const Value row = b.constant(first_kept + stages_.row_of_kept(id));
+    b.store(carries_.memory[boundary(carry_rows(sweep_, stages_), row, turn)], values.at(id));
+  }
+  for (const std::size_t group : stage.vectors) {
+    const Channel& c = channels_[at(turn)];
+    const Value row =
+        vector_row(problem_, geometry_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
+    b.store(vectors_.memory[row + b.wide(c.channel)], values.at(stages_.groups[group].vector));
+  }
+  std::vector<Value> results(sweep_.step.roots.size());
+  for (const std::size_t root : stage.roots) {
+    results[root] = values.at(sweep_.step.roots[root]);
+    for (const SweepSink& sink : sweep_.sinks[root]) store(part, sink, turn, root, results[root]);
+  }
+  return results;
+}
+
+void AlternatingBody::store(const Part& part, const SweepSink& sink, int turn, std::size_t root,
+                            Value value) {
+  auto& b = builder_;
+  switch (sink.kind) {
+    case SweepSink::Kind::Carry: return store_carry(turn, at(sink.index), b.constant(1) - part.parity, value);
+    case SweepSink::Kind::Now: {
+      const KernelTensor& to = declared(sink.row.tensor);
+      return b.store(to.memory[place(to, sink.row.row, part.time, turn)], value);
+    }
+    case SweepSink::Kind::Sum: {
+      const auto before = part.sums.find(root);
+      const Value sum = before == part.sums.end() ? value : before->second[at(turn)] + value;
+      return b.store(sums_.memory[boundary(sweep_.sum_rows, b.constant(sink.index), turn)], sum);
+    }
+  }
+}
+
+void AlternatingBody::clear_padding() {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  const std::int64_t padding = g.padded - g.dim;
+  const std::size_t groups = stages_.groups.size();
+  if (padding == 0 || groups == 0) return;
+  b.comment("columns past the head's end are zero at all steps");
+  b.if_(tile_ == g.tiles - 1, [&] {
+    b.for_("i", b.thread(), b.constant(g.batch * padding), b.constant(g.threads()), 1, [&](Value i) {
+      const Value row = b.let("padded_row", first_row_ + i / padding);
+      b.if_(row < batch_, [&] {
+        for (std::size_t group = 0; group < groups; ++group)
+          for (int parity = 0; parity < 2; ++parity)
+            b.store(vectors_.memory[vector_row(problem_, g, groups, row, head_, group, b.constant(parity)) +
+                                    b.wide(i % padding + g.dim)],
+                    b.real(0));
+      });
+    });
+  });
+}
+
+}  // namespace rondo::schedule

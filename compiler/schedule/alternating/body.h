@@ -1,0 +1,101 @@
+// The elementwise part of an alternating kernel: a thread's channels, what they read and where their results
+// go. Channels of a block, [batch][units], are dealt to its threads, neighbouring units to neighbours.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/schedule/alternating/geometry.h"
+#include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+class AlternatingBody {
+ public:
+  AlternatingBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
+                  const Problem& problem, const AlternatingGeometry& geometry, const Sweep& sweep,
+                  const StepStages& stages);
+
+  // A stage at a step: declares what it reads and writes.
+  struct Part {
+    const StepStage* stage;
+    bool next = false;  // of the step after the launch's
+    kernel::Value count, time, parity;
+    GraphLowering lowering;
+    std::map<step::NodeId, std::vector<kernel::Value>> reads;  // by node and turn, where they are read early
+    std::map<std::size_t, std::vector<kernel::Value>> sums;    // by root
+  };
+  Part declare(const StepStage& stage, bool next);
+  void declare_kept();                       // carries and vectors
+  void declare_ends(bool first, bool last);  // where carries begin or end
+  void place_threads(kernel::Value batch, kernel::Value time);
+  void set_step(Part& part, kernel::Value count);  // which step it is at
+  kernel::Value time_of(kernel::Value count);
+
+  int turns() const { return geometry_.turns(); }
+  void if_exists(int turn, const std::function<void()>& body);
+  // Reads what the part needs of memory into registers, far ahead of its use; `given` nodes come from
+  // elsewhere, and so do all carries if `carries_given`.
+  void read_ahead(Part& part, kernel::Value condition, bool sums_exist,
+                  const std::function<bool(step::NodeId)>& given);
+  // Computes a part for one turn and stores its results. `given` gives the values of nodes that were not read
+  // ahead.
+  using Given = std::function<kernel::Value(step::NodeId)>;
+  std::vector<kernel::Value> emit(Part& part, int turn,
+                                  const Given& given);  // by root; invalid: other stages'
+
+  kernel::Value first_carry(int turn, std::size_t k);                  // as the caller gives it
+  kernel::Value carry(int turn, std::size_t k, kernel::Value parity);  // as a step has left it
+  void store_carry(int turn, std::size_t k, kernel::Value parity, kernel::Value value);
+  void store_last(int turn, std::size_t k, kernel::Value value);
+  void clear_sum(int turn, int row);
+  void clear_padding();  // columns of the vectors past the head's end, once for all steps
+
+  kernel::Value tile() const { return tile_; }
+  kernel::Value head() const { return head_; }
+  kernel::Value first_row() const { return first_row_; }
+  kernel::Value batch() const { return batch_; }
+  kernel::Value unit_of_block(int turn) const { return channels_[static_cast<std::size_t>(turn)].unit; }
+  kernel::Value row_of_block(int turn) const { return channels_[static_cast<std::size_t>(turn)].row; }
+  kernel::Memory vectors() const { return vectors_.memory; }
+
+  // Rows of Role::Carries, [B, H, rows, D].
+  static int carry_rows(const Sweep& sweep, const StepStages& stages);
+
+ private:
+  struct Channel {
+    kernel::Value unit, row;  // within the block
+    kernel::Value channel, batch_row;
+    kernel::Value exists;
+  };
+  bool is_read(const Part& part, step::NodeId node) const;
+  void declare_once(TensorRef ref, bool written);
+  const KernelTensor& declared(TensorRef ref) const;
+  kernel::Value place(const KernelTensor& tensor, int row, kernel::Value time, int turn);
+  kernel::Value boundary(int rows, kernel::Value row, int turn);  // of [B, H, rows, D]
+  kernel::Value read(const Part& part, step::NodeId node, int turn);
+  std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
+  kernel::Value param(const step::Node& leaf, int turn);
+  void store(const Part& part, const SweepSink& sink, int turn, std::size_t root, kernel::Value value);
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+
+  kernel::Builder& builder_;
+  Signature& signature_;
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const AlternatingGeometry& geometry_;
+  const Sweep& sweep_;
+  const StepStages& stages_;
+  std::vector<KernelTensor> tensors_;  // each once
+  KernelTensor carries_, vectors_, sums_;
+  kernel::Value batch_, time_, tile_, head_, first_row_;
+  std::vector<Channel> channels_;
+};
+
+}  // namespace rondo::schedule

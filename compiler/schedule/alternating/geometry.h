@@ -1,0 +1,56 @@
+// Who multiplies what in an alternating kernel.
+//
+// A block owns `units` neighbouring channels of a head, with all rows of the matrices that belong to them,
+// for `batch` batch rows. The rows of a group of products, [product][unit], are cut into tiles of 16; a warp
+// takes every warps-th chunk of the columns, for all row tiles and all batch tiles of 8. Lane 4g + q of it
+// sums rows g and g + 8 for batch rows 2q and 2q + 1: the accumulators of mma.m16n8k16 (PTX ISA), which the
+// form for fp32 storage shares.
+//
+// Chunks come in pieces of 512 bytes, 16 a lane: two of each row tile, packed beforehand in this order, and
+// one of each batch tile (row lane / 4 of the tile, 16 bytes at lane % 4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/schedule/analysis/product_groups.h"
+
+namespace rondo::schedule {
+
+struct AlternatingParameters {
+  int units = 16;       // channels a block
+  int batch_tiles = 1;  // tiles of 8 batch rows a block
+  int warps = 8;        // that share the columns
+  int stages = 3;       // chunks in flight a warp
+  int vector = 1;       // elements a copy moves in the launches over all steps (backward pass only)
+
+  static AlternatingParameters from(const Parameters& parameters);
+};
+
+struct AlternatingGeometry {
+  AlternatingGeometry(const Problem& problem, const AlternatingParameters& parameters);
+
+  static constexpr int kPieceLanes = 32, kPieceBytes = 512;
+
+  std::int64_t dim;
+  AlternatingParameters p;
+  int lane_elements;  // 16 bytes
+  int chunk;          // columns: 4 times as many
+  int chunks;         // of a row
+  int padded;         // columns of all chunks
+  int tiles;          // blocks that share a head
+  int batch;          // batch rows a block
+
+  int threads() const { return 32 * p.warps; }
+  int piece_elements() const { return kPieceLanes * lane_elements; }
+  int row_tiles(const ProductGroup& group) const {
+    return (static_cast<int>(group.products.size()) * p.units + 15) / 16;
+  }
+  // Elements of the packed matrices of a group, all heads.
+  std::int64_t packed_elements(const Problem& problem, const ProductGroup& group) const;
+  // Channels of the block, [batch][units], are dealt to its threads in turns.
+  int channels() const { return p.units * batch; }
+  int turns() const { return (channels() + threads() - 1) / threads(); }
+};
+
+}  // namespace rondo::schedule

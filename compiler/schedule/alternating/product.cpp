@@ -1,0 +1,240 @@
+#include "compiler/schedule/alternating/product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::schedule {
+
+using kernel::kFullUnroll;
+using kernel::Type;
+using kernel::Value;
+
+namespace {
+
+constexpr int kReals = 4;  // fp32 numbers in 16 bytes
+
+}  // namespace
+
+Value vector_row(const Problem& problem, const AlternatingGeometry& geometry, std::size_t groups,
+                 Value batch_row, Value head, std::size_t group, Value parity) {
+  kernel::Builder& b = *batch_row.builder();
+  const auto all = static_cast<std::int64_t>(groups);
+  const Value team = b.wide(batch_row) * problem.sizes.heads + b.wide(head);
+  return team * (all * 2 * geometry.padded) +
+         b.wide((parity + static_cast<std::int64_t>(2 * group)) * geometry.padded);
+}
+
+AlternatingProduct::AlternatingProduct(kernel::Builder& builder, const Problem& problem,
+                                       const AlternatingGeometry& geometry,
+                                       const std::vector<ProductGroup>& groups,
+                                       const std::vector<std::size_t>& own)
+    : builder_(builder), problem_(problem), geometry_(geometry), groups_(groups) {
+  std::int64_t packed = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const int tiles = geometry.row_tiles(groups[g]);
+    if (std::find(own.begin(), own.end(), g) != own.end()) {
+      own_.push_back({g, tiles, row_tiles_, pieces_, packed, {}});
+      row_tiles_ += tiles;
+      pieces_ += 2 * tiles + batch_tiles();
+    }
+    packed += geometry.packed_elements(problem, groups[g]);
+  }
+}
+
+std::int64_t AlternatingProduct::ring_bytes(const AlternatingGeometry& geometry, int row_tiles, int groups) {
+  const int pieces = 2 * row_tiles + groups * geometry.p.batch_tiles;
+  return std::int64_t{geometry.p.stages} * geometry.p.warps * pieces * AlternatingGeometry::kPieceBytes;
+}
+
+std::int64_t AlternatingProduct::partial_bytes(const AlternatingGeometry& geometry, int row_tiles) {
+  return std::int64_t{geometry.p.warps} * geometry.batch * (16 * row_tiles + kReals) * 4;
+}
+
+// Rows lie along a line, so that neighbouring units are neighbours; lines begin 4 banks (mod 16) after each
+// other, so that the 4 x 8 sums that lanes write at once lie in different banks.
+int AlternatingProduct::pitch() const { return 16 * row_tiles_ + kReals; }
+
+void AlternatingProduct::declare(Signature& signature, kernel::Memory vectors) {
+  const AlternatingGeometry& g = geometry_;
+  packed_ = signature.reads({Role::Packed, -1});
+  vectors_ = vectors;
+  ring_ = builder_.shared("ring", problem_.storage,
+                          std::int64_t{g.p.stages} * g.p.warps * pieces_ * g.piece_elements(),
+                          fmt::format("[stages {}, warps {}, pieces {}, lanes 32, {}]", g.p.stages, g.p.warps,
+                                      pieces_, g.lane_elements));
+  partial_ =
+      builder_.shared("partial", kernel::Storage::F32, std::int64_t{g.p.warps} * g.batch * pitch(),
+                      fmt::format("[warps {}, batch {}, rows {} + 4]", g.p.warps, g.batch, 16 * row_tiles_));
+}
+
+void AlternatingProduct::start(const Place& place) {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  b.comment("this warp's chunks of the columns, this lane's 16 bytes of their pieces");
+  warp_ = b.let("warp", b.thread() / 32);
+  lane_ = b.let("lane", b.thread() % 32);
+  group_lane_ = b.let("group", lane_ / 4);
+  quarter_ = b.let("quarter", lane_ % 4);
+  count_ = b.let("count", (b.constant(g.chunks + g.p.warps - 1) - warp_) / g.p.warps);
+  own_ring_ = b.let("own_ring", (warp_ * (pieces_ * 32) + lane_) * g.lane_elements);
+  // fp32: [16 bytes][8 rows], so that lanes that read different rows read different banks.
+  own_vector_ =
+      tensor_cores()
+          ? own_ring_
+          : b.let("own_vector", (warp_ * (pieces_ * 32) + quarter_ * 8 + group_lane_) * g.lane_elements);
+  for (Group& group : own_) {
+    const std::int64_t chunk = std::int64_t{2} * group.row_tiles * g.piece_elements();
+    const Value first = b.wide(place.head * g.tiles + place.tile) * (g.chunks * chunk) + group.first_packed;
+    group.packed_at = b.let("packed_at", first + b.wide(lane_ * g.lane_elements));
+  }
+  for (int j = 0; j < batch_tiles(); ++j) {
+    // Rows past the batch are read as its last; nobody looks at their sums.
+    const Value row = min(place.first_row + group_lane_ + 8 * j, place.batch - 1);
+    vector_at_.push_back(
+        b.let("vector_at", vector_row(problem_, g, groups_.size(), row, place.head, 0, place.parity) +
+                               b.wide(quarter_ * g.lane_elements)));
+  }
+  for (int turn = 0; turn + 1 < g.p.stages; ++turn) {
+    if (g.chunks >= (turn + 1) * g.p.warps)
+      copy(b.constant(turn), b.constant(turn));
+    else
+      b.if_(count_ >= turn + 1, [&] { copy(b.constant(turn), b.constant(turn)); });
+    b.commit_copies();
+  }
+}
+
+// Chunk `turn` of this warp.
+void AlternatingProduct::copy(Value turn, Value slot) {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  const Value chunk = b.let("chunk", turn * g.p.warps + warp_);
+  const Value to = slot * (g.p.warps * pieces_ * g.piece_elements());
+  for (const Group& group : own_) {
+    const int pieces = 2 * group.row_tiles;
+    const Value from = b.let("from", group.packed_at + b.wide(chunk) * (pieces * g.piece_elements()));
+    b.for_("piece", 0, pieces, kFullUnroll, [&](Value piece) {
+      b.copy_async(ring_[to + own_ring_ + (piece + group.first_piece) * g.piece_elements()],
+                   packed_.memory[from + piece * g.piece_elements()], g.lane_elements);
+    });
+    for (int j = 0; j < batch_tiles(); ++j)
+      b.copy_async(ring_[to + own_vector_ + (group.first_piece + pieces + j) * g.piece_elements()],
+                   vectors_[vector_at_[static_cast<std::size_t>(j)] +
+                            static_cast<std::int64_t>(2 * group.index) * g.padded + b.wide(chunk * g.chunk)],
+                   g.lane_elements);
+  }
+}
+
+// With 16-bit storage a lane reads what it has copied itself, and needs nobody; with fp32 what others have,
+// too. A slot is filled again after the warp has used it up: copies of the turn stand behind the wait.
+void AlternatingProduct::multiply() {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  sums_ = b.array("sums", Type::F32, row_tiles_ * batch_tiles() * 4);
+  b.for_("i", 0, row_tiles_ * batch_tiles() * 4, kFullUnroll, [&](Value i) { b.write(sums_, i, b.real(0)); });
+  if (tensor_cores()) {
+    matrix_ = b.array("matrix_pairs", Type::I32, 4);
+    vector_ = b.array("vector_pairs", Type::I32, batch_tiles() * 4);
+  }
+  const Value slot = b.variable("slot", b.constant(0));
+  const Value to_slot = b.variable("to_slot", b.constant(g.p.stages - 1));
+  const auto advance = [&](Value which) {
+    b.assign(which, b.select(which == g.p.stages - 1, b.constant(0), which + 1));
+  };
+  b.for_("turn", b.constant(0), count_, b.constant(1), 1, [&](Value turn) {
+    b.wait_copies(g.p.stages - 2);
+    if (!tensor_cores()) b.warp_sync();
+    b.if_(turn + (g.p.stages - 1) < count_, [&] { copy(turn + (g.p.stages - 1), to_slot); });
+    b.commit_copies();
+    const Value from = b.let("from", slot * (g.p.warps * pieces_ * g.piece_elements()));
+    for (const Group& group : own_)
+      tensor_cores() ? multiply_pairs(group, from) : multiply_reals(group, from);
+    advance(slot);
+    advance(to_slot);
+  });
+  hand_over();
+}
+
+// A chunk is 32 columns, two mma. Lane 4g + q brings columns 8q to 8q + 7 of a vector as it lies in memory;
+// the matrices are packed so that both fragments name these columns in the same order (alternating_pack.cpp).
+void AlternatingProduct::multiply_pairs(const Group& group, Value slot) {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  const Value from = slot + own_ring_;
+  const auto piece = [&](Value number) { return ring_[from + number * g.piece_elements()]; };
+  b.for_("j", 0, batch_tiles(), kFullUnroll, [&](Value j) {
+    const auto pairs = b.load_packed("pair", piece(j + (group.first_piece + 2 * group.row_tiles)), 4);
+    for (int i = 0; i < 4; ++i) b.write(vector_, j * 4 + i, pairs[static_cast<std::size_t>(i)]);
+  });
+  b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
+    b.for_("half", 0, 2, kFullUnroll, [&](Value half) {
+      const auto pairs = b.load_packed("pair", piece(i * 2 + half + group.first_piece), 4);
+      for (int k = 0; k < 4; ++k) b.write(matrix_, b.constant(k), pairs[static_cast<std::size_t>(k)]);
+      b.for_("j", 0, batch_tiles(), kFullUnroll, [&](Value j) {
+        b.mma(problem_.storage, sums_, ((i + group.first_tile) * batch_tiles() + j) * 4, matrix_,
+              b.constant(0), vector_, j * 4 + half * 2);
+      });
+    });
+  });
+}
+
+// A chunk is 16 columns, in fours: of each, this lane's rows g and g + 8 of a row tile and batch rows 2q and
+// 2q + 1 of a batch tile.
+void AlternatingProduct::multiply_reals(const Group& group, Value slot) {
+  auto& b = builder_;
+  const AlternatingGeometry& g = geometry_;
+  const Value first = slot + warp_ * (pieces_ * g.piece_elements());
+  b.for_("four", 0, 4, kFullUnroll, [&](Value four) {
+    std::vector<std::vector<Value>> columns;  // by batch row: [batch tile][2]
+    for (int j = 0; j < batch_tiles(); ++j)
+      for (int side = 0; side < 2; ++side) {
+        const int piece = group.first_piece + 2 * group.row_tiles + j;
+        const Value row = four * 8 + quarter_ * 2 + side;
+        columns.push_back(
+            b.load_vector("v", ring_[first + piece * g.piece_elements() + row * kReals], kReals));
+      }
+    b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
+      for (int half = 0; half < 2; ++half) {
+        const Value row = four * 16 + group_lane_ + 8 * half;
+        const Value tile = (i * 2 + group.first_piece) * g.piece_elements();
+        const std::vector<Value> r = b.load_vector("r", ring_[first + tile + row * kReals], kReals);
+        for (int n = 0; n < 2 * batch_tiles(); ++n) {
+          const Value at = ((i + group.first_tile) * batch_tiles() + n / 2) * 4 + (2 * half + n % 2);
+          Value sum = b.read(sums_, at);
+          for (std::size_t k = 0; k < kReals; ++k)
+            sum = b.math(scalar::Op::Fma, {r[k], columns[static_cast<std::size_t>(n)][k], sum});
+          b.write(sums_, at, sum);
+        }
+      }
+    });
+  });
+}
+
+void AlternatingProduct::hand_over() {
+  auto& b = builder_;
+  b.comment("the sums of all warps meet in shared memory");
+  const Value line = b.let("line", (warp_ * geometry_.batch + quarter_ * 2) * pitch() + group_lane_);
+  b.for_("i", 0, row_tiles_, kFullUnroll, [&](Value i) {
+    b.for_("j", 0, batch_tiles(), kFullUnroll, [&](Value j) {
+      for (int k = 0; k < 4; ++k)
+        b.store(partial_[line + (j * (8 * pitch()) + i * 16 + (k % 2 * pitch() + k / 2 * 8))],
+                b.read(sums_, (i * batch_tiles() + j) * 4 + k));
+    });
+  });
+  b.barrier();
+}
+
+Value AlternatingProduct::sum(std::size_t group, std::size_t product, Value unit, Value row) {
+  auto& b = builder_;
+  const auto own = std::find_if(own_.begin(), own_.end(), [&](const Group& g) { return g.index == group; });
+  const std::int64_t first = own->first_tile * 16 + static_cast<std::int64_t>(product) * geometry_.p.units;
+  const Value at = b.let("sum_at", row * pitch() + unit + first);
+  Value total;
+  for (int warp = 0; warp < geometry_.p.warps; ++warp) {
+    const Value part = b.load("part", partial_[at + warp * geometry_.batch * pitch()]);
+    total = total.valid() ? total + part : part;
+  }
+  return total;
+}
+
+}  // namespace rondo::schedule

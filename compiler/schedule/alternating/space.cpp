@@ -1,0 +1,227 @@
+// The alternating strategy's tuning space and cost model.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/alternating/body.h"
+#include "compiler/schedule/alternating/product.h"
+#include "compiler/schedule/alternating/strategy.h"
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+constexpr int kRegistersBeside = 56;          // addresses, loop state, temporaries of the step
+constexpr std::int64_t kSharedBeside = 1024;  // of a block: what the system keeps, alignment
+constexpr int kMostTurns = 4;                 // channels a thread
+
+// What decides which points a launch of the step can run at.
+struct StageShape {
+  std::vector<int> products;  // of each group
+  int reads = 0;              // values a channel reads ahead
+  int rows() const {
+    int sum = 0;
+    for (const int of_group : products) sum += of_group;
+    return sum;
+  }
+};
+
+int reads_of(const step::Cell& cell, const StepStage& stage) {
+  int reads = 0;
+  for (const step::NodeId id : reachable(stage.graph, stage.demand)) {
+    const step::NodeKind kind = stage.graph.at(id).kind;
+    reads += kind == step::NodeKind::Leaf || kind == step::NodeKind::Gradient ||
+             kind == step::NodeKind::MatVec || kind == step::NodeKind::MatTVec;
+  }
+  return reads + static_cast<int>(cell.next.size());
+}
+
+struct SweepShapes {
+  std::vector<StageShape> launches;  // of a step
+  StepCost cost;
+  int levels() const { return static_cast<int>(launches.size()); }
+};
+
+SweepShapes shapes_of(const step::Cell& cell, const Problem& problem) {
+  const Sweep sweep = problem.pass == Pass::Backward ? backward_sweep(cell, backward_split(cell, problem))
+                                                     : forward_sweep(cell, problem);
+  const StepStages stages = step_stages(cell, sweep.step.graph, sweep.step.roots);
+  SweepShapes shapes;
+  const std::size_t count = stages.stages.size();
+  for (std::size_t s = std::min<std::size_t>(1, count - 1); s < count; ++s) {
+    StageShape shape;
+    for (const std::size_t group : stages.stages[s].groups)
+      shape.products.push_back(static_cast<int>(stages.groups[group].products.size()));
+    shape.reads = reads_of(cell, stages.stages[s]);
+    if (s + 1 == count && s > 0) shape.reads += reads_of(cell, stages.stages.front());
+    shapes.launches.push_back(std::move(shape));
+  }
+  shapes.cost = step_cost(cell, problem, sweep.step.graph, sweep.step.roots);
+  return shapes;
+}
+
+int power_of_two_from(std::int64_t n) {
+  int result = 1;
+  while (result < n) result *= 2;
+  return result;
+}
+
+std::int64_t widest_vector(const Problem& problem) {
+  std::int64_t widest = 16 / kernel::storage_bytes(problem.storage);
+  while (problem.sizes.dim % widest != 0) widest /= 2;
+  return widest;
+}
+
+// What a launch of the step needs of a block.
+void require_resources(constraint::System& s, const StageShape& shape, std::size_t launch,
+                       const Problem& problem, const target::Limits& limits, const constraint::Var& units,
+                       const constraint::Var& batch_tiles, const constraint::Var& warps,
+                       const constraint::Var& stages) {
+  using namespace constraint;
+  const std::string number = "_" + std::to_string(launch + 1);
+  const auto groups = static_cast<int>(shape.products.size());
+  Expr row_tiles = Expr(0);
+  for (const int products : shape.products) row_tiles = row_tiles + ceil_div(products * units, 16);
+  const Expr pieces = 2 * row_tiles + groups * batch_tiles;
+  const Expr ring = stages * warps * pieces * AlternatingGeometry::kPieceBytes;
+  const Expr partial = warps * (8 * batch_tiles) * (16 * row_tiles + 4) * 4;
+  const Expr shared = s.define("shared_bytes" + number, when(row_tiles == 0, 0, ring + partial),
+                               "bytes of shared memory a block");
+  s.require(shared <= limits.shared_per_block, "shared memory");
+  const bool reals = problem.storage == kernel::Storage::F32;
+  const Expr turns = ceil_div(units * 8 * batch_tiles, 32 * warps);
+  const Expr registers =
+      s.define("registers" + number,
+               max(4 * row_tiles * batch_tiles + (reals ? 8 : 4) * batch_tiles + 2 * batch_tiles + 2 * groups,
+                   Expr(shape.rows())) +
+                   turns * (shape.reads + 6) + kRegistersBeside,
+               "registers a thread");
+  s.require(registers <= limits.registers_per_thread, "registers a thread");
+  s.require(registers * (32 * warps) <= limits.registers_per_sm, "registers of an SM");
+}
+
+}  // namespace
+
+constraint::System Alternating::space(const step::Cell& cell, const Problem& problem,
+                                      const target::Profile& profile) const {
+  using namespace constraint;
+  const SweepShapes shapes = shapes_of(step::simplify(cell), problem);
+  const std::int64_t dim = problem.sizes.dim;
+  System s;
+  const Var units = s.var("units", powers_of_two(8, 64), "channels a block");
+  const int tiles = std::min(8, power_of_two_from((problem.sizes.batch + 7) / 8));
+  const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
+  const Var warps = s.var("warps", powers_of_two(2, 16), "warps that share the columns of a product");
+  const Var stages = s.var("stages", values({2, 3, 4, 6}), "chunks of columns in flight a warp");
+  s.require(units < 2 * dim || units == 8, "channels the head has");
+  const std::int64_t chunk = 64 / kernel::storage_bytes(problem.storage);
+  s.require(warps * chunk < 2 * dim || warps == 2, "columns for every warp");
+  s.require(32 * warps <= profile.limits.threads_per_block, "threads a block");
+  s.require(ceil_div(units * 8 * batch_tiles, 32 * warps) <= kMostTurns, "channels a thread");
+  for (std::size_t launch = 0; launch < shapes.launches.size(); ++launch)
+    require_resources(s, shapes.launches[launch], launch, problem, profile.limits, units, batch_tiles, warps,
+                      stages);
+  if (problem.pass == Pass::Backward) {
+    const std::int64_t widest = widest_vector(problem);
+    const Var vector = s.var("vector", powers_of_two(1, widest), "elements a copy of all steps moves");
+    s.require(implies(vector < widest, stages == 3), "narrow copies");
+  }
+  return s;
+}
+
+namespace {
+
+// A problem priced for one GPU.
+struct Model {
+  const Problem problem;
+  target::Limits limits;
+  target::Speeds speeds;
+  SweepShapes shapes;
+  std::int64_t bytes = 0;  // of all tensors with a time axis
+  double before = 0;       // seconds of launches before the sweep
+
+  Estimate operator()(const Parameters& parameters) const;
+  double launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const;
+};
+
+// A launch of the step: a wave's blocks pull matrices and vectors from L2, or from memory what it cannot
+// hold.
+double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const {
+  int row_tiles = 0;
+  for (const int products : shape.products) row_tiles += (products * g.p.units + 15) / 16;
+  const int pieces = 2 * row_tiles + static_cast<int>(shape.products.size()) * g.p.batch_tiles;
+  const double piece = AlternatingGeometry::kPieceBytes;
+  const double of_block = piece * pieces * g.chunks;
+  const double rows = std::ceil(static_cast<double>(problem.sizes.batch) / g.batch);
+  const double teams = static_cast<double>(problem.sizes.heads) * g.tiles;
+  const double matrices = piece * 2 * row_tiles * g.chunks * teams;
+  // Blocks that share an SM, as its shared memory and its threads allow.
+  const auto shared = static_cast<double>(
+      AlternatingProduct::ring_bytes(g, row_tiles, static_cast<int>(shape.products.size())) +
+      AlternatingProduct::partial_bytes(g, row_tiles) + kSharedBeside);
+  const double together =
+      std::max(1.0, std::min({std::floor(limits.shared_per_sm / shared),
+                              std::floor(static_cast<double>(limits.threads_per_sm) / g.threads()),
+                              std::floor(512.0 / g.threads())}));
+  const double per_sm = std::ceil(teams * rows / limits.sm_count);
+  // Little's law on the bytes in flight. An L2 that all SMs read at once answers late, one that has just
+  // begun to be read about as fast as memory that is not loaded.
+  const double latency = 0.8 * speeds.memory_latency_s, loaded = 1.3 * speeds.memory_latency_s;
+  const double flying = std::min(per_sm, together) * g.p.warps * (g.p.stages - 1) * piece * pieces;
+  const double of_sm = std::min(1.2 * speeds.sm_bytes_per_s, flying / loaded);
+  const bool in_l2 = matrices < 0.75 * static_cast<double>(limits.l2_bytes);
+  double stream = std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
+  if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
+  // Products: an mma each 8 cycles a sub-core, or multiply-adds.
+  const double products = static_cast<double>(row_tiles) * g.p.batch_tiles * g.chunks;
+  const double cycles = problem.storage == kernel::Storage::F32
+                            ? products * 16 * 8 * g.chunk / speeds.alu_per_cycle_sm * 1.3
+                            : products * 2 * 8 / std::min(4, g.p.warps);
+  const double exchange = 300 + 30.0 * shape.rows() * g.p.warps * g.turns() / 8;  // sums of the warps
+  const double turn_cycles =
+      shapes.cost.chain + 60.0 +
+      g.turns() * (shapes.cost.alu + 4.0 * shapes.cost.special) * std::ceil(g.p.warps / 4.0);
+  const double after = (exchange + turn_cycles) / speeds.clock_hz;
+  return speeds.graph_launch_s + 1.5 * latency + std::max(stream, per_sm * cycles / speeds.clock_hz) +
+         after * std::ceil(per_sm / together);
+}
+
+Estimate Model::operator()(const Parameters& parameters) const {
+  const AlternatingGeometry g(problem, AlternatingParameters::from(parameters));
+  double step = 0, packed = 0;
+  for (const StageShape& shape : shapes.launches) {
+    step += launch_seconds(shape, g);
+    packed += static_cast<double>(shape.rows()) * static_cast<double>(problem.sizes.heads) *
+              static_cast<double>(problem.sizes.dim * problem.sizes.dim) *
+              kernel::storage_bytes(problem.storage);
+  }
+  Estimate e;
+  e.chain = step * static_cast<double>(problem.sizes.time);
+  e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
+  e.launch = 3 * speeds.launch_s + 3 * packed / speeds.copy_bytes_per_s + before;
+  // What the backward pass does for all steps at once is the same for all points but for the width of copies.
+  if (problem.pass == Pass::Backward)
+    e.launch += (static_cast<double>(widest_vector(problem)) / g.p.vector - 1) * e.memory;
+  e.seconds = std::max(e.chain, e.memory) + e.launch;
+  return e;
+}
+
+}  // namespace
+
+CostModel Alternating::cost_model(const step::Cell& cell, const Problem& problem,
+                                  const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  const ProductsAgain again = products_again(simple, problem, profile);
+  return Model{problem,
+               profile.limits,
+               profile.speeds,
+               shapes_of(simple, problem),
+               compulsory_bytes(simple, problem) + again.bytes,
+               again.seconds};
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/schedule/alternating/body.h"
+#include "compiler/schedule/alternating/kernels.h"
+#include "compiler/schedule/alternating/product.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::NodeId;
+
+const char* direction(const Sweep& sweep) {
+  return sweep.order == TimeOrder::Forward ? "forward" : "backward";
+}
+
+// The frame of both kernels: a builder with its signature, and the elementwise part.
+struct Frame {
+  Frame(const AlternatingSweep& of, const std::string& name, const std::string& comment)
+      : sweep(of),
+        b(fmt::format("{}_alternating_{}_{}", of.cell.name, pass_name(of.problem.pass), name),
+          of.geometry.threads(), of.problem.math,
+          fmt::format("{}: alternating {}, {}; {} in memory", of.cell.name, direction(of.sweep), comment,
+                      kernel::storage_name(of.problem.storage))),
+        signature(b, of.cell, of.problem),
+        body(b, signature, of.cell, of.problem, of.geometry, of.sweep, of.stages) {
+    signature.set_scratch(of.sweep.scratch_rows);
+  }
+
+  Launch finish() {
+    Launch launch;
+    launch.arguments = signature.arguments();
+    launch.blocks_fixed = 0;
+    launch.blocks_per_batch = std::int64_t{sweep.geometry.tiles} * sweep.problem.sizes.heads;
+    launch.batch_tile = sweep.geometry.batch;
+    launch.kernel = b.finish();
+    return launch;
+  }
+
+  std::size_t carries() const { return sweep.sweep.first.size(); }
+  // The carry that the node reads, if it does.
+  std::optional<std::size_t> carry_of(NodeId node) const {
+    const auto source = sweep.sweep.sources.find(node);
+    if (source == sweep.sweep.sources.end() || source->second.kind != SweepSource::Kind::Carry) return {};
+    return static_cast<std::size_t>(source->second.carry);
+  }
+  // The root that becomes carry k.
+  std::size_t root_of(std::size_t k) const {
+    for (std::size_t root = 0; root < sweep.sweep.sinks.size(); ++root)
+      for (const SweepSink& sink : sweep.sweep.sinks[root])
+        if (sink.kind == SweepSink::Kind::Carry && sink.index == static_cast<int>(k)) return root;
+    throw std::logic_error("alternating: a state row that is never advanced");
+  }
+
+  const AlternatingSweep& sweep;
+  kernel::Builder b;
+  Signature signature;
+  AlternatingBody body;
+};
+
+class FirstBuilder : Frame {
+ public:
+  explicit FirstBuilder(const AlternatingSweep& of)
+      : Frame(of, "first", "carries at their beginning, and what the first step multiplies") {}
+
+  Launch build() {
+    AlternatingBody::Part part = body.declare(sweep.stages.stages.front(), false);
+    body.declare_kept();
+    body.declare_ends(true, false);
+    const Value batch = signature.batch();
+    body.place_threads(batch, signature.time());
+    body.set_step(part, b.constant(0));
+    body.clear_padding();
+    body.read_ahead(part, {}, false, [&](NodeId node) { return carry_of(node).has_value(); });
+    for (int turn = 0; turn < body.turns(); ++turn)
+      body.if_exists(turn, [&] {
+        std::vector<Value> first;
+        for (std::size_t k = 0; k < carries(); ++k) {
+          first.push_back(body.first_carry(turn, k));
+          body.store_carry(turn, k, b.constant(0), first.back());
+        }
+        for (int row = 0; row < sweep.sweep.sum_rows; ++row)
+          if (!summed_here(row)) body.clear_sum(turn, row);
+        body.emit(part, turn, [&](NodeId node) { return first.at(carry_of(node).value()); });
+      });
+    return finish();
+  }
+
+ private:
+  bool summed_here(int row) const {
+    const StepStage& stage = sweep.stages.stages.front();
+    return std::any_of(stage.roots.begin(), stage.roots.end(), [&](std::size_t root) {
+      const auto& sinks = sweep.sweep.sinks[root];
+      return std::any_of(sinks.begin(), sinks.end(), [&](const SweepSink& sink) {
+        return sink.kind == SweepSink::Kind::Sum && sink.index == row;
+      });
+    });
+  }
+};
+
+class StepBuilder : Frame {
+ public:
+  StepBuilder(const AlternatingSweep& of, std::size_t stage)
+      : Frame(of, fmt::format("step_{}", stage), fmt::format("part {} of a step", stage)),
+        stage_(stage),
+        is_last_(stage + 1 == of.stages.stages.size()),
+        product_(b, of.problem, of.geometry, of.stages.groups, of.stages.stages[stage].groups) {}
+
+  Launch build() {
+    // A step without products is stage 0 alone, which the launch before has done.
+    if (stage_ > 0) own_.emplace(body.declare(sweep.stages.stages[stage_], false));
+    if (is_last_) next_.emplace(body.declare(sweep.stages.stages.front(), true));
+    body.declare_kept();
+    body.declare_ends(false, is_last_);
+    if (own_) product_.declare(signature, body.vectors());
+    const Value batch = signature.batch();
+    time_ = signature.time();
+    step_ = signature.step_count();
+    body.place_threads(batch, time_);
+    parity_ = b.let("step_parity", step_ % 2);
+    if (own_) product_.start({body.tile(), body.head(), body.first_row(), body.batch(), parity_});
+    if (own_) read_own();
+    if (next_) read_next();
+    if (own_) product_.multiply();
+    for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
+    Launch launch = finish();
+    launch.each_step = true;
+    return launch;
+  }
+
+ private:
+  struct At {
+    std::size_t group, product;
+  };
+  std::optional<At> product_of(NodeId node) const {
+    for (const std::size_t group : own_->stage->groups) {
+      const std::vector<Product>& products = sweep.stages.groups[group].products;
+      for (std::size_t p = 0; p < products.size(); ++p)
+        if (products[p].node == node) return At{group, p};
+    }
+    return {};
+  }
+  // Carry k of the next step is in this thread's registers.
+  bool has_carry(std::size_t k) const {
+    return own_ && sweep.stages.stage_of_root[root_of(k)] == static_cast<int>(stage_);
+  }
+
+  void read_own() {
+    body.set_step(*own_, step_);
+    body.read_ahead(*own_, {}, true, [&](NodeId node) { return product_of(node).has_value(); });
+  }
+
+  void read_next() {
+    body.set_step(*next_, b.let("next_step", step_ + 1));
+    body.read_ahead(*next_, next_->count < time_, true, [&](NodeId node) {
+      const auto carry = carry_of(node);
+      return carry.has_value() && has_carry(*carry);
+    });
+  }
+
+  void finish_turn(int turn) {
+    std::vector<Value> results;
+    if (own_)
+      results = body.emit(*own_, turn, [&](NodeId node) {
+        const At at = product_of(node).value();
+        const std::string& label = own_->stage->graph.at(node).label;
+        return b.let(label.empty() ? "product" : label,
+                     product_.sum(at.group, at.product, body.unit_of_block(turn), body.row_of_block(turn)));
+      });
+    if (!is_last_) return;
+    const auto carry = [&](std::size_t k) {
+      return has_carry(k) ? results[root_of(k)] : body.carry(turn, k, next_->parity);
+    };
+    b.if_(
+        next_->count < time_,
+        [&] { body.emit(*next_, turn, [&](NodeId node) { return carry(carry_of(node).value()); }); },
+        [&] {
+          for (std::size_t k = 0; k < carries(); ++k) body.store_last(turn, k, carry(k));
+        });
+  }
+
+  std::size_t stage_;
+  bool is_last_;
+  AlternatingProduct product_;
+  std::optional<AlternatingBody::Part> own_, next_;
+  Value time_, step_, parity_;
+};
+
+}  // namespace
+
+Launch alternating_first(const AlternatingSweep& sweep) { return FirstBuilder(sweep).build(); }
+
+std::vector<Launch> alternating_steps(const AlternatingSweep& sweep) {
+  std::vector<Launch> launches;
+  const std::size_t stages = sweep.stages.stages.size();
+  for (std::size_t stage = std::min<std::size_t>(1, stages - 1); stage < stages; ++stage)
+    launches.push_back(StepBuilder(sweep, stage).build());
+  return launches;
+}
+
+void add_extents(const AlternatingSweep& sweep, KernelPlan& plan) {
+  const step::Sizes& sizes = sweep.problem.sizes;
+  for (const ProductGroup& group : sweep.stages.groups)
+    plan.packed.fixed += sweep.geometry.packed_elements(sweep.problem, group);
+  plan.vectors.per_batch =
+      sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.geometry.padded;
+  plan.carries.per_batch = sizes.heads * AlternatingBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,44 @@
+#include "compiler/schedule/alternating/strategy.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/alternating/kernels.h"
+#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+Legality Alternating::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
+
+KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem,
+                              const Parameters& parameters) const {
+  const step::Cell simple = step::simplify(cell);
+  const auto own = AlternatingParameters::from(parameters);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  plan.alignment = own.vector * kernel::storage_bytes(problem.storage);
+  const auto add_sweep = [&](Sweep sweep) {
+    StepStages stages = step_stages(simple, sweep.step.graph, sweep.step.roots);
+    const AlternatingSweep all{simple, problem, {problem, own}, std::move(sweep), std::move(stages)};
+    for (Launch& launch : alternating_pack(all)) plan.launches.push_back(std::move(launch));
+    plan.launches.push_back(alternating_first(all));
+    for (Launch& launch : alternating_steps(all)) plan.launches.push_back(std::move(launch));
+    add_extents(all, plan);
+  };
+  if (problem.pass != Pass::Backward) {
+    add_sweep(forward_sweep(simple, problem));
+    return plan;
+  }
+  const BackwardSplit split = backward_split(simple, problem);
+  dense_backward(
+      simple, problem, split, own.vector, [&] { add_sweep(backward_sweep(simple, split)); }, plan);
+  return plan;
+}
+
+const Strategy& alternating_strategy() {
+  static const Alternating strategy;
+  return strategy;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,176 @@
+#include "compiler/schedule/analysis/backward_split.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/analysis/step_order.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+using step::TensorId;
+using step::TensorKind;
+
+namespace {
+
+// The input row whose gradient this node is.
+const step::Row* input_gradient(const step::BackwardStep& step, NodeId node) {
+  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(),
+                                  [&](const step::Row& row) { return row.value == node; });
+  return found == step.inputs.end() ? nullptr : &*found;
+}
+
+// Forward products that are multiplied again: those that the sweep reads, or that a vector of such a product
+// or of a matrix gradient does.
+void multiply_again(BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  std::vector<NodeId> wanted;
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
+    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
+  for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
+  for (ProductGroup& group : product_groups(step.graph, wanted)) {
+    for (const Product& product : group.products) {
+      const auto row = static_cast<int>(split.products.size());
+      split.products.emplace(product.node, RowRef{{Role::Scratch, kProducts}, row});
+    }
+    split.forward.push_back(std::move(group));
+  }
+}
+
+// Rows for the vectors of all steps that are neither inputs nor saved states.
+void place_vectors(const step::Cell& cell, BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  const auto keep = [&](NodeId vector) {
+    const Node& node = step.graph.at(vector);
+    const bool stored = node.kind == NodeKind::Leaf &&
+                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
+  };
+  for (const ProductGroup& group : split.forward) keep(group.vector);
+  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+}
+
+}  // namespace
+
+RowRef left_row(const BackwardSplit& split, NodeId left) {
+  if (const step::Row* row = input_gradient(split.needs.step, left))
+    return {{Role::InputGradient, row->tensor}, row->row};
+  const auto found = std::find(split.lefts.begin(), split.lefts.end(), left);
+  return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
+}
+
+BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
+  BackwardSplit split;
+  split.needs = backward_needs(cell);
+  const step::BackwardStep& step = split.needs.step;
+  split.sweep = detach_products(step.graph, step.forward_nodes);
+  for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
+    for (const step::Row& row : *rows) split.sweep_roots.push_back(row.value);
+  // Neighbouring rows of a matrix get neighbouring rows, so that their gradients are one product.
+  std::vector<step::MatrixGradient> matrices = step.matrices;
+  std::stable_sort(matrices.begin(), matrices.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
+  });
+  for (const step::MatrixGradient& matrix : matrices)
+    if (!input_gradient(step, matrix.left) &&
+        std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
+      split.lefts.push_back(matrix.left);
+  split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
+
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots)) {
+    const Node& node = split.sweep.at(id);
+    const auto saved = split.needs.history.find({node.tensor, node.row});
+    if (node.kind != NodeKind::Leaf || saved == split.needs.history.end()) continue;
+    const TensorRef& ref = saved->second.tensor;
+    if (std::find(split.histories.begin(), split.histories.end(), ref) == split.histories.end())
+      split.histories.push_back(ref);
+  }
+
+  if (passes_products(problem))
+    split.products = saved_products(cell);
+  else
+    multiply_again(split);
+  place_vectors(cell, split);
+  return split;
+}
+
+std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
+                                     const std::vector<NodeId>& roots) {
+  std::vector<TensorRef> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const auto product = split.products.find(id);
+    if (product == split.products.end()) continue;
+    const TensorRef& tensor = product->second.tensor;
+    if (std::find(result.begin(), result.end(), tensor) == result.end()) result.push_back(tensor);
+  }
+  return result;
+}
+
+std::vector<int> scratch_rows(const BackwardSplit& split) {
+  int again = 0;
+  for (const ProductGroup& group : split.forward) again += static_cast<int>(group.products.size());
+  return {again, static_cast<int>(split.vector_row.size()), static_cast<int>(split.lefts.size())};
+}
+
+StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) {
+    BackwardSplit split = backward_split(cell, problem);
+    return {std::move(split.sweep), std::move(split.sweep_roots)};
+  }
+  return {cell.graph, forward_roots(cell, problem)};
+}
+
+std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
+                                   const std::vector<NodeId>& roots, TensorKind kind) {
+  std::vector<TensorId> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const Node& node = graph.at(id);
+    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind)
+      continue;
+    if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
+  }
+  return result;
+}
+
+SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
+  SweepShape shape;
+  const StepGraph graph = sweep_graph(cell, problem);
+  const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
+  for (const ProductGroup& group : groups) {
+    shape.products.push_back(static_cast<int>(group.products.size()));
+    shape.product_count += shape.products.back();
+  }
+  for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
+    shape.terms.push_back(static_cast<int>(sum.terms.size()));
+  shape.levels = levels_of(groups);
+  shape.handed = static_cast<int>(step_order(cell, problem, graph, groups).handed.size());
+  shape.states = static_cast<int>(cell.next.size());
+  auto rows = [&](const std::vector<TensorId>& tensors) {
+    int sum = 0;
+    for (const TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  for (const TensorId id : cell.of_kind(TensorKind::Param))
+    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix) shape.param_rows += rows({id});
+  if (problem.pass != Pass::Backward) {
+    shape.rows_in = rows(cell.of_kind(TensorKind::Input));
+    shape.rows_out = rows(cell.of_kind(TensorKind::Output));
+    if (problem.pass == Pass::ForwardSave) shape.rows_out += rows(stored_histories(cell));
+    if (passes_products(problem)) shape.rows_out += static_cast<int>(saved_products(cell).size());
+    return shape;
+  }
+  const BackwardSplit split = backward_split(cell, problem);
+  shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                  rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
+    shape.rows_in +=
+        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, cell).rows;
+  for (const TensorRef& ref : split.histories) shape.rows_in += rows({ref.tensor});
+  shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
+  shape.sums = static_cast<int>(split.needs.step.params.size());
+  return shape;
+}
+
+}  // namespace rondo::schedule

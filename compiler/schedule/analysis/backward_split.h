@@ -1,0 +1,61 @@
+// What a persistent pass computes in its sweep over time and what in launches before and after it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/analysis/shorten_chain.h"
+
+namespace rondo::schedule {
+
+// The backward pass. Products of the forward step are computed again for all steps at once (they need only
+// the saved states), level by level, unless they were saved; so are the vectors that are multiplied, where
+// these are no states or inputs. The sweep then reads products; it leaves the left factors of the matrix
+// gradients.
+struct BackwardSplit {
+  BackwardNeeds needs;
+  step::Graph sweep;                      // the graph with the forward products cut off
+  std::vector<step::NodeId> sweep_roots;  // carries, inputs, params (needs.step's order), then `lefts`
+  std::vector<ProductGroup> forward;      // groups of forward products to multiply again, by level
+  // Forward product -> where it lies: a row of scratch tensor kProducts, or saved.
+  std::map<step::NodeId, RowRef> products;
+  std::map<step::NodeId, int> vector_row;  // vector that is no leaf -> row of kVectors
+  std::vector<TensorRef> histories;        // saved states that the sweep reads
+  // Left factors of matrix gradients that are no gradient of an input: row i of kLefts. The others are read
+  // where the sweep stores them.
+  std::vector<step::NodeId> lefts;
+};
+// Where a left factor lies.
+RowRef left_row(const BackwardSplit& split, step::NodeId left);
+inline constexpr int kProducts = 0, kVectors = 1, kLefts = 2;  // scratch tensors of the backward pass
+BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
+// Tensors in which forward products lie that `roots` of the graph read, each once.
+std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
+                                     const std::vector<step::NodeId>& roots);
+std::vector<int> scratch_rows(const BackwardSplit& split);
+
+// The step of the sweep: graph and roots.
+StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
+
+// Counts that decide what a sweep needs of the chip.
+struct SweepShape {
+  std::vector<int> products;  // of each group
+  std::vector<int> terms;     // of each sum
+  int product_count = 0;
+  int levels = 0;
+  int rows_in = 0;     // staged rows
+  int rows_out = 0;    // rows written at each step
+  int states = 0;      // carried rows
+  int param_rows = 0;  // vector and scalar parameter rows
+  int handed = 0;      // values computed ahead of a step
+  int sums = 0;        // parameter gradients summed in registers
+};
+SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);
+
+// Tensors of the cell, of one kind, that some of the nodes read.
+std::vector<step::TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
+                                         const std::vector<step::NodeId>& roots, step::TensorKind kind);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,16 @@
+// Fewer instructions a step: what is added to a value or multiplied with it and does not change from step to
+// step (parameters, constants, the halves of sigmoid(u) = tanh(u / 2) / 2 + 1/2) is gathered into one
+// multiply-add, whose two factors are computed before the time loop.
+#pragma once
+
+#include "compiler/schedule/analysis/shorten_chain.h"
+
+namespace rondo::schedule {
+
+// Values change by rounding only; for kernel::Math::Fast.
+StepGraph fold_parameters(const step::Cell& cell, const StepGraph& original);
+
+// Instructions of a step that this takes away, and x (1 - y) lowered as one multiply-add (GraphLowering).
+int instructions_folded(const step::Cell& cell, const StepGraph& original);
+
+}  // namespace rondo::schedule

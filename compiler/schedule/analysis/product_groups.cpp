@@ -1,0 +1,95 @@
+#include "compiler/schedule/analysis/product_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/schedule/analysis/history.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+bool is_product(const Node& node) {
+  return (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
+}
+
+}  // namespace
+
+std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::vector<NodeId>& roots) {
+  std::vector<int> level(graph.nodes.size(), 0);  // products the node depends on, the longest chain
+  std::vector<ProductGroup> groups;
+  for (const NodeId id : reachable(graph, roots)) {
+    const Node& node = graph.at(id);
+    auto& own = level[static_cast<std::size_t>(id)];
+    for (const NodeId operand : node.operands) own = std::max(own, level[static_cast<std::size_t>(operand)]);
+    if (!is_product(node)) continue;
+    const NodeId vector = node.operands[0];
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const ProductGroup& g) { return g.vector == vector; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {vector, own, {}});
+    group->products.push_back({id, node.tensor, node.row, node.kind == NodeKind::MatTVec});
+    ++own;
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
+  return groups;
+}
+
+int levels_of(const std::vector<ProductGroup>& groups) {
+  return groups.empty() ? 0 : groups.back().level + 1;
+}
+
+namespace {
+
+// By node: the outermost addition that it is only a summand of, through additions used once; itself if none.
+std::vector<NodeId> outermost_additions(const step::Graph& graph, const std::vector<NodeId>& roots) {
+  const std::vector<NodeId> needed = reachable(graph, roots);
+  std::vector<int> uses(graph.nodes.size(), 0);
+  for (const NodeId root : roots)
+    if (root != step::kNoNode) ++uses[static_cast<std::size_t>(root)];
+  for (const NodeId id : needed)
+    for (const NodeId operand : graph.at(id).operands) ++uses[static_cast<std::size_t>(operand)];
+  std::vector<NodeId> outermost(graph.nodes.size());
+  for (std::size_t id = 0; id < outermost.size(); ++id) outermost[id] = static_cast<NodeId>(id);
+  for (auto id = needed.rbegin(); id != needed.rend(); ++id) {  // users before what they use
+    const Node& node = graph.at(*id);
+    if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Add) continue;
+    for (const NodeId operand : node.operands)
+      if (uses[static_cast<std::size_t>(operand)] == 1)
+        outermost[static_cast<std::size_t>(operand)] = outermost[static_cast<std::size_t>(*id)];
+  }
+  return outermost;
+}
+
+}  // namespace
+
+std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector<NodeId>& roots,
+                                     const std::vector<ProductGroup>& groups) {
+  const std::vector<NodeId> outermost = outermost_additions(graph, roots);
+  std::map<std::pair<int, NodeId>, ProductSum> by_addition;
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    for (std::size_t p = 0; p < groups[group].products.size(); ++p) {
+      const NodeId node = groups[group].products[p].node;
+      ProductSum& sum = by_addition[{groups[group].level, outermost[static_cast<std::size_t>(node)]}];
+      sum.level = groups[group].level;
+      sum.terms.push_back({group, static_cast<int>(p)});
+    }
+  std::vector<ProductSum> sums;
+  for (auto& [key, sum] : by_addition) sums.push_back(std::move(sum));
+  return sums;
+}
+
+step::Graph detach_products(step::Graph graph, NodeId end) {
+  for (NodeId id = 0; id < end; ++id) {
+    Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    if (is_product(node)) node.operands.clear();
+  }
+  return graph;
+}
+
+}  // namespace rondo::schedule

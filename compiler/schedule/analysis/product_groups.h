@@ -1,0 +1,50 @@
+// Products of a step with the head's matrices, ordered for a machine that holds the matrices on the chip:
+// which vectors must be exchanged before which products can be made.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// R[row] @ v or its transpose, a node of the step's graph.
+struct Product {
+  step::NodeId node = step::kNoNode;
+  step::TensorId matrix = -1;
+  int row = 0;
+  bool transposed = false;
+};
+
+// Products of one vector: their operand is exchanged once.
+struct ProductGroup {
+  step::NodeId vector = step::kNoNode;
+  int level = 0;  // level 0 depends on no product; level l on products of lower levels
+  std::vector<Product> products;
+};
+
+// The groups of all products that `roots` depend on, by level. Products without an operand stand for values
+// made elsewhere (`detach_products`) and are left out.
+std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::vector<step::NodeId>& roots);
+int levels_of(const std::vector<ProductGroup>& groups);
+
+// Products of one level whose values the step only adds up: their sum may take the place of the first, and
+// nothing that of the others.
+struct ProductSum {
+  struct Term {
+    std::size_t group;
+    int product;  // of the group
+  };
+  int level = 0;
+  std::vector<Term> terms;
+};
+
+// Every product of the groups in one sum, sums by level.
+std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector<step::NodeId>& roots,
+                                     const std::vector<ProductGroup>& groups);
+
+// The graph with the products below `end` cut from their operands: leaves whose values the caller supplies.
+step::Graph detach_products(step::Graph graph, step::NodeId end);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,28 @@
+// Shortens the dependent chain from carry to carry, which bounds a recurrence with few channels.
+//
+// What arrives last on the chain (a tanh, say) is kept apart: every sum or product above it is written as
+// alpha * late + beta, with alpha and beta computed while `late` is still on its way, so that one
+// multiply-add is left on the chain however many operations the cell's text has there. Products with matrices
+// arrive later than all that the step computes meanwhile. sigmoid(u) becomes tanh(u / 2) / 2 + 1/2 first, as
+// the hardware computes it. Values change by rounding only; used with kernel::Math::Fast.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+struct StepGraph {
+  step::Graph graph;
+  std::vector<step::NodeId> roots;
+};
+
+StepGraph shorten_chain(const step::Cell& cell, const Problem& problem, const StepGraph& original);
+
+// Is the node carried from step to step? Forward: a state. Backward: the gradient of a next state (previous
+// states are loaded like inputs there).
+bool is_carried(const step::Cell& cell, const Problem& problem, const step::Node& node);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,120 @@
+#include "compiler/schedule/analysis/step_stages.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+bool is_product(const Node& node) { return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec; }
+
+void add_once(std::vector<NodeId>& list, NodeId node) {
+  if (std::find(list.begin(), list.end(), node) == list.end()) list.push_back(node);
+}
+
+class Cutter {
+ public:
+  Cutter(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots)
+      : graph_(graph), roots_(roots) {
+    result_.groups = product_groups(graph, roots);
+    result_.stages.resize(static_cast<std::size_t>(levels_of(result_.groups)) + 1);
+    made_.assign(graph.nodes.size(), kNever);
+    find_levels(cell);
+  }
+
+  StepStages cut() {
+    for (std::size_t g = 0; g < result_.groups.size(); ++g) {
+      const int level = result_.groups[g].level;
+      result_.stages[at(level)].vectors.push_back(g);
+      result_.stages[at(level + 1)].groups.push_back(g);
+      for (const Product& product : result_.groups[g].products) made_[at(product.node)] = level + 1;
+    }
+    for (std::size_t root = 0; root < roots_.size(); ++root) {
+      result_.stage_of_root.push_back(level_[at(roots_[root])]);
+      result_.stages[at(result_.stage_of_root.back())].roots.push_back(root);
+    }
+    for (stage_ = 0; stage_ < static_cast<int>(result_.stages.size()); ++stage_) cut_stage(now());
+    for (const StepStage& stage : result_.stages)
+      result_.kept.insert(result_.kept.end(), stage.kept_out.begin(), stage.kept_out.end());
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr int kNever = -1;
+
+  StepStage& now() { return result_.stages[at(stage_)]; }
+
+  // By node: the products on the longest chain to it; and whether it is the same at all steps.
+  void find_levels(const step::Cell& cell) {
+    level_.assign(graph_.nodes.size(), 0);
+    invariant_.assign(graph_.nodes.size(), true);
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
+      const Node& node = graph_.at(id);
+      bool invariant = !is_product(node) && node.kind != NodeKind::Gradient;
+      if (node.kind == NodeKind::Leaf)
+        invariant = cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
+      for (const NodeId operand : node.operands) {
+        level_[at(id)] = std::max(level_[at(id)], level_[at(operand)]);
+        invariant = invariant && invariant_[at(operand)];
+      }
+      if (is_product(node) && !node.operands.empty()) ++level_[at(id)];
+      invariant_[at(id)] = invariant;
+    }
+  }
+
+  void cut_stage(StepStage& stage) {
+    for (const std::size_t group : stage.vectors) add_once(stage.demand, result_.groups[group].vector);
+    for (const std::size_t root : stage.roots) add_once(stage.demand, roots_[root]);
+    for (const NodeId node : stage.demand) visit(node);
+    stage.graph = graph_;
+    for (Node& node : stage.graph.nodes)
+      if (is_product(node)) node.operands.clear();
+    for (const NodeId kept : stage.kept_in) {
+      Node& node = stage.graph.nodes[at(kept)];
+      node.kind = NodeKind::MatVec;
+      node.operands.clear();
+    }
+  }
+
+  void visit(NodeId id) {
+    const Node& node = graph_.at(id);
+    if (invariant_[at(id)] || node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient) return;
+    if (is_product(node) && node.operands.empty()) return;  // read from memory, like a leaf
+    if (made_[at(id)] == stage_) return;
+    if (made_[at(id)] != kNever) {
+      if (made_[at(id)] > stage_) throw std::logic_error("a step's value is asked for before it is made");
+      add_once(now().kept_in, id);
+      add_once(result_.stages[at(made_[at(id)])].kept_out, id);
+      return;
+    }
+    for (const NodeId operand : node.operands) visit(operand);
+    made_[at(id)] = stage_;
+  }
+
+  const step::Graph& graph_;
+  const std::vector<NodeId>& roots_;
+  StepStages result_;
+  std::vector<int> level_;
+  std::vector<bool> invariant_;
+  std::vector<int> made_;  // by node: the stage that makes it
+  int stage_ = 0;
+};
+
+}  // namespace
+
+int StepStages::row_of_kept(NodeId node) const {
+  return static_cast<int>(std::find(kept.begin(), kept.end(), node) - kept.begin());
+}
+
+StepStages step_stages(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots) {
+  return Cutter(cell, graph, roots).cut();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,40 @@
+// A pass of a cell with matrices as a walk over time: where the leaves of its step are found and where its
+// results go. One description for both directions.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/schedule/analysis/backward_split.h"
+
+namespace rondo::schedule {
+
+enum class TimeOrder { Forward, Backward };
+
+struct SweepSource {
+  enum class Kind { Carry, Now, Before } kind = Kind::Now;
+  int carry = 0;  // Carry: which
+  RowRef row;     // Now: of step t; Before: of step t - 1
+  RowRef first;   // Before: and at t = 0 this row of an initial state
+};
+
+struct SweepSink {
+  enum class Kind { Carry, Now, Sum } kind = Kind::Now;
+  int index = 0;  // Carry: which; Sum: row of the workspace [B, H, rows, D]
+  RowRef row;     // Now: of step t
+};
+
+struct Sweep {
+  TimeOrder order = TimeOrder::Forward;
+  StepGraph step;
+  std::map<step::NodeId, SweepSource> sources;  // of every leaf that is no parameter
+  std::vector<std::vector<SweepSink>> sinks;    // by root
+  std::vector<RowRef> first, last;              // where carry k begins and ends, fp32
+  int sum_rows = 0;                             // rows of the workspace
+  std::vector<int> scratch_rows;
+};
+
+Sweep forward_sweep(const step::Cell& cell, const Problem& problem);
+Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,117 @@
+// The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps
+// at once, before and after the sweep (docs/design.md, "persistent").
+#include "compiler/schedule/gemm/dense_backward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/gemm/matrix_gradient.h"
+#include "compiler/schedule/gemm/time_pointwise.h"
+#include "compiler/schedule/gemm/time_product.h"
+#include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::TensorKind;
+
+Legality dense_legal(const step::Cell& cell) {
+  const step::Structure structure = step::analyze(cell);
+  if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
+  if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param)
+      return {false,
+              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+  return {};
+}
+
+// By what bounds a product over all steps: multiplying, an mma of 4096 operations every 8 cycles in each
+// quarter of an SM (fp32: multiply-adds), or moving vectors in and products out. Products of warpgroups took
+// 16 to 30% less time than that on an H200; only the choice between strategies depends on it.
+ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  ProductsAgain again;
+  if (problem.pass != Pass::Backward || passes_products(problem)) return again;
+  const bool reals = problem.storage == kernel::Storage::F32;
+  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : 4 * 4096.0 / 8;
+  const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
+  const step::Sizes& sizes = problem.sizes;
+  const std::int64_t elements =
+      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
+  const auto row = static_cast<double>(elements) * kernel::storage_bytes(problem.storage);
+  for (const ProductGroup& group : backward_split(cell, problem).forward) {
+    const auto rows = static_cast<int>(group.products.size());
+    const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
+    again.seconds += profile.speeds.launch_s +
+                     std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
+    again.bytes += elements * rows * kernel::storage_bytes(problem.storage);
+  }
+  return again;
+}
+
+namespace {
+
+// Where a vector of all steps lies: an input, a saved state of the step before, or a scratch row.
+TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
+  if (const auto row = split.vector_row.find(id); row != split.vector_row.end())
+    return {{{Role::Scratch, kVectors}, row->second}, false, std::nullopt, 0};
+  const Node& node = split.needs.step.graph.at(id);
+  if (cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Input)
+    return {{{Role::Input, node.tensor}, node.row}, false, std::nullopt, 0};
+  return {split.needs.history.at({node.tensor, node.row}), true, TensorRef{Role::InitialState, node.tensor},
+          node.row};
+}
+
+void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                          int vector, KernelPlan& plan) {
+  std::set<NodeId> made;
+  const auto make_vector = [&](NodeId node) {
+    if (split.vector_row.count(node) != 0 && made.insert(node).second)
+      plan.launches.push_back(time_vector(cell, problem, split, node));
+  };
+  for (const ProductGroup& group : split.forward) {
+    make_vector(group.vector);
+    std::vector<TimeProduct> products;
+    for (const Product& product : group.products)
+      products.push_back(
+          {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
+    plan.launches.push_back(time_product(
+        cell, problem, products, plan.scratch_rows,
+        gemm_parameters(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), vector)));
+  }
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
+}
+
+void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                          int vector, KernelPlan& plan) {
+  std::vector<MatrixTerm> terms;
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices)
+    terms.push_back({matrix.tensor,
+                     matrix.row,
+                     {left_row(split, matrix.left), false, std::nullopt, 0},
+                     operand(cell, split, matrix.right)});
+  const GemmParameters gemm =
+      gemm_parameters(problem, GemmUse::MatrixGradient, static_cast<int>(terms.size()), vector);
+  for (Launch& launch : matrix_gradients(cell, problem, terms, plan.scratch_rows, gemm))
+    plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_fixed = matrix_gradient_workspace(cell, problem, terms, gemm);
+}
+
+}  // namespace
+
+void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, int vector,
+                    const std::function<void()>& add_sweep, KernelPlan& plan) {
+  plan.scratch_rows = scratch_rows(split);
+  add_forward_products(cell, problem, split, vector, plan);
+  add_sweep();
+  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
+  add_matrix_gradients(cell, problem, split, vector, plan);
+  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,276 @@
+#include "compiler/schedule/gemm/matrix_gradient.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+
+namespace {
+
+constexpr int kSumThreads = 256;
+
+const step::Tensor& tensor_of(const step::Cell& cell, TensorId id) {
+  return cell.tensors[static_cast<std::size_t>(id)];
+}
+
+std::vector<TensorId> matrices_of(const step::Cell& cell) {
+  std::vector<TensorId> matrices;
+  for (const TensorId id : cell.of_kind(step::TensorKind::Param))
+    if (tensor_of(cell, id).tail == step::Tail::Matrix) matrices.push_back(id);
+  return matrices;
+}
+
+std::vector<MatrixTerm> terms_of(const std::vector<MatrixTerm>& terms, TensorId matrix, int row) {
+  std::vector<MatrixTerm> result;
+  for (const MatrixTerm& term : terms)
+    if (term.matrix == matrix && term.row == row) result.push_back(term);
+  return result;
+}
+
+// Elements of one part of a matrix's gradient.
+std::int64_t gradient_elements(const step::Cell& cell, const Problem& problem, TensorId matrix) {
+  return problem.sizes.heads * tensor_of(cell, matrix).rows * problem.sizes.dim * problem.sizes.dim;
+}
+
+// Where a matrix's parts begin in the workspace; for the number of tensors, its size.
+std::int64_t first_part(const step::Cell& cell, const Problem& problem, const std::vector<MatrixTerm>& terms,
+                        const GemmParameters& parameters, TensorId matrix) {
+  std::int64_t elements = 0;
+  for (const TensorId id : matrices_of(cell)) {
+    const bool used =
+        std::any_of(terms.begin(), terms.end(), [&](const MatrixTerm& t) { return t.matrix == id; });
+    if (id < matrix && used && parameters.splits > 1)
+      elements += parameters.splits * gradient_elements(cell, problem, id);
+  }
+  return elements;
+}
+
+// Neighbouring rows of a gradient whose terms differ only in that the left operands are neighbouring rows,
+// too: one outer product with `rows` * D channels on the left. `terms` are those of the first row.
+struct Run {
+  TensorId matrix;
+  int row;
+  int rows;
+  std::vector<MatrixTerm> terms;
+};
+
+bool is_row_after(const TimeOperand& a, const TimeOperand& b, int rows) {
+  return a.row.tensor == b.row.tensor && a.row.row + rows == b.row.row && a.shifted == b.shifted &&
+         (!a.shifted || (a.first == b.first && a.first_row + rows == b.first_row));
+}
+
+bool follows(const Run& run, const std::vector<MatrixTerm>& terms) {
+  return std::equal(run.terms.begin(), run.terms.end(), terms.begin(), terms.end(),
+                    [&](const MatrixTerm& a, const MatrixTerm& b) {
+                      return is_row_after(a.left, b.left, run.rows) && is_row_after(a.right, b.right, 0);
+                    });
+}
+
+std::vector<Run> runs_of(const step::Cell& cell, const std::vector<MatrixTerm>& terms, TensorId matrix) {
+  std::vector<Run> runs;
+  for (int row = 0; row < tensor_of(cell, matrix).rows; ++row) {
+    std::vector<MatrixTerm> here = terms_of(terms, matrix, row);
+    if (here.empty()) continue;
+    if (!runs.empty() && runs.back().row + runs.back().rows == row && follows(runs.back(), here))
+      ++runs.back().rows;
+    else
+      runs.push_back({matrix, row, 1, std::move(here)});
+  }
+  return runs;
+}
+
+class GradientKernel {
+ public:
+  GradientKernel(const step::Cell& cell, const Problem& problem, Run run, std::int64_t workspace,
+                 const std::vector<int>& scratch_rows, const GemmParameters& parameters)
+      : cell_(cell),
+        problem_(problem),
+        p_(parameters),
+        run_(std::move(run)),
+        workspace_(workspace),
+        b_(fmt::format("{}_matrix_gradient_{}_{}", cell.name, tensor_of(cell, run_.matrix).name, run_.row),
+           parameters.threads(), problem.math, "Gradient of a matrix: the sum over steps of outer products."),
+        signature_(b_, cell, problem),
+        tile_(b_, problem, parameters, GemmTile::Rows::AlongResult) {
+    signature_.set_scratch(scratch_rows);
+    KernelTensors tensors(signature_);
+    for (const MatrixTerm& term : run_.terms)
+      readers_.push_back({{tensors, problem, term.left}, {tensors, problem, term.right}});
+    const TensorRef result{Role::ParamGradient, run_.matrix}, parts{Role::Workspace, -1};
+    result_ = tensors.writes(p_.splits > 1 ? parts : result);
+  }
+
+  Launch build() {
+    batch_ = signature_.batch();
+    time_ = signature_.time();
+    place_block();
+    tile_.begin();
+    for (Readers& readers : readers_) add_term(readers);
+    b_.comment(p_.splits > 1 ? "this part's sums, fp32" : "the gradient, fp32");
+    tile_.each_pair([&](Value m, Value n, Value low, Value high) { store(m, n, low, high); });
+    const std::int64_t blocks = tiles_m() * tiles_n() * problem_.sizes.heads * p_.splits;
+    return {b_.finish(), signature_.arguments(), blocks, 0};
+  }
+
+ private:
+  struct Readers {
+    TimeReader left, right;
+  };
+
+  std::int64_t left_channels() const { return run_.rows * problem_.sizes.dim; }
+  std::int64_t tiles_m() const { return ceil_div(left_channels(), p_.tile_m); }
+  std::int64_t tiles_n() const { return ceil_div(problem_.sizes.dim, p_.tile_n); }
+
+  // A part is a number of neighbouring stages; each stage has up to tile_k steps of one batch row. Blocks of
+  // one part are neighbours, since they read the same steps.
+  void place_block() {
+    b_.comment("this block's channels, head, and part of the steps");
+    const std::int64_t across = tiles_m() * tiles_n(), heads = problem_.sizes.heads;
+    first_n_ = b_.let("first_n", b_.block() % tiles_n() * p_.tile_n);
+    first_m_ = b_.let("first_m", b_.block() / tiles_n() % tiles_m() * p_.tile_m);
+    head_ = b_.let("head", b_.block() / across % heads);
+    part_ = b_.let("part", b_.block() / (across * heads));
+    row_stages_ = b_.let("row_stages", (time_ + (p_.tile_k - 1)) / p_.tile_k);
+    const Value stages = b_.let("stages", batch_ * row_stages_);
+    const Value each = b_.let("each", stages / p_.splits), left = b_.let("left", stages % p_.splits);
+    first_ = b_.let("first", part_ * each + min(part_, left));
+    count_ = b_.let("count", b_.select(part_ < left, each + 1, each));
+  }
+
+  void add_term(Readers& readers) {
+    const Value row = b_.variable("row", first_ / row_stages_);
+    const Value t = b_.variable("t", first_ % row_stages_ * p_.tile_k);
+    const Value left_end = left_channels() % p_.tile_m == 0 ? Value{} : b_.constant(left_channels());
+    const Value right_end =
+        problem_.sizes.dim % p_.tile_n == 0 ? Value{} : b_.named("kDim", problem_.sizes.dim);
+    readers.left.place(tile_, GemmTile::Side::A, head_, first_m_);
+    readers.right.place(tile_, GemmTile::Side::B, head_, first_n_);
+    const auto move = [&] {
+      readers.left.move_to(row, t);
+      readers.right.move_to(row, t);
+    };
+    move();
+    tile_.walk(count_, [&](Value) {
+      const auto copy = [&](const std::optional<TimeReader::Guard>& guard) {
+        readers.left.stage(tile_, guard, left_end);
+        readers.right.stage(tile_, guard, right_end);
+      };
+      const Value whole = readers.left.whole(t, p_.tile_k, time_) && readers.right.whole(t, p_.tile_k, time_);
+      b_.if_(
+          whole, [&] { copy({}); },
+          [&] {
+            copy(TimeReader::Guard{row, t, time_});
+          });
+      b_.assign(t, t + p_.tile_k);
+      readers.left.next_steps(p_.tile_k);
+      readers.right.next_steps(p_.tile_k);
+      b_.if_(t >= time_, [&] {
+        b_.assign(t, b_.constant(0));
+        b_.assign(row, row + 1);
+        move();
+      });
+    });
+  }
+
+  // Pairs only to the workspace, which is aligned to them.
+  void store(Value m, Value n, Value low, Value high) {
+    const std::int64_t dim = problem_.sizes.dim, rows = tensor_of(cell_, run_.matrix).rows;
+    const std::int64_t part = p_.splits > 1 ? gradient_elements(cell_, problem_, run_.matrix) : 0;
+    const Value i = first_m_ + m, j = first_n_ + n;
+    const Value to = b_.wide(part_) * part + (b_.wide(head_) * rows + run_.row) * (dim * dim) +
+                     (b_.wide(i) * dim + b_.wide(j) + workspace_);
+    const bool pairs = p_.splits > 1 && dim % 2 == 0;
+    const auto store_both = [&] {
+      if (pairs) return b_.store_vector(result_.memory[to], {low, high});
+      b_.store(result_.memory[to], low);
+      if (dim % p_.tile_n == 0) return b_.store(result_.memory[to + 1], high);
+      b_.if_(j + 1 < b_.constant(dim), [&] { b_.store(result_.memory[to + 1], high); });
+    };
+    if (left_channels() % p_.tile_m == 0 && dim % p_.tile_n == 0) return store_both();
+    b_.if_(i < b_.constant(left_channels()) && j < b_.constant(dim), store_both);
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  GemmParameters p_;
+  Run run_;
+  std::int64_t workspace_;  // where the matrix's parts begin
+  kernel::Builder b_;
+  Signature signature_;
+  GemmTile tile_;
+  std::vector<Readers> readers_;
+  KernelTensor result_;
+  Value batch_, time_, first_n_, first_m_, head_, part_, row_stages_, first_, count_;
+};
+
+// Adds the parts of a matrix's gradient, an element a thread; rows that `summed` leaves out become zero. With
+// one part the others are there already.
+Launch sum_parts(const step::Cell& cell, const Problem& problem, TensorId matrix,
+                 const std::vector<bool>& summed, std::int64_t first, int splits) {
+  const step::Tensor& tensor = tensor_of(cell, matrix);
+  kernel::Builder b(
+      fmt::format("{}_matrix_gradient_{}_sum", cell.name, tensor.name), kSumThreads, problem.math,
+      fmt::format("gradient of {}: sum of its parts; rows without a term are zero", tensor.name));
+  Signature signature(b, cell, problem);
+  const bool any = splits > 1 && std::find(summed.begin(), summed.end(), true) != summed.end();
+  KernelTensor parts;
+  if (any) parts = signature.reads({Role::Workspace, -1});
+  const KernelTensor sum = signature.writes({Role::ParamGradient, matrix});
+  const std::int64_t square = problem.sizes.dim * problem.sizes.dim;
+  const std::int64_t count = gradient_elements(cell, problem, matrix);
+  const Value i = b.let("i", b.wide(b.block()) * kSumThreads + b.wide(b.thread()));
+  b.if_(i < count, [&] {
+    const Value row = b.let("row", i / square % tensor.rows);
+    for (int r = 0; r < tensor.rows; ++r)
+      if (!summed[static_cast<std::size_t>(r)]) b.if_(row == r, [&] { b.store(sum.memory[i], b.real(0)); });
+    if (!any) return;
+    Value has_terms;
+    for (int r = 0; r < tensor.rows; ++r)
+      if (summed[static_cast<std::size_t>(r)])
+        has_terms = has_terms.valid() ? has_terms || row == r : row == r;
+    const auto add = [&] {
+      const Value total = b.variable("total", b.real(0));
+      b.for_("part", 0, splits, std::min(8, splits), [&](Value part) {
+        b.assign(total, total + b.load("element", parts.memory[i + first + b.wide(part) * count]));
+      });
+      b.store(sum.memory[i], total);
+    };
+    if (std::find(summed.begin(), summed.end(), false) == summed.end()) return add();
+    b.if_(has_terms, add);
+  });
+  return {b.finish(), signature.arguments(), ceil_div(count, kSumThreads), 0};
+}
+
+}  // namespace
+
+std::int64_t matrix_gradient_workspace(const step::Cell& cell, const Problem& problem,
+                                       const std::vector<MatrixTerm>& terms,
+                                       const GemmParameters& parameters) {
+  return first_part(cell, problem, terms, parameters, static_cast<TensorId>(cell.tensors.size()));
+}
+
+std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& problem,
+                                     const std::vector<MatrixTerm>& terms,
+                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
+  std::vector<Launch> products, sums;
+  for (const TensorId matrix : matrices_of(cell)) {
+    const std::int64_t first = first_part(cell, problem, terms, parameters, matrix);
+    std::vector<bool> summed(static_cast<std::size_t>(tensor_of(cell, matrix).rows), false);
+    for (Run& run : runs_of(cell, terms, matrix)) {
+      std::fill_n(summed.begin() + run.row, run.rows, true);
+      products.push_back(
+          GradientKernel(cell, problem, std::move(run), first, scratch_rows, parameters).build());
+    }
+    if (parameters.splits > 1 || std::find(summed.begin(), summed.end(), false) != summed.end())
+      sums.push_back(sum_parts(cell, problem, matrix, summed, first, parameters.splits));
+  }
+  products.insert(products.end(), std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));
+  return products;
+}
+
+}  // namespace rondo::schedule

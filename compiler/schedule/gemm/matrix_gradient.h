@@ -1,0 +1,31 @@
+// Gradients of matrices: sums over all steps of outer products. Sums in fp32, in a
+// fixed order: runs are bit-identical.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/gemm/time_operand.h"
+
+namespace rondo::schedule {
+
+// gradient[h, row, i, j] += sum over b and t of left[b, t, h, i] * right[b, t, h, j].
+struct MatrixTerm {
+  step::TensorId matrix = -1;
+  int row = 0;
+  TimeOperand left, right;
+};
+
+// The gradient (Role::ParamGradient) of every matrix of the cell; rows without a term get zeros. Rows whose
+// terms have neighbouring rows as left operands are worked on together, each such run in one launch. Its
+// steps are cut into parameters.splits parts, which launches at the end add. Tensors with a time axis are
+// aligned to `vector` elements; gradients only to their own.
+std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& problem,
+                                     const std::vector<MatrixTerm>& terms,
+                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters);
+
+// fp32 elements of workspace these launches use, from its begin on.
+std::int64_t matrix_gradient_workspace(const step::Cell& cell, const Problem& problem,
+                                       const std::vector<MatrixTerm>& terms,
+                                       const GemmParameters& parameters);
+
+}  // namespace rondo::schedule

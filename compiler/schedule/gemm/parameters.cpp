@@ -1,0 +1,141 @@
+// Which tiles suit which heads.
+#include <algorithm>
+#include <string>
+
+#include "compiler/schedule/gemm/tile.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+// What the choice of `splits` is weighed with: blocks that a large GPU of this day runs at once, and its
+// speeds in mma.sync products, in wgmma's, in memory, and in starting one more launch. Only their ratios
+// matter.
+constexpr std::int64_t kBlocksAtOnce = 264, kLargeBlocksAtOnce = 132;
+constexpr double kFlops = 4e14, kWarpgroupFlops = 6e14, kRealFlops = 4e13, kBandwidth = 3.5e12,
+                 kLaunch = 3e-6;
+constexpr std::int64_t kMostSplits = 64, kLeastStages = 8;  // stages a part
+
+// The smallest of 16, 32, 64 ... that holds `extent`, or `most`; half of `most` where that pads much less.
+int cover(std::int64_t extent, int most) {
+  constexpr double kMuchLess = 0.85;
+  int tile = 16;
+  while (tile < extent && tile < most) tile *= 2;
+  const auto padded = [&](int t) { return static_cast<double>(ceil_div(extent, t) * t); };
+  return extent > most && padded(most / 2) < kMuchLess * padded(most) ? most / 2 : tile;
+}
+
+// As many warps as find work, up to 8, with parts as square as may be: those read least from shared memory.
+void choose_warps(GemmParameters& p) {
+  int best = 0, perimeter = 0;
+  for (int m = 1; m <= 8 && p.tile_m % (16 * m) == 0; m *= 2)
+    for (int n = 1; m * n <= 8 && p.tile_n % (16 * n) == 0; n *= 2) {
+      const int around = p.tile_m / m + p.tile_n / n;
+      if (m * n < best || (m * n == best && around >= perimeter)) continue;
+      best = m * n, perimeter = around;
+      p.warps_m = m, p.warps_n = n;
+    }
+}
+
+// Parts fill the GPU when there are few tiles, but each costs its sums in memory, written and read.
+int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
+  const step::Sizes& s = problem.sizes;
+  const std::int64_t tiles = ceil_div(rows * s.dim, p.tile_m) * ceil_div(s.dim, p.tile_n) * s.heads;
+  const double steps = static_cast<double>(s.batch) * static_cast<double>(s.time);
+  const double channels = static_cast<double>(s.heads * s.dim);
+  const double flops = 2 * steps * channels * static_cast<double>(rows * s.dim);
+  const double bytes = kernel::storage_bytes(problem.storage) * steps * channels * (rows + 1);
+  const double speed = problem.storage == kernel::Storage::F32 ? kRealFlops
+                       : p.warpgroups                          ? kWarpgroupFlops
+                                                               : kFlops;
+  const std::int64_t at_once = p.warpgroups && p.tile_n > 128 ? kLargeBlocksAtOnce : kBlocksAtOnce;
+  const double busy = std::max(flops / speed, bytes / kBandwidth);
+  const double part = 8 * channels * static_cast<double>(rows * s.dim) / kBandwidth;
+  const std::int64_t most =
+      std::clamp(s.batch * ceil_div(s.time, p.tile_k) / kLeastStages, std::int64_t{1}, kMostSplits);
+  int best = 1;
+  double least = 0;
+  for (int splits = 1; splits <= most; ++splits) {
+    const double waves = static_cast<double>(tiles * splits) / static_cast<double>(at_once);
+    const double turns = static_cast<double>(ceil_div(tiles * splits, at_once));
+    const double seconds = busy * turns / waves + (splits > 1 ? part * splits + kLaunch : 0);
+    if (splits > 1 && seconds >= least) continue;
+    best = splits, least = seconds;
+  }
+  return best;
+}
+
+// Shared memory of an SM in KB (CUDA C++ Programming Guide, technical specifications a compute capability).
+int shared_kilobytes(const std::string& arch) {
+  if (arch == "sm_80" || arch == "sm_87") return 163;
+  if (arch == "sm_86" || arch == "sm_89" || arch.starts_with("sm_12")) return 99;
+  return 227;
+}
+
+// Large tiles: parts of 64 x 64 a warp read the least from shared memory, but a block then has four warps
+// only, which pays if two blocks with deep stages fit an SM.
+void deepen(const Problem& problem, GemmParameters& p) {
+  constexpr int kDeep = 64, kStages = 3, kPadding = 8, kBytes = 2, kBlocks = 2;
+  const int shared = kBlocks * kStages * (p.tile_m + p.tile_n) * (kDeep + kPadding) * kBytes;
+  if (p.tile_m < 128 || p.tile_n < 128 || p.vector < 4 || problem.sizes.dim < 4 * kDeep) return;
+  if (shared > shared_kilobytes(problem.arch) * 1024) return;
+  p.tile_k = kDeep;
+  p.stages = kStages;
+  p.warps_m = p.warps_n = 2;
+}
+
+// Sums that are over when the ring is filled once: twice as many blocks of half as many warps, of which some
+// load and some store (12 heads of 64 channels, H200: 49 instead of 54 us).
+void make_small(GemmParameters& p) {
+  if (p.tile_m < 128 || p.tile_n < 128) return;
+  p.tile_m = 64;
+  p.warps_m = p.warps_n = 2;
+}
+
+// Products by warpgroups where the tiles are filled: blocks of two groups, of all the columns that the tensor
+// cores take at once, since a stage then brings the most products for its bytes.
+bool by_warpgroups(const Problem& problem, GemmUse use, int rows, GemmParameters& p) {
+  constexpr std::int64_t kLeast = 128;
+  const std::int64_t dim = problem.sizes.dim, across = use == GemmUse::TimeProduct ? rows * dim : dim;
+  if (problem.arch != "sm_90" || problem.storage == kernel::Storage::F32 || p.vector < 8 || dim < kLeast)
+    return false;
+  p.warpgroups = true;
+  p.tile_m = 128;
+  p.tile_n = across > kLeast ? cover(across, 256) : 128;
+  p.tile_k = 64;
+  p.stages = p.tile_n > 128 ? 4 : 3;  // as many as fit an SM; with 128 columns, of two blocks
+  p.warps_m = 8;
+  p.warps_n = 1;
+  return true;
+}
+
+}  // namespace
+
+GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector) {
+  const std::int64_t dim = problem.sizes.dim, all = rows * dim;
+  const bool reals = problem.storage == kernel::Storage::F32;
+  GemmParameters p;
+  p.vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
+  while (dim % p.vector != 0) p.vector /= 2;
+  if (by_warpgroups(problem, use, rows, p)) {
+    if (use == GemmUse::MatrixGradient) p.splits = choose_splits(problem, p, rows);
+    return p;
+  }
+  if (use == GemmUse::TimeProduct) {
+    p.tile_n = cover(all, 128);
+    p.tile_k = dim <= 16 || reals ? 16 : 32;
+    p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
+    choose_warps(p);
+    if (!reals) deepen(problem, p);
+    if (!reals && p.tile_k * (p.stages - 1) >= dim) make_small(p);
+    return p;
+  }
+  if (reals) p.tile_k = 16;  // as many bytes a stage
+  p.tile_n = cover(dim, 128);
+  p.tile_m = cover(all, 128);
+  choose_warps(p);
+  p.splits = choose_splits(problem, p, rows);
+  return p;
+}
+
+}  // namespace rondo::schedule

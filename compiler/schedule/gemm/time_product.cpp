@@ -1,0 +1,216 @@
+#include "compiler/schedule/gemm/time_product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+namespace rondo::schedule {
+
+using kernel::Place;
+using kernel::Value;
+
+namespace {
+
+// Products with neighbouring rows: one product with `rows` * D outputs.
+struct Run {
+  step::TensorId matrix;
+  int row;
+  RowRef out;
+  int rows;
+  KernelTensor weights = {}, results = {};  // as the kernel sees them
+};
+
+bool follows(const Run& run, const TimeProduct& product) {
+  return product.matrix == run.matrix && product.row == run.row + run.rows &&
+         product.out.tensor == run.out.tensor && product.out.row == run.out.row + run.rows;
+}
+
+std::vector<Run> runs_of(std::vector<TimeProduct> products) {
+  std::stable_sort(products.begin(), products.end(), [](const TimeProduct& a, const TimeProduct& b) {
+    return std::tie(a.matrix, a.row) < std::tie(b.matrix, b.row);
+  });
+  std::vector<Run> runs;
+  for (const TimeProduct& product : products) {
+    if (!runs.empty() && follows(runs.back(), product))
+      ++runs.back().rows;
+    else
+      runs.push_back({product.matrix, product.row, product.out, 1});
+  }
+  return runs;
+}
+
+// Unique among the kernels of a plan: no two launches compute the same product.
+std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& products) {
+  const TimeProduct& first = products.front();
+  return fmt::format("{}_product_{}_{}_of_{}{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
+                     first.row, first.vector.shifted ? "previous_" : "",
+                     name_of(first.vector.row.tensor, cell), first.vector.row.row);
+}
+
+class TimeProductKernel {
+ public:
+  TimeProductKernel(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+                    const std::vector<int>& scratch_rows, const GemmParameters& parameters)
+      : problem_(problem),
+        p_(parameters),
+        runs_(runs_of(products)),
+        b_(name_for(cell, products), parameters.threads(), problem.math,
+           "Products of all steps: rows of matrices times a vector of each step."),
+        signature_(b_, cell, problem),
+        tile_(b_, problem, parameters, GemmTile::Rows::AlongSum) {
+    signature_.set_scratch(scratch_rows);
+    KernelTensors tensors(signature_);
+    vector_.emplace(tensors, problem, products.front().vector);
+    for (Run& run : runs_) {
+      run.weights = tensors.reads({Role::Param, run.matrix});
+      run.results = tensors.writes(run.out.tensor);
+    }
+  }
+
+  Launch build() {
+    time_ = signature_.time();
+    place_block();
+    tile_.begin();
+    vector_->place(tile_, GemmTile::Side::A, head_, b_.constant(0));
+    vector_->move_to(batch_row_, first_step_);
+    place_matrix();
+    whole_ = b_.let("whole", vector_->whole(first_step_, p_.tile_m, time_));
+    const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
+    tile_.walk(stages, [&](Value) { stage_both(); });
+    tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
+    return {b_.finish(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
+  }
+
+ private:
+  std::int64_t outputs(const Run& run) const { return run.rows * problem_.sizes.dim; }
+  std::int64_t tiles(const Run& run) const { return ceil_div(outputs(run), p_.tile_n); }
+  Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
+
+  // Neighbouring blocks take neighbouring outputs of the same steps, so that those steps' vectors are still
+  // in L2.
+  void place_block() {
+    for (const Run& run : runs_) tiles_ += tiles(run);
+    const std::int64_t heads = problem_.sizes.heads;
+    b_.comment("this block's outputs, head, steps and batch row");
+    tile_n_ = b_.let("tile_n", b_.block() % tiles_);
+    head_ = b_.let("head", b_.block() / tiles_ % heads);
+    const Value spans = b_.let("spans", (time_ + (p_.tile_m - 1)) / p_.tile_m);
+    const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
+    first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
+    batch_row_ = b_.let("row", rest / spans);
+    first_output_ =
+        b_.let("first_output",
+               of_run([&](const Run&, std::int64_t before) { return (tile_n_ - before) * p_.tile_n; }));
+    outputs_ =
+        b_.let("outputs", of_run([&](const Run& run, std::int64_t) { return b_.constant(outputs(run)); }));
+  }
+
+  // The thread's first vector of the matrix: output and column of the sum.
+  void place_matrix() {
+    const GemmTile::Dealt& dealt = tile_.dealt(GemmTile::Side::B);
+    const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
+    const Value row =
+        of_run([&](const Run& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
+    output_ = b_.let("output", first_output_ + dealt.row);
+    j_ = b_.variable("j", dealt.column);
+    matrix_at_ = b_.variable("matrix_at", row * square + b_.wide(output_ * dim() + dealt.column));
+  }
+
+  // A value that depends on the run this block works on; `value` is asked for the last run first.
+  Value of_run(const std::function<Value(const Run&, std::int64_t before)>& value) {
+    std::int64_t before = tiles_ - tiles(runs_.back());
+    Value result = value(runs_.back(), before);
+    for (std::size_t i = runs_.size() - 1; i-- > 0;) {
+      const Value here = tile_n_ < before;
+      before -= tiles(runs_[i]);
+      result = b_.select(here, value(runs_[i], before), result);
+    }
+    return result;
+  }
+
+  // The body for the run this block works on.
+  void in_run(const std::function<void(const Run&)>& body, std::size_t from = 0, std::int64_t before = 0) {
+    if (from + 1 == runs_.size()) return body(runs_[from]);
+    const std::int64_t end = before + tiles(runs_[from]);
+    b_.if_(
+        tile_n_ < end, [&] { body(runs_[from]); }, [&] { in_run(body, from + 1, end); });
+  }
+
+  bool outputs_divide() const {
+    return std::all_of(runs_.begin(), runs_.end(),
+                       [&](const Run& run) { return outputs(run) % p_.tile_n == 0; });
+  }
+  bool sum_divides() const { return problem_.sizes.dim % p_.tile_k == 0; }
+  Value and_inside(Value condition, Value value, Value end, bool always) {
+    return always ? condition : condition.valid() ? condition && value < end : value < end;
+  }
+
+  void stage_both() {
+    const Value end = sum_divides() ? Value{} : dim();
+    b_.comment("vectors of the steps");
+    b_.if_(
+        whole_, [&] { vector_->stage(tile_, {}, end); },
+        [&] {
+          vector_->stage(tile_, TimeReader::Guard{batch_row_, first_step_, time_}, end);
+        });
+    b_.comment("rows of the matrices");
+    const std::int64_t hop = tile_.dealt(GemmTile::Side::B).hop;
+    tile_.stage(GemmTile::Side::B, [&](Place to, Value turn, Value) {
+      const Value exists = and_inside(and_inside({}, output_ + turn * hop, outputs_, outputs_divide()), j_,
+                                      dim(), sum_divides());
+      const auto copy = [&] { copy_matrix(to, matrix_at_ + b_.wide(turn) * (hop * problem_.sizes.dim)); };
+      if (!exists.valid()) return copy();
+      b_.if_(exists, copy, [&] { tile_.clear(to); });
+    });
+    vector_->next_channels(p_.tile_k);
+    b_.assign(matrix_at_, matrix_at_ + p_.tile_k);
+    b_.assign(j_, j_ + p_.tile_k);
+  }
+
+  void copy_matrix(Place to, Value from) {
+    in_run([&](const Run& run) { tile_.copy(to, run.weights.memory[from]); });
+  }
+
+  void store(Place from, Value m, Value n) {
+    const Value t = first_step_ + m, i = first_output_ + n;
+    b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
+      in_run([&](const Run& run) {
+        const KernelTensor& out = run.results;
+        const Value to = b_.wide(batch_row_) * out.stride_b + b_.wide(t) * out.stride_t +
+                         b_.wide((head_ * out.rows + run.out.row) * dim() + i);
+        tile_.store_vector(out.memory[to], from);
+      });
+    });
+  }
+
+  const Problem& problem_;
+  GemmParameters p_;
+  std::vector<Run> runs_;
+  kernel::Builder b_;
+  Signature signature_;
+  GemmTile tile_;
+  std::optional<TimeReader> vector_;
+  std::int64_t tiles_ = 0;  // of all outputs of a head
+  Value time_, tile_n_, head_, first_step_, batch_row_, first_output_, outputs_, whole_;
+  Value output_, j_, matrix_at_;
+};
+
+bool same(const TimeOperand& a, const TimeOperand& b) {
+  return a.row.tensor == b.row.tensor && a.row.row == b.row.row && a.shifted == b.shifted &&
+         a.first == b.first && a.first_row == b.first_row;
+}
+
+}  // namespace
+
+Launch time_product(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+                    const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
+  if (products.empty()) throw std::logic_error("no products");
+  for (const TimeProduct& product : products)
+    if (!same(product.vector, products.front().vector))
+      throw std::logic_error("products of different vectors");
+  return TimeProductKernel(cell, problem, products, scratch_rows, parameters).build();
+}
+
+}  // namespace rondo::schedule

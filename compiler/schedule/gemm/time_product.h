@@ -1,0 +1,25 @@
+// Products of matrices with a vector of each step, over all steps at once: what a backward pass needs again
+// of a forward pass that multiplies step by step. Sums in fp32.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/gemm/time_operand.h"
+
+namespace rondo::schedule {
+
+// out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type.
+struct TimeProduct {
+  step::TensorId matrix = -1;  // a matrix parameter
+  int row = 0;
+  TimeOperand vector;
+  RowRef out;
+};
+
+// One launch for products that share `vector`. Blocks take tile_m steps of a batch row and tile_n outputs;
+// products with neighbouring rows of one matrix and of one result are one product with as many more outputs.
+// Matrices and tensors with a time axis are aligned to `vector` elements.
+Launch time_product(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+                    const std::vector<int>& scratch_rows, const GemmParameters& parameters);
+
+}  // namespace rondo::schedule

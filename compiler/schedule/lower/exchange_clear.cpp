@@ -1,0 +1,35 @@
+#include "compiler/schedule/lower/exchange_clear.h"
+
+#include <fmt/format.h>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+constexpr int kClearThreads = 256;
+
+}  // namespace
+
+// 4 words a thread.
+Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
+  kernel::Builder b(fmt::format("{}_clear_exchange", cell.name), kClearThreads, problem.math,
+                    "no word of the exchange is there yet");
+  Signature signature(b, cell, problem);
+  const KernelTensor exchange = signature.writes({Role::Exchange, -1});
+  const std::int64_t vectors = plan.exchange.each / 4;
+  const std::int64_t blocks = (vectors + kClearThreads - 1) / kClearThreads;
+  const kernel::Value vector = b.let("vector", b.block() % blocks * kClearThreads + b.thread());
+  b.if_(vector < vectors, [&] {
+    const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange.each + b.wide(vector * 4);
+    b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kAbsent)));
+  });
+  Launch launch{b.finish(), signature.arguments(), 0, blocks};
+  launch.batch_tile = plan.exchange.batch_tile;
+  launch.time_tile = plan.exchange.time_tile;
+  return launch;
+}
+
+}  // namespace rondo::schedule

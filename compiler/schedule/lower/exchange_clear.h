@@ -1,0 +1,11 @@
+// Before blocks send each other words through global memory, none of them is there.
+#pragma once
+
+#include "compiler/schedule/plan/kernel_plan.h"
+
+namespace rondo::schedule {
+
+// Marks every word of the plan's exchange as not there yet (kernel::kAbsent).
+Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,172 @@
+#include "compiler/schedule/lower/graph.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+constexpr int kInlineDepth = 2;  // deeper expressions get a register of their own, to keep the text readable
+
+}  // namespace
+
+GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
+                             const step::Graph& graph, std::vector<NodeId> roots, bool contract)
+    : builder_(builder),
+      cell_(cell),
+      problem_(problem),
+      graph_(graph),
+      roots_(std::move(roots)),
+      contract_(contract && problem.math == kernel::Math::Fast) {
+  needed_ = reachable(graph_, roots_);
+  uses_.assign(graph_.nodes.size(), 0);
+  depth_.assign(graph_.nodes.size(), 0);
+  invariant_.assign(graph_.nodes.size(), false);
+  for (const NodeId root : roots_)
+    if (root != step::kNoNode) ++uses_[at(root)];
+  for (const NodeId id : needed_) {
+    const Node& node = graph_.at(id);
+    bool invariant =
+        node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec && node.kind != NodeKind::MatTVec;
+    if (node.kind == NodeKind::Leaf)
+      invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
+    for (const NodeId operand : node.operands) {
+      ++uses_[at(operand)];
+      invariant = invariant && invariant_[at(operand)];
+    }
+    invariant_[at(id)] = invariant;
+  }
+  for (const NodeId id : needed_) {
+    if (graph_.at(id).kind != NodeKind::Scalar) continue;
+    for (const NodeId operand : graph_.at(id).operands)
+      depth_[at(id)] = std::max(depth_[at(id)], worth_a_name(operand) ? 1 : depth_[at(operand)] + 1);
+  }
+}
+
+bool GraphLowering::worth_a_name(NodeId id) const {
+  const Node& node = graph_.at(id);
+  if (node.kind != NodeKind::Scalar) return false;
+  return uses_[at(id)] > 1 || !node.label.empty() || depth_[at(id)] > kInlineDepth;
+}
+
+bool GraphLowering::uses(step::TensorId tensor, int row) const {
+  return std::any_of(needed_.begin(), needed_.end(), [&](NodeId id) {
+    const Node& node = graph_.at(id);
+    return node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == row;
+  });
+}
+
+// y, if the node is 1 - y, which changes from step to step and only one other node reads.
+std::optional<NodeId> GraphLowering::complement(NodeId id) const {
+  const Node& node = graph_.at(id);
+  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Sub) return std::nullopt;
+  if (worth_a_name(id) || invariant_[at(id)]) return std::nullopt;
+  const Node& one = graph_.at(node.operands[0]);
+  if (one.kind != NodeKind::Constant || one.value != 1) return std::nullopt;
+  return node.operands[1];
+}
+
+// x (1 - y), of which gated cells are made, as x - y x: one instruction, rounded once. An infinite x gives
+// NaN.
+Value GraphLowering::scalar(const Node& node, const Values& values) const {
+  if (node.op == scalar::Op::Mul && contract_)
+    for (const std::size_t side : {0, 1})
+      if (const auto y = complement(node.operands[side]); y && values.count(*y) != 0) {
+        const NodeId factor = node.operands[1 - side];
+        const bool inlined = graph_.at(factor).kind == NodeKind::Scalar && !worth_a_name(factor);
+        const Value x = inlined ? builder_.let("v", values.at(factor)) : values.at(factor);
+        return builder_.math(scalar::Op::Fma, {builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x});
+      }
+  std::vector<Value> args;
+  for (const NodeId operand : node.operands) args.push_back(values.at(operand));
+  return builder_.math(node.op, args);
+}
+
+// Sets values[id]; false if it was set already.
+bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const {
+  if (values.count(id) != 0) return false;
+  const Node& node = graph_.at(id);
+  switch (node.kind) {
+    case NodeKind::Constant: values[id] = builder_.real(node.value); return true;
+    case NodeKind::NamedConst: {
+      const step::NamedConstant& constant = cell_.constants[at(node.const_index)];
+      const auto override = problem_.constants.find(constant.name);
+      values[id] = builder_.real(override == problem_.constants.end() ? constant.value : override->second);
+      return true;
+    }
+    case NodeKind::HeadSize: values[id] = builder_.real(static_cast<double>(problem_.sizes.dim)); return true;
+    case NodeKind::Leaf:
+    case NodeKind::Gradient:
+    case NodeKind::MatVec:
+    case NodeKind::MatTVec: values[id] = leaf(node); return true;
+    case NodeKind::Scalar: {
+      const Value value = scalar(node, values);
+      values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
+      return true;
+    }
+    // Only gradients of scalar parameters sum over channels here (cells that reduce have no strategy yet).
+    // They are linear in these sums, so each channel may carry its own share: the reduction kernel adds the
+    // channels up.
+    case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
+    case NodeKind::ReduceMax: break;
+  }
+  throw std::logic_error("a node that couples channels cannot be lowered for one channel");
+}
+
+void GraphLowering::hoist(int channel, const LeafValue& param) {
+  for (const NodeId id : needed_)
+    if (invariant_[at(id)]) emit(id, hoisted_[channel], param);
+}
+
+Value GraphLowering::hoisted(int channel, NodeId root) const {
+  const auto values = hoisted_.find(channel);
+  if (values == hoisted_.end()) return {};
+  const auto value = values->second.find(root);
+  return value == values->second.end() ? Value{} : value->second;
+}
+
+std::vector<Value> GraphLowering::lower(int channel, const LeafValue& leaf) {
+  std::map<NodeId, Value> values = hoisted_[channel];
+  for (const NodeId id : needed_) emit(id, values, leaf);
+  std::vector<Value> results;
+  for (const NodeId root : roots_) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
+  return results;
+}
+
+GraphLowering::Values GraphLowering::start(int channel) const {
+  const auto hoisted = hoisted_.find(channel);
+  return hoisted == hoisted_.end() ? Values{} : hoisted->second;
+}
+
+std::vector<Value> GraphLowering::emit_roots(Values& values, const std::vector<NodeId>& roots,
+                                             const LeafValue& leaf) const {
+  for (const NodeId id : missing(values, roots)) emit(id, values, leaf);
+  std::vector<Value> results;
+  for (const NodeId root : roots) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
+  return results;
+}
+
+std::vector<NodeId> GraphLowering::missing(const Values& values, const std::vector<NodeId>& roots) const {
+  std::vector<bool> needed(graph_.nodes.size(), false);
+  for (const NodeId root : roots)
+    if (root != step::kNoNode) needed[at(root)] = true;
+  std::vector<NodeId> result;
+  for (auto id = static_cast<NodeId>(needed.size()) - 1; id >= 0; --id) {  // operands come before their users
+    if (!needed[at(id)] || values.count(id) != 0) continue;
+    result.push_back(id);
+    for (const NodeId operand : graph_.at(id).operands) needed[at(operand)] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,71 @@
+// StepIR graph -> KernelIR statements, for one channel held by one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// Gives the value of a Leaf or Gradient node, or of a product (MatVec, MatTVec) that stands for a value made
+// elsewhere. Called once for each such node that is needed.
+using LeafValue = std::function<kernel::Value(const step::Node&)>;
+
+// Lowers elementwise graphs. What depends on parameters and constants alone is computed once, outside the
+// time loop.
+class GraphLowering {
+ public:
+  // `contract`: with fast math, x (1 - y) becomes a multiply-add.
+  GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
+                const step::Graph& graph, std::vector<step::NodeId> roots, bool contract = true);
+
+  // Emits one channel's loop-invariant values where the builder stands now. `param` gives a parameter's
+  // value.
+  void hoist(int channel, const LeafValue& param);
+  // Emits the rest for that channel; returns the values of the roots, in order. Call once for each step that
+  // is emitted.
+  std::vector<kernel::Value> lower(int channel, const LeafValue& leaf);
+
+  // The same in parts: `values` collects what has been emitted for this channel and step. Call start() for an
+  // empty one; between two calls of emit_roots the caller may set values of products itself.
+  using Values = std::map<step::NodeId, kernel::Value>;
+  Values start(int channel) const;
+  std::vector<kernel::Value> emit_roots(Values& values, const std::vector<step::NodeId>& roots,
+                                        const LeafValue& leaf) const;
+  // Nodes that `roots` still need, ascending: neither among `values` nor needed by those alone.
+  std::vector<step::NodeId> missing(const Values& values, const std::vector<step::NodeId>& roots) const;
+  // Emits one missing node whose operands are there.
+  void emit_node(Values& values, step::NodeId id, const LeafValue& leaf) const { emit(id, values, leaf); }
+
+  // A root that hoist() has computed already; invalid if it changes from step to step.
+  kernel::Value hoisted(int channel, step::NodeId root) const;
+
+  // Does any root depend on this leaf?
+  bool uses(step::TensorId tensor, int row) const;
+
+ private:
+  bool emit(step::NodeId id, Values& values, const LeafValue& leaf) const;
+  kernel::Value scalar(const step::Node& node, const Values& values) const;
+  std::optional<step::NodeId> complement(step::NodeId id) const;
+  bool worth_a_name(step::NodeId id) const;
+
+  kernel::Builder& builder_;
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const step::Graph& graph_;
+  std::vector<step::NodeId> roots_;
+  bool contract_;
+  std::vector<step::NodeId> needed_;
+  std::vector<int> uses_;        // by node: users among the needed nodes and roots
+  std::vector<int> depth_;       // by node: nesting of the expression if written inline
+  std::vector<bool> invariant_;  // by node: depends on parameters and constants only
+  std::map<int, std::map<step::NodeId, kernel::Value>> hoisted_;  // by channel of the thread
+};
+
+}  // namespace rondo::schedule

@@ -1,0 +1,16 @@
+// Sums the gradients of vector and scalar parameters over the batch, always in the same order: runs are
+// bit-identical.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+
+namespace rondo::schedule {
+
+// One launch for each vector and scalar parameter of the cell. They read the workspace, fp32
+// [B, shares, H, P, D] with P = param_rows(cell), and sum it over the batch and the shares (for scalars over
+// D too).
+std::vector<Launch> sum_param_gradients(const step::Cell& cell, const Problem& problem, int shares = 1);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,189 @@
+// The sweep of a persistent backward pass: it carries the gradients back (docs/design.md, "persistent").
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/persistent/body.h"
+#include "compiler/schedule/persistent/strategy.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+using step::Row;
+using step::TensorId;
+using step::TensorKind;
+
+class SweepBuilder : PersistentBody {
+ public:
+  SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
+               const BackwardSplit& split)
+      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
+                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
+                                   kernel::storage_name(problem.storage)),
+                       TimeOrder::Backward, {split.sweep, split.sweep_roots}),
+        split_(split),
+        needs_(split.needs) {}
+
+  Launch build() {
+    kernel_.signature().set_scratch(scratch_rows(split_));
+    declare();
+    kernel_.place_threads();
+    emit_roles([&] { prepare(); },
+               [&] {
+                 store_carries(grad_first_, "gradients of the initial states");
+                 store_sums();
+               },
+               [&](const Node& node, const PersistentKernel::Step& step, int channel) {
+                 return leaf(node, step, channel);
+               },
+               [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+                 consume(now, root, values);
+               });
+    return kernel_.finish();
+  }
+
+ private:
+  void declare() {
+    for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
+      inputs_[id] = kernel_.stage({Role::Input, id});
+    for (const TensorRef& ref : products_read(split_, step_.graph, step_.roots))
+      products_.push_back({ref, kernel_.stage(ref)});
+    for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
+    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+      grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
+    declare_params();
+    for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::State))
+      first_[id] = kernel_.signature().reads({Role::InitialState, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      grad_last_[id] = kernel_.signature().reads({Role::LastStateGradient, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+      grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
+    if (!split_.lefts.empty()) lefts_at_ = kernel_.write_each_step({Role::Scratch, kLefts});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      grad_first_[id] = kernel_.signature().writes({Role::InitialStateGradient, id});
+    if (!needs_.step.params.empty()) workspace_ = kernel_.signature().writes({Role::Workspace, -1});
+  }
+
+  void prepare() {
+    auto& b = kernel_.builder();
+    load_start("grad_", grad_last_);
+    for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
+      for (int channel = 0; channel < channels(); ++channel)
+        sums_.push_back(b.variable(fmt::format("sum_{}", p), b.real(0)));
+    load_first_states();
+  }
+
+  // Before the first step stand the initial states: fp32, and not part of the saved histories.
+  void load_first_states() {
+    auto& b = kernel_.builder();
+    for (const auto& first : first_) {
+      const step::TensorId id = first.first;
+      const kernel::Memory& memory = first.second.memory;
+      for (int row = 0; row < tensor(id).rows; ++row) {
+        if (!lowering_.uses(id, row)) continue;
+        for (int channel = 0; channel < channels(); ++channel) {
+          const Value value = b.variable(tensor(id).name + "_first", b.real(0));
+          const Value place = kernel_.state_index(tensor(id).rows, row, channel);
+          kernel_.if_exists(channel, [&] { b.assign(value, b.load("first", memory[place])); });
+          first_values_[{id, row}].push_back(value);
+        }
+      }
+    }
+  }
+
+  Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
+    if (node.kind == NodeKind::MatVec) {
+      const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
+      const RowRef& where = split_.products.at(id);
+      return now.load(staged_products(where.tensor), where.row, channel);
+    }
+    if (node.kind == NodeKind::Gradient) {
+      const step::GradientRef& g = node.gradient;
+      if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
+      return now.load(grad_out_.at(g.tensor), g.row, channel);
+    }
+    switch (tensor(node.tensor).kind) {
+      case TensorKind::Input: return now.load(inputs_.at(node.tensor), node.row, channel);
+      case TensorKind::State: {
+        auto& b = kernel_.builder();
+        const RowRef& where = needs_.history.at({node.tensor, node.row});
+        const Value saved = now.load(before_of(where.tensor), where.row, channel);
+        const Value first = first_values_.at({node.tensor, node.row})[static_cast<std::size_t>(channel)];
+        return b.let("before", b.select(now.time == 0, first, saved));
+      }
+      default: return param(node, channel);
+    }
+  }
+
+  int staged_products(const TensorRef& ref) const {
+    for (const auto& [tensor, staged] : products_)
+      if (tensor == ref) return staged;
+    throw std::logic_error("persistent: a product that is neither made nor saved");
+  }
+
+  int before_of(const TensorRef& ref) const {
+    for (std::size_t i = 0; i < split_.histories.size(); ++i)
+      if (split_.histories[i] == ref) return before_[i];
+    throw std::logic_error("persistent: a previous state that is not stored");
+  }
+
+  // Roots as BackwardSplit::sweep_roots has them.
+  void consume(const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+    const step::BackwardStep& step = needs_.step;
+    if (root < step.previous_states.size()) return;  // carried
+    root -= step.previous_states.size();
+    if (root < step.inputs.size())
+      return now.store(grad_in_.at(step.inputs[root].tensor), step.inputs[root].row, values);
+    root -= step.inputs.size();
+    if (root >= step.params.size())
+      return now.store(lefts_at_, static_cast<int>(root - step.params.size()), values);
+    for (int channel = 0; channel < channels(); ++channel) {
+      const Value sum = sums_[index(root, channel)];
+      kernel_.builder().assign(sum, sum + values[static_cast<std::size_t>(channel)]);
+    }
+  }
+
+  void store_sums() {
+    auto& b = kernel_.builder();
+    if (needs_.step.params.empty()) return;
+    b.comment("parameter gradients of each batch row; a second kernel sums them over the batch");
+    for (int channel = 0; channel < channels(); ++channel)
+      kernel_.if_exists(channel, [&] {
+        for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
+          const Row& row = needs_.step.params[p];
+          const int at = first_param_row(cell_, row.tensor) + row.row;
+          b.store(workspace_.memory[kernel_.state_index(param_rows(cell_), at, channel)],
+                  sums_[index(p, channel)]);
+        }
+      });
+  }
+
+  const BackwardSplit& split_;
+  const BackwardNeeds& needs_;
+  std::map<TensorId, int> inputs_, grad_out_, grad_in_;
+  std::vector<int> before_;  // parallel to split_.histories
+  std::vector<std::pair<TensorRef, int>> products_;
+  int lefts_at_ = -1;
+  std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
+  std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
+  KernelTensor workspace_;
+  std::vector<Value> sums_;
+};
+
+}  // namespace
+
+void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                         KernelPlan& plan) {
+  const BackwardSplit split = backward_split(cell, problem);
+  const auto own = PersistentParameters::from(parameters);
+  dense_backward(
+      cell, problem, split, own.vector,
+      [&] { plan.launches.push_back(SweepBuilder(cell, problem, own, split).build()); }, plan);
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,300 @@
+#include "compiler/schedule/persistent/body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+namespace {
+
+// How often a value of the step is read.
+std::ptrdiff_t uses(const StepGraph& step, step::NodeId id) {
+  std::ptrdiff_t count = std::count(step.roots.begin(), step.roots.end(), id);
+  for (const step::NodeId user : reachable(step.graph, step.roots)) {
+    const std::vector<step::NodeId>& operands = step.graph.at(user).operands;
+    count += std::count(operands.begin(), operands.end(), id);
+  }
+  return count;
+}
+
+}  // namespace
+
+PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
+                               const PersistentParameters& parameters, const std::string& name,
+                               const std::string& comment, TimeOrder order, StepGraph step)
+    : cell_(cell),
+      problem_(problem),
+      kernel_(name, comment, cell, problem, parameters, order),
+      step_(std::move(step)),
+      groups_(product_groups(step_.graph, step_.roots)),
+      sums_(product_sums(step_.graph, step_.roots, groups_)),
+      order_(step_order(cell, problem, step_, groups_)),
+      lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
+      products_(step_products(kernel_, problem, groups_, sums_)) {}
+
+void PersistentBody::declare_params() {
+  products_->declare();
+  for (const TensorId id : cell_.of_kind(TensorKind::Param))
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row) && params_.count(id) == 0)
+        params_[id] = kernel_.signature().reads({Role::Param, id});
+}
+
+void PersistentBody::load_start(const std::string& prefix, const std::map<TensorId, KernelTensor>& first) {
+  auto& b = kernel_.builder();
+  const PersistentGeometry& g = kernel_.geometry();
+  b.comment("parameters and first carries into registers");
+  for (const auto& [id, kernel_tensor] : params_)
+    for (int row = 0; row < tensor(id).rows; ++row) {
+      if (!lowering_.uses(id, row)) continue;
+      for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
+        const std::string name = fmt::format("{}_{}", tensor(id).name, row);
+        const kernel::Place from =
+            kernel_tensor.memory[kernel_.param_index(tensor(id), row, 2 * g.p.batch_tiles * unit)];
+        const Value exists = kernel_.unit_exists(unit);
+        Value value;
+        if (exists.valid()) {
+          value = b.variable(name, b.real(0));
+          b.if_(exists, [&] { b.assign(value, b.load("param", from)); });
+        } else {
+          value = b.load(name, from);
+        }
+        param_values_[{id, row}].push_back(value);
+      }
+    }
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < channels(); ++channel)
+      carry_.push_back(b.variable(prefix + state_name(k), b.real(0)));
+  for (int channel = 0; channel < channels(); ++channel)
+    kernel_.if_exists(channel, [&] {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+      }
+    });
+  products_->load_matrices();
+  products_->expect_first();
+  send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
+  for (int channel = 0; channel < channels(); ++channel)
+    lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
+  if (!looks_ahead()) return;
+  early_.resize(static_cast<std::size_t>(channels()));
+  for (auto& of_channel : early_)
+    for (const step::NodeId id : order_.handed) {
+      const std::string& label = step_.graph.at(id).label;
+      of_channel.push_back(b.variable(label.empty() ? "early" : label, b.real(0)));
+    }
+}
+
+void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+  auto& b = kernel_.builder();
+  b.comment(what);
+  for (int channel = 0; channel < channels(); ++channel)
+    kernel_.if_exists(channel, [&] {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+      }
+    });
+}
+
+bool PersistentBody::sent_early(const ProductGroup& group) const {
+  const step::Node& node = step_.graph.at(group.vector);
+  return group.level == 0 && node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+}
+
+void PersistentBody::send_states(Value count, const std::function<Value(std::size_t, int)>& next) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!sent_early(groups_[group])) continue;
+    const step::Node& node = step_.graph.at(groups_[group].vector);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+      if (cell_.next[k].tensor != node.tensor || cell_.next[k].row != node.row) continue;
+      std::vector<Value> vector;
+      for (int c = 0; c < channels(); ++c) vector.push_back(next(k, c));
+      products_->publish(group, count, vector);
+    }
+  }
+}
+
+void PersistentBody::emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
+                                const LeafOf& leaf, const Consume& consume) {
+  using Step = PersistentKernel::Step;
+  PersistentKernel::Roles roles;
+  roles.prepare = prepare;
+  if (looks_ahead()) roles.begin = [&](const Step& first) { compute_early(first, leaf); };
+  roles.step = [&](const Step& now) { run_step(now, leaf, consume); };
+  roles.finish = finish;
+  roles.multiply = [&] { products_->multiply_role(); };
+  kernel_.emit_roles(roles);
+}
+
+// A few sums are made in the step itself, before its products are waited for: to hand them over costs as
+// much.
+bool PersistentBody::looks_ahead() const {
+  const auto is_function = [&](step::NodeId id) {
+    return scalar::info(step_.graph.at(id).op).fast.special > 0;
+  };
+  return !order_.handed.empty() && levels_of(groups_) > 0 &&
+         std::any_of(order_.early.begin(), order_.early.end(), is_function);
+}
+
+void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
+  for (int c = 0; c < channels(); ++c) {
+    GraphLowering::Values values = lowering_.start(c);
+    const std::vector<Value> handed = lowering_.emit_roots(
+        values, order_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
+    for (std::size_t i = 0; i < handed.size(); ++i)
+      kernel_.builder().assign(early_[static_cast<std::size_t>(c)][i], handed[i]);
+  }
+}
+
+void PersistentBody::publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
+                                   Progress& step) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (groups_[group].level != level || sent_early(groups_[group])) continue;
+    std::vector<Value> vector;
+    for (int c = 0; c < channels(); ++c)
+      vector.push_back(lowering_.emit_roots(step.values[static_cast<std::size_t>(c)], {groups_[group].vector},
+                                            [&](const step::Node& node) { return leaf(node, now, c); })[0]);
+    products_->publish(group, now.count, vector);
+  }
+}
+
+// All that the step needs and that waits for no product of this level or a later one.
+void PersistentBody::emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
+                                Progress& step) {
+  for (int c = 0; c < channels(); ++c) {
+    GraphLowering::Values& values = step.values[static_cast<std::size_t>(c)];
+    for (const step::NodeId id : lowering_.missing(values, step_.roots))
+      if (order_.after[static_cast<std::size_t>(id)] <= level)
+        lowering_.emit_node(values, id, [&](const step::Node& node) { return leaf(node, now, c); });
+  }
+}
+
+void PersistentBody::consume_ready(const PersistentKernel::Step& now, const Consume& consume,
+                                   Progress& step) {
+  for (std::size_t root = 0; root < step_.roots.size(); ++root) {
+    const step::NodeId id = step_.roots[root];
+    if (step.consumed[root] || step.values[0].count(id) == 0) continue;
+    std::vector<Value> of_channels;
+    for (GraphLowering::Values& values : step.values) {
+      if (root < cell_.next.size()) values[id] = settled(values[id], "next_" + state_name(root));
+      of_channels.push_back(values[id]);
+    }
+    consume(now, root, of_channels);
+    step.consumed[root] = true;
+  }
+}
+
+void PersistentBody::take_products(int level, Progress& step) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (groups_[group].level != level) continue;
+    for (std::size_t p = 0; p < groups_[group].products.size(); ++p)
+      for (int c = 0; c < channels(); ++c) {
+        const step::NodeId node = groups_[group].products[p].node;
+        const std::string& label = step_.graph.at(node).label;
+        Value value = products_->value(group, static_cast<int>(p), c);
+        if (!label.empty() || uses(step_, node) > 1)
+          value = kernel_.builder().let(label.empty() ? "product" : label, value);
+        step.values[static_cast<std::size_t>(c)][node] = value;
+      }
+  }
+}
+
+// What the rest of the step reads must not change when the next step is looked at.
+void PersistentBody::keep_for_later(Progress& step) {
+  for (GraphLowering::Values& values : step.values) {
+    std::set<step::NodeId> read;
+    for (const step::NodeId id : lowering_.missing(values, step_.roots))
+      for (const step::NodeId operand : step_.graph.at(id).operands) read.insert(operand);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k) read.insert(step_.roots[k]);
+    for (const step::NodeId id : read)
+      if (const auto value = values.find(id); value != values.end())
+        value->second = settled(value->second, "kept");
+  }
+}
+
+void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume) {
+  Progress step{{}, std::vector<bool>(step_.roots.size(), false)};
+  for (int c = 0; c < channels(); ++c) {
+    step.values.push_back(lowering_.start(c));
+    for (std::size_t i = 0; looks_ahead() && i < order_.handed.size(); ++i)
+      step.values.back()[order_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
+  }
+  const int levels = levels_of(groups_);
+  for (int level = 0; level < levels; ++level) {
+    publish_level(level, now, leaf, step);
+    products_->start(level, now.count);
+    emit_ready(level, now, leaf, step);
+    consume_ready(now, consume, step);
+    if (level + 1 == levels && looks_ahead()) {
+      keep_for_later(step);
+      now.next([&](const PersistentKernel::Step& next) { compute_early(next, leaf); });
+    }
+    products_->finish(level, now.count);
+    take_products(level, step);
+  }
+  emit_ready(levels, now, leaf, step);
+  finish_step(now, consume, step);
+}
+
+void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step) {
+  std::vector<std::vector<Value>> next(cell_.next.size());
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (GraphLowering::Values& values : step.values) {
+      Value& value = values.at(step_.roots[k]);
+      next[k].push_back(value = settled(value, "next_" + state_name(k)));
+    }
+  // Nobody waits for what the last step sends: in a cluster it might come after its receiver has left.
+  if (std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& g) { return sent_early(g); }))
+    kernel_.builder().if_(now.count + 1 < kernel_.time(), [&] {
+      send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
+    });
+  consume_ready(now, consume, step);
+  for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int c = 0; c < channels(); ++c)
+      kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);
+}
+
+// The value in a register that the coming assignments, to carries and to what the next step is handed, cannot
+// change.
+Value PersistentBody::settled(Value value, const std::string& name) {
+  const auto reads = [](Value v) {
+    return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
+  };
+  const kernel::RegRead* read = reads(value);
+  if (read == nullptr) return kernel_.builder().let(name, value);
+  const auto is_read = [&](Value variable) { return reads(variable)->reg == read->reg; };
+  bool changes = std::any_of(carry_.begin(), carry_.end(), is_read);
+  for (const auto& of_channel : early_)
+    changes = changes || std::any_of(of_channel.begin(), of_channel.end(), is_read);
+  return changes ? kernel_.builder().let(name, value) : value;
+}
+
+Value PersistentBody::param(const step::Node& leaf, int channel) const {
+  const int unit = kernel_.geometry().unit_of(channel);
+  return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(unit)];
+}
+
+Value PersistentBody::carry(TensorId id, int row, int channel) const {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+  throw std::logic_error("persistent: a state row that is never advanced");
+}
+
+std::string PersistentBody::state_name(std::size_t k) const {
+  const step::Tensor& t = tensor(cell_.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+}
+
+}  // namespace rondo::schedule

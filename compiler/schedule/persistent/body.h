@@ -1,0 +1,86 @@
+// What the forward and the backward persistent kernels share: parameters and carried rows in registers, and a
+// step as alternating parts: elementwise work, exchange of vectors, products.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/analysis/step_order.h"
+#include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/persistent/step_products.h"
+
+namespace rondo::schedule {
+
+class PersistentBody {
+ protected:
+  PersistentBody(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
+                 const std::string& name, const std::string& comment, TimeOrder order, StepGraph step);
+
+  // Declares matrices and the parameters' arguments. Call before PersistentKernel::place_threads.
+  void declare_params();
+  // In the computing warps, before the walk: registers of parameters and carries ("prefix" + state name) with
+  // their first values (`first`: [B, H, rows, D] fp32), and the matrices.
+  void load_start(const std::string& prefix, const std::map<step::TensorId, KernelTensor>& first);
+  // Carries into `last`, [B, H, rows, D] fp32.
+  void store_carries(const std::map<step::TensorId, KernelTensor>& last, const std::string& what);
+
+  using LeafOf = std::function<kernel::Value(const step::Node&, const PersistentKernel::Step&, int channel)>;
+  // Takes a root of the step, by number, with its values by channel, as soon as they are there.
+  using Consume =
+      std::function<void(const PersistentKernel::Step&, std::size_t root, const std::vector<kernel::Value>&)>;
+  // Emits the kernel's roles around `leaf` and `consume`. `prepare` and `finish`: before and after the walk.
+  void emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
+                  const LeafOf& leaf, const Consume& consume);
+
+  kernel::Value param(const step::Node& leaf, int channel) const;
+  kernel::Value carry(step::TensorId tensor, int row, int channel) const;
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  int channels() const { return kernel_.geometry().channels(); }
+  std::size_t index(std::size_t k, int channel) const {
+    return k * static_cast<std::size_t>(channels()) + static_cast<std::size_t>(channel);
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  PersistentKernel kernel_;
+  StepGraph step_;
+  std::vector<ProductGroup> groups_;
+  std::vector<ProductSum> sums_;
+  StepOrder order_;
+  GraphLowering lowering_;
+
+ private:
+  // Vectors of level 0 that are states are sent as soon as the step before has them.
+  bool sent_early(const ProductGroup& group) const;
+  void send_states(kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
+  // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
+  struct Progress {
+    std::vector<GraphLowering::Values> values;
+    std::vector<bool> consumed;
+  };
+  void run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume);
+  void publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  void emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  void consume_ready(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
+  void take_products(int level, Progress& step);
+  void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
+  // What of a step waits for no carry is computed while the step before waits for its products.
+  bool looks_ahead() const;
+  void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
+  void keep_for_later(Progress& step);
+  kernel::Value settled(kernel::Value value, const std::string& name);
+  std::string state_name(std::size_t k) const;
+
+  std::unique_ptr<StepProducts> products_;
+  std::map<step::TensorId, KernelTensor> params_;
+  std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block
+  std::vector<kernel::Value> carry_;
+  std::vector<std::vector<kernel::Value>> early_;  // by channel: order_.handed of the step to come
+};
+
+}  // namespace rondo::schedule

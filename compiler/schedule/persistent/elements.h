@@ -1,0 +1,76 @@
+// How a persistent kernel holds elements of the storage type on the chip, in words of 32 bits: 16-bit
+// elements as packed pairs that ldmatrix brings into place, fp32 elements one a word, by plain loads. All
+// that is laid out by the storage type stands here; who sends what when does not depend on it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/problem/problem.h"
+
+namespace rondo::schedule {
+
+class PersistentKernel;
+
+class ChipElements {
+ public:
+  ChipElements(PersistentKernel& kernel, const Problem& problem) : kernel_(kernel), problem_(problem) {}
+  virtual ~ChipElements() = default;
+
+  // ---- words ----
+  int per_word() const { return 4 / kernel::storage_bytes(problem_.storage); }
+  std::int64_t words(std::int64_t elements) const { return elements / per_word(); }
+  int pair_words() const { return 2 / per_word(); }  // of two batch rows of a unit, which a lane has
+  int row_words() const { return 8 / per_word(); }   // of a unit's rows in a tile of the batch
+  virtual kernel::Type type() const = 0;             // of a word in a register
+  virtual kernel::Value zero() const = 0;
+  // Two neighbouring elements; one element of words, and of an array whose pairs are numbered.
+  virtual std::vector<kernel::Value> pack(kernel::Value low, kernel::Value high) const = 0;
+  virtual kernel::Value element(const std::vector<kernel::Value>& words, int index) const = 0;
+  virtual kernel::Value element(kernel::Array array, int pair, bool high) const = 0;
+  virtual void store(kernel::Place to, const std::vector<kernel::Value>& words) const = 0;
+  virtual std::vector<kernel::Value> load(const std::string& name, kernel::Place from, int count) const = 0;
+
+  // ---- products ----
+  // Words of a lane's fragment of 16 rows by 16 columns of a matrix. Word i belongs to row g + i % 2 * 8;
+  // column(i) is that of its first element.
+  int matrix_words() const { return 8 / per_word(); }
+  virtual kernel::Value column(int word) const = 0;
+  // A value as a matrix multiplies it.
+  virtual kernel::Value operand(kernel::Value value) const { return value; }
+  // The lane's part of the place that load_vector() is given, of [channel][8 batch rows].
+  virtual kernel::Value vector_lane() const = 0;
+  // Fragments of one or two neighbouring k-tiles of a vector, half a matrix fragment each, from `first` on.
+  virtual void load_vector(kernel::Array into, int first, int k_tiles, const kernel::Memory& vector,
+                           kernel::Value from) const = 0;
+  virtual int terms() const { return 1; }
+
+  // ---- staged rows: [rows, batch, staged_pitch()] a step ----
+  // Pairs [row][batch tile][unit block] of the lane's units, from the `line`-th step of the ring.
+  virtual void load_staged(kernel::Array into, const std::string& name, const kernel::Memory& ring, int rows,
+                           kernel::Value line) const = 0;
+
+  // ---- results: a ring of which each unit block and batch tile of a row is written by its lanes ----
+  virtual std::int64_t result_elements() const = 0;  // of a row
+  virtual std::string result_shape() const = 0;
+  // `row` counts [step][row].
+  virtual void store_result(const kernel::Memory& ring, kernel::Value row, int channel, kernel::Value low,
+                            kernel::Value high) const = 0;
+  // Lane 4g + q reads batch row g of units 8q to 8q + 7 of 32: the unit whose place it gives, that place in
+  // the `tile`-th tile [row][batch tile], and the load, by all lanes.
+  virtual kernel::Value held_unit(kernel::Value chunk) const = 0;
+  virtual kernel::Value result_place(kernel::Value tile, kernel::Value held) const = 0;
+  virtual void load_result(kernel::Array into, const kernel::Memory& ring, kernel::Value from) const = 0;
+
+ protected:
+  kernel::Builder& builder() const;
+
+  PersistentKernel& kernel_;
+  const Problem& problem_;
+};
+
+std::unique_ptr<ChipElements> chip_elements(PersistentKernel& kernel, const Problem& problem);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,78 @@
+// What both forms of exchange between the blocks of a team share.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/persistent/kernel.h"
+
+namespace rondo::schedule {
+
+// Named barriers of the warps that multiply, each of two numbers (PersistentKernel::meet).
+constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be overwritten
+constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
+constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
+
+// The words that the blocks of a team send each other through global memory, each its own flag
+// (Builder::store_flagged): [teams][slots][words of a slot]. A place is cleared after its step and used again
+// slots() steps on. Clearing and its fence come every clear_every() steps, so that a fence of both sides lies
+// in between.
+class GridRing {
+ public:
+  GridRing() = default;
+  // Words of a slot.
+  explicit GridRing(std::int64_t words) : words_(words) {}
+  static std::int64_t team_words(std::int64_t words) { return slots_of(words) * words; }
+  int slots() const { return slots_of(words_); }
+  int clear_every() const { return slots() / 4; }
+
+  void declare(PersistentKernel& kernel) { sent_ = kernel.signature().writes({Role::Exchange, -1}); }
+  // A word of a step's slot.
+  kernel::Place at(PersistentKernel& kernel, kernel::Value slot, kernel::Value word) const {
+    auto& b = kernel.builder();
+    return sent_.memory[b.wide(kernel.team()) * team_words(words_) + b.wide(slot * words_) + b.wide(word)];
+  }
+
+ private:
+  // Fences are rare where that leaves the words of a team in the L2 and their first clearing short: with one
+  // every four steps, clearing took 115 of 1289 ns a step of an LSTM of 768 units (H200, benchmarks' parts).
+  static int slots_of(std::int64_t words) {
+    constexpr int kMost = 64, kLeast = 16;
+    constexpr std::int64_t kMostWords = 3 << 19;  // 6 MB
+    int slots = kMost;
+    while (slots > kLeast && slots * words > kMostWords) slots /= 2;
+    return slots;
+  }
+
+  KernelTensor sent_;
+  std::int64_t words_ = 0;
+};
+
+// The thread's values of a vector at channels c and c + 1, two batch rows of one unit, rounded to the storage
+// type (and to tf32, where products are); zero where the head has no such unit.
+std::vector<kernel::Value> packed_rows(PersistentKernel& kernel, const std::vector<kernel::Value>& values,
+                                       int channel);
+// The same in registers, for words that are used more than once.
+std::vector<kernel::Value> let_words(PersistentKernel& kernel, const std::string& name,
+                                     std::vector<kernel::Value> words);
+
+// One pair of elements a lane, to every block of the cluster, this one included: `line` is where a unit's row
+// of 8 elements lies. From four blocks on, the four lanes that hold the row gather it, and each sends all of
+// it to a quarter of the blocks, 16 bytes at a time.
+void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value line,
+                 const std::vector<kernel::Value>& packed, int blocks, kernel::Mbarrier ready,
+                 kernel::Value slot);
+
+// Neighbouring words to one block, 16 bytes at a time.
+void send_words(PersistentKernel& kernel, const kernel::Memory& memory, kernel::Value place,
+                const std::vector<kernel::Value>& words, kernel::Value rank, kernel::Mbarrier ready,
+                kernel::Value slot);
+
+// At the end of every clear_every()-th step: `clear` marks this thread's words of a slot, for the slots whose
+// words all blocks have read by now, for they have since sent what this block has collected. Without `clear`
+// the thread only fences.
+void clear_slots(PersistentKernel& kernel, const GridRing& ring, kernel::Value count,
+                 const std::function<void(kernel::Value slot)>& clear);
+
+}  // namespace rondo::schedule

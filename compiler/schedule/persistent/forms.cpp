@@ -1,0 +1,16 @@
+// The forms of a team: one block, clusters, part of the grid.
+#include <fmt/format.h>
+
+#include "compiler/schedule/persistent/strategy.h"
+
+namespace rondo::schedule {
+
+std::vector<Form> Persistent::forms() const {
+  std::vector<Form> result = {{"one block", {{"grid", 0}, {"blocks", 1}}, 1}};
+  for (const int blocks : {2, 4, 8, 16})
+    result.push_back({fmt::format("cluster of {}", blocks), {{"grid", 0}, {"blocks", blocks}}, blocks});
+  result.push_back({"grid", {{"grid", 1}}, 1});
+  return result;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/persistent/body.h"
+#include "compiler/schedule/persistent/strategy.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+class ForwardBuilder : PersistentBody {
+ public:
+  ForwardBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters)
+      : PersistentBody(cell, problem, parameters,
+                       fmt::format("{}_persistent_{}", cell.name, pass_name(problem.pass)),
+                       fmt::format("{}: persistent forward, {} in memory", cell.name,
+                                   kernel::storage_name(problem.storage)),
+                       TimeOrder::Forward, forward_step(cell, problem)) {
+    if (problem.pass == Pass::ForwardSave && passes_products(problem))
+      for (const auto& [node, where] : saved_products(cell)) saved_.push_back(where);
+  }
+
+  Launch build() {
+    declare();
+    kernel_.place_threads();
+    emit_roles([&] { load_start("", first_); }, [&] { store_carries(last_, "last states"); },
+               [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
+                 return leaf(node, step, channel);
+               },
+               [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+                 consume(now, root, values);
+               });
+    return kernel_.finish();
+  }
+
+ private:
+  // What is added to a product is added up, and scaled with it, before the product is there.
+  static StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
+    StepGraph step{cell.graph, forward_roots(cell, problem)};
+    return problem.math == kernel::Math::Fast ? shorten_chain(cell, problem, step) : step;
+  }
+
+  void declare() {
+    for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
+    declare_params();
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      first_[id] = kernel_.signature().reads({Role::InitialState, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+      outputs_[id] = kernel_.write_each_step({Role::Output, id});
+    if (problem_.pass == Pass::ForwardSave)
+      for (const TensorId id : stored_histories(cell_))
+        histories_[id] = kernel_.write_each_step({Role::History, id});
+    for (const RowRef& where : saved_)
+      if (products_.count(where.tensor.tensor) == 0)
+        products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      last_[id] = kernel_.signature().writes({Role::LastState, id});
+  }
+
+  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) const {
+    switch (tensor(node.tensor).kind) {
+      case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
+      case TensorKind::State: return carry(node.tensor, node.row, channel);
+      default: return param(node, channel);
+    }
+  }
+
+  // Roots as forward_roots() has them.
+  void consume(const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+    if (root < cell_.next.size()) {
+      const step::Row& next = cell_.next[root];
+      if (const auto kept = histories_.find(next.tensor); kept != histories_.end())
+        now.store(kept->second, next.row, values);
+      return;
+    }
+    root -= cell_.next.size();
+    if (root < cell_.outputs.size()) {
+      const step::Row& output = cell_.outputs[root];
+      return now.store(outputs_.at(output.tensor), output.row, values);
+    }
+    const RowRef& product = saved_.at(root - cell_.outputs.size());
+    now.store(products_.at(product.tensor.tensor), product.row, values);
+  }
+
+  std::vector<RowRef> saved_;  // as forward_roots() has them, behind the outputs
+  std::map<TensorId, int> staged_, outputs_, histories_, products_;  // products_: by matrix
+  std::map<TensorId, KernelTensor> first_, last_;
+};
+
+}  // namespace
+
+Launch persistent_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
+  return ForwardBuilder(cell, problem, PersistentParameters::from(parameters)).build();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,51 @@
+#include "compiler/schedule/persistent/geometry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+PersistentParameters PersistentParameters::from(const Parameters& parameters) {
+  auto get = [&](const char* name) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end())
+      throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
+    return static_cast<int>(found->second);
+  };
+  return {get("blocks"),   get("together"), get("grid"),        get("reduce_scatter"),
+          get("share"),    get("lend"),     get("unit_blocks"), get("batch_tiles"),
+          get("resident"), get("splits"),   get("chains"),      get("steps"),
+          get("stages"),   get("vector"),   get("loaders"),     get("writers")};
+}
+
+// A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
+// divided among the others.
+int PersistentGeometry::borrowed(int multiplying_threads) {
+  constexpr int kRegisters = 65536;
+  const int first = kRegisters / (multiplying_threads + 128) / 8 * 8;
+  return std::min(248, first + 128 * (first - kLent) / multiplying_threads / 8 * 8);
+}
+
+// Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
+// With a reduce-scatter the k extent is the channels of the blocks that share them.
+int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool whole_tiles) {
+  const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 || whole_tiles ? 16 : 8);
+  const std::int64_t share = (dim + blocks - 1) / blocks;
+  return static_cast<int>((share + granule - 1) / granule * granule);
+}
+
+PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storage,
+                                       const PersistentParameters& parameters)
+    : dim(dim_),
+      element_bytes(kernel::storage_bytes(storage)),
+      p(parameters),
+      units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks,
+                             parameters.reduce_scatter == 1 && parameters.share == 1)),
+      padded(units * parameters.blocks),
+      k_tiles(padded / 16),
+      warps(units / (8 * parameters.unit_blocks)),
+      batch(8 * parameters.batch_tiles) {}
+
+}  // namespace rondo::schedule

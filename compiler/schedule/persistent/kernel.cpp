@@ -1,0 +1,310 @@
+#include "compiler/schedule/persistent/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+// Steps whose addresses the compiler works out together. It pays where nothing is waited for but a barrier.
+constexpr int kUnroll = 4;
+
+}  // namespace
+
+PersistentKernel::PersistentKernel(std::string name, std::string comment, const step::Cell& cell,
+                                   const Problem& problem, const PersistentParameters& parameters,
+                                   TimeOrder order)
+    : cell_(cell),
+      problem_(problem),
+      geometry_(problem.sizes.dim, problem.storage, parameters),
+      order_(order),
+      builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
+      signature_(builder_, cell, problem),
+      elements_(chip_elements(*this, problem)) {
+  if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
+  if (geometry_.in_grid()) builder_.set_cooperative();
+  if (parameters.share > 1) builder_.set_cluster(parameters.share);
+}
+
+int PersistentKernel::stage(TensorRef ref, bool shifted) {
+  const PersistentGeometry& g = geometry_;
+  StagedTensor staged;
+  staged.tensor = signature_.reads(ref);
+  staged.shifted = shifted;
+  const int rows = staged.tensor.rows;
+  staged.shared =
+      builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+                      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
+                      fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + {}]", g.p.stages,
+                                  g.p.steps, rows, g.batch, g.units, g.staged_pitch() - g.units));
+  staged_.push_back(staged);
+  return static_cast<int>(staged_.size()) - 1;
+}
+
+int PersistentKernel::write_each_step(TensorRef ref) {
+  const PersistentGeometry& g = geometry_;
+  WrittenTensor written;
+  written.tensor = signature_.writes(ref);
+  written.shared = builder_.shared(
+      written.tensor.name + "_ring", problem_.storage,
+      2 * g.p.steps * written.tensor.rows * elements_->result_elements(),
+      fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, elements_->result_shape()));
+  written_.push_back(written);
+  return static_cast<int>(written_.size()) - 1;
+}
+
+void PersistentKernel::place_threads() {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.loaders, "a stage of inputs has landed");
+  empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
+  if (!written_.empty()) {
+    filled_ = b.mbarrier("filled", 2, 32 * g.warps, "a stage of results is complete");
+    drained_ = b.mbarrier("drained", 2, 32 * g.p.writers, "it has been stored");
+  }
+  b.comment("this block's head, batch rows and units; this thread's unit and batch rows");
+  rank_ = g.p.blocks == 1  ? b.constant(0)
+          : g.in_cluster() ? b.let("rank", b.cluster_rank())
+                           : b.let("rank", b.block() % g.p.blocks);
+  team_ = b.block() / g.p.blocks;
+  if (g.in_grid()) team_ = team_ + signature_.first_tile() * problem_.sizes.heads;
+  if (g.p.blocks > 1) team_ = b.let("team", team_);
+  head_ = b.let("head", team_ % problem_.sizes.heads);
+  first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
+  first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
+  warp_ = b.let("warp", g.parts() == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
+  part_ = g.parts() == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
+  lane_ = b.let("lane", b.thread() % 32);
+  group_ = b.let("group", lane_ / 4);
+  quarter_ = b.let("quarter", lane_ % 4);
+  for (int i = 0; i < g.p.unit_blocks; ++i)
+    units_.push_back(b.let("unit", warp_ * (8 * g.p.unit_blocks) + 8 * i + group_));
+  groups_ = b.let("groups", (time_ + (g.p.steps - 1)) / b.named("kSteps", g.p.steps, "time steps a stage"));
+}
+
+Value PersistentKernel::matrix_warp() const {
+  return (geometry_.reduces() ? part_ - 1 : part_) * geometry_.warps + warp_;
+}
+
+Value PersistentKernel::block_unit(int unit_block) { return units_[at(unit_block)]; }
+
+Value PersistentKernel::unit_index(int unit_block) { return first_unit_ + block_unit(unit_block); }
+
+Value PersistentKernel::unit_exists(int unit_block) {
+  if (geometry_.exact()) return {};
+  return unit_index(unit_block) < builder_.named("kDim", problem_.sizes.dim, "channels a head");
+}
+
+Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
+
+void PersistentKernel::if_exists(int channel, const std::function<void()>& body) {
+  Value exists = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2) < batch_;
+  if (const Value unit = unit_exists(geometry_.unit_of(channel)); unit.valid()) exists = unit && exists;
+  builder_.if_(exists, body);
+}
+
+Value PersistentKernel::state_index(int rows, int row, int channel) {
+  auto& b = builder_;
+  const std::int64_t dim = problem_.sizes.dim;
+  const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  return (b.wide(batch) * problem_.sizes.heads + b.wide(head_)) * (rows * dim) +
+         b.wide(unit_index(geometry_.unit_of(channel)) + row * dim);
+}
+
+Value PersistentKernel::param_index(const step::Tensor& tensor, int row, int channel) {
+  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  const std::int64_t dim = problem_.sizes.dim;
+  return head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim;
+}
+
+Value PersistentKernel::time_of(Value count) {
+  return order_ == TimeOrder::Forward ? count : time_ - 1 - count;
+}
+
+Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
+  auto& b = builder_;
+  return b.wide(row) * tensor.stride_b + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
+}
+
+void PersistentKernel::emit_roles(const Roles& roles) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  clear_staging();
+  const auto computing = [&] {
+    if (g.parts() == 1) return compute_role(roles);
+    b.if_(
+        b.thread() < b.named("kComputing", 32 * g.warps, "threads that compute"),
+        [&] { compute_role(roles); },
+        [&] {
+          emitting_ = Warps::Multiplying;
+          roles.multiply();
+          emitting_ = Warps::Computing;
+        });
+  };
+  const Value multiplying = b.named("kMultiplying", g.multiplying(), "threads that compute or multiply");
+  b.if_(
+      b.thread() < multiplying,
+      [&] {
+        if (g.p.lend == 1) b.set_registers(PersistentGeometry::borrowed(g.multiplying()), true);
+        computing();
+      },
+      [&] {
+        if (g.p.lend == 1) b.set_registers(PersistentGeometry::kLent, false);
+        helper_roles();
+      });
+  if (g.in_cluster() || g.p.share > 1) {
+    b.comment("no block leaves while others may still send to it");
+    b.cluster_barrier();
+  }
+}
+
+// Nobody passes before all have come: the later ones signal at X, then the sooner ones, who have waited for
+// that, at X + 1. And no turn counts who comes for another: who comes to X again has passed X + 1, so all of
+// the others have passed X; who comes to X + 1 again has passed X, so all of the others have passed X + 1.
+// (If the sooner ones signalled before they wait, both would be under way at once, and X might complete
+// without a slow one of them.)
+//
+// The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
+// barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
+void PersistentKernel::meet(int barrier, Warps sooner, const std::function<void()>& at_once) {
+  const bool two_roles = geometry_.parts() > 1, is_sooner = emitting_ == sooner;
+  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_sooner);
+  if (is_sooner && at_once) at_once();
+  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_sooner);
+}
+
+void PersistentKernel::meet(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
+
+void PersistentKernel::helper_roles() {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  const auto until = [&](int thread, const std::function<void()>& role, const std::function<void()>& rest) {
+    if (thread == g.threads()) return role();
+    b.if_(b.thread() < thread, role, rest);
+  };
+  until(
+      g.first_writer(), [&] { load_role(); },
+      [&] {
+        if (!written_.empty()) until(g.first_writer() + 32 * g.p.writers, [&] { write_role(); }, {});
+      });
+}
+
+// Places that no copy ever fills, past the end of the batch or of the head, hold zeros.
+void PersistentKernel::clear_staging() {
+  auto& b = builder_;
+  b.comment("zeros where no input lies");
+  for (const StagedTensor& staged : staged_) {
+    const int of_vector = 4 * elements_->per_word();
+    const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / of_vector;
+    b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1, [&](Value i) {
+      elements_->store(staged.shared[i * of_vector], std::vector<Value>(4, elements_->zero()));
+    });
+  }
+  b.barrier();
+}
+
+void PersistentKernel::compute_role(const Roles& roles) {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  for (StagedTensor& staged : staged_)
+    staged.fragments =
+        b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
+                staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks * elements_->pair_words());
+  roles.prepare();
+  if (roles.begin) {
+    b.wait(full_, b.constant(0), b.constant(0));
+    load_fragments(b.constant(0));
+    roles.begin(step_at(b.constant(0)));
+  }
+  const Value steps = b.named("kSteps", g.p.steps);
+  b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
+    const Value slot = b.let("slot", stage % g.p.stages);
+    const Value turn = b.let("turn", stage % 2);
+    if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
+    if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
+    const Value count = b.let("count", min(steps, time_ - stage * steps));
+    b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1,
+           [&](Value s) { compute_step(roles, stage, s); });
+    if (!roles.begin) b.arrive(empty_, slot);
+    if (!written_.empty()) b.arrive(filled_, turn);
+  });
+  roles.finish();
+}
+
+void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
+  auto& b = builder_;
+  const Value done = b.let("done", stage * geometry_.p.steps + s);
+  Value row = stage % 2 * geometry_.p.steps + s;
+  if (written_.size() > 1 || geometry_.channels() > 2) row = b.let("ring_line", row);  // used more than once
+  if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
+  Step now = step_at(done);
+  now.store = [&](int written, int r, const std::vector<Value>& values) {
+    store_row(written_[at(written)], row, r, values);
+  };
+  now.next = [&](const std::function<void(const Step&)>& body) { look_ahead(stage, s, done, body); };
+  roles.step(now);
+}
+
+PersistentKernel::Step PersistentKernel::step_at(Value count) {
+  Step step;
+  step.count = count;
+  step.time = order_ == TimeOrder::Forward ? count : builder_.let("t", time_of(count));
+  step.load = [this](int staged, int row, int channel) {
+    const PersistentGeometry& g = geometry_;
+    const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
+    return elements_->element(staged_[at(staged)].fragments, pair, channel % 2 == 1);
+  };
+  return step;
+}
+
+void PersistentKernel::store_row(const WrittenTensor& written, Value line, int row,
+                                 const std::vector<Value>& values) {
+  for (int c = 0; c < geometry_.channels(); c += 2)
+    elements_->store_result(written.shared, line * written.tensor.rows + row, c, values[at(c)],
+                            values[at(c + 1)]);
+}
+
+// The last step of a stage finds its successor in the next stage; its own has been read by then.
+void PersistentKernel::look_ahead(Value stage, Value s, Value done,
+                                  const std::function<void(const Step&)>& body) {
+  auto& b = builder_;
+  const PersistentParameters& p = geometry_.p;
+  b.if_(done + 1 < time_, [&] {
+    const Value line = b.variable("next_line", stage % p.stages * p.steps + s + 1);
+    b.if_(s + 1 == p.steps, [&] {
+      b.arrive(empty_, stage % p.stages);
+      const Value slot = b.let("next_slot", (stage + 1) % p.stages);
+      b.wait(full_, slot, (stage + 1) / p.stages % 2);
+      b.assign(line, slot * p.steps);
+    });
+    load_fragments(line);
+    body(step_at(b.let("next_done", done + 1)));
+  });
+}
+
+void PersistentKernel::load_fragments(Value line) {
+  for (const StagedTensor& staged : staged_)
+    elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
+}
+
+Launch PersistentKernel::finish() {
+  Launch launch;
+  signature_.watch_waits();
+  launch.arguments = signature_.arguments();
+  launch.blocks_fixed = 0;
+  launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
+  launch.batch_tile = geometry_.batch;
+  launch.tiles_together = geometry_.in_grid() ? geometry_.p.together : 0;
+  launch.kernel = builder_.finish();
+  return launch;
+}
+
+}  // namespace rondo::schedule

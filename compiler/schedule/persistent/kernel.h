@@ -1,0 +1,138 @@
+// The frame of a persistent kernel: places of threads, the ring of staged inputs and the ring of results, and
+// the three roles of warps that meet at mbarriers. What computing warps do in a step is the caller's.
+//
+//   loaders  --full-->  computing warps  --written-->  writers
+//            <-empty--                   <-drained--
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/persistent/elements.h"
+#include "compiler/schedule/persistent/geometry.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+class PersistentKernel {
+ public:
+  PersistentKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
+                   const PersistentParameters& parameters, TimeOrder order);
+
+  kernel::Builder& builder() { return builder_; }
+  Signature& signature() { return signature_; }
+  const PersistentGeometry& geometry() const { return geometry_; }
+  const ChipElements& elements() const { return *elements_; }
+
+  // Declares a tensor whose rows are staged; `shifted`: slot t holds step t - 1, nothing at t = 0.
+  int stage(TensorRef ref, bool shifted = false);
+  // Declares a tensor written at each step.
+  int write_each_step(TensorRef ref);
+  // After all tensors are declared.
+  void place_threads();
+
+  // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
+  kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value unit_index(int unit_block);                 // channel within the head
+  kernel::Value first_unit() const { return first_unit_; }  // of this block
+  kernel::Value rank() const { return rank_; }              // of this block in its team
+  kernel::Value head() const { return head_; }
+  kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
+  kernel::Value warp() const { return warp_; }  // which units
+  kernel::Value part() const { return part_; }  // which share of the products; 0: computes
+  kernel::Value matrix_warp() const;            // number among those that hold matrices
+  kernel::Value time() const { return time_; }
+  kernel::Value lane() const { return lane_; }
+  kernel::Value group() const { return group_; }      // lane / 4: the unit within a block of 8
+  kernel::Value quarter() const { return quarter_; }  // lane % 4: the pair of batch rows
+  kernel::Value block_unit(int unit_block);           // this thread's unit within the block's
+  // Whether the channel's unit exists in the head (invalid: always) and its batch row too.
+  kernel::Value unit_exists(int unit_block);
+  void if_exists(int channel, const std::function<void()>& body);
+
+  struct Step {
+    kernel::Value count;  // steps before this one, in the order of the walk
+    kernel::Value time;   // t
+    // Value of a staged row in fp32; store of a row's value for every channel.
+    std::function<kernel::Value(int staged, int row, int channel)> load;
+    std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
+    // Only if Roles::begin is given: emits `body` for the step after this one, if there is one; from then on
+    // `load` is that step's.
+    std::function<void(const std::function<void(const Step&)>& body)> next;
+  };
+  struct Roles {
+    std::function<void()> prepare;  // once in the computing warps, before the walk
+    std::function<void(const Step&)>
+        begin;  // for the first step, ahead of it; none: no step is looked at ahead
+    std::function<void(const Step&)> step;  // in the computing warps, each step
+    std::function<void()> finish;           // after the walk
+    std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
+  };
+  void emit_roles(const Roles& roles);
+  // Computing warps and those that only multiply meet at a named barrier. Where there are both they come from
+  // two places of the text, and one barrier for that would make ptxas bring the lanes together first
+  // (kernel/barrier_uses.h). So they meet by two signals, at `barrier` and the number after it, one for each
+  // role to wait at. `sooner` are the first to go on: those with the longer way from there to the next
+  // meeting. They do `at_once` before the others may go on.
+  enum class Warps { Computing, Multiplying };
+  void meet(int barrier, Warps sooner, const std::function<void()>& at_once = {});
+  // The same at one barrier, where nobody has time to lose and the compiler nothing to move across: all go on
+  // at once.
+  void meet(int barrier);
+  Launch finish();
+
+ private:
+  struct StagedTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]
+    bool shifted = false;
+    kernel::Array fragments;  // words of this step: [rows, batch tiles, unit blocks, pair_words()]
+  };
+  struct WrittenTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;  // [2, steps, rows, result_elements()]
+  };
+
+  void clear_staging();
+  void helper_roles();
+  void load_role();
+  void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
+  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  void write_role();
+  void write_tensor(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
+                    kernel::Value count);
+  void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
+  void compute_role(const Roles& roles);
+  void compute_step(const Roles& roles, kernel::Value stage, kernel::Value s);
+  Step step_at(kernel::Value count);
+  void store_row(const WrittenTensor& written, kernel::Value line, int row,
+                 const std::vector<kernel::Value>& values);
+  void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
+                  const std::function<void(const Step&)>& body);
+  void load_fragments(kernel::Value line);
+  kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
+  kernel::Value batch_row(int tile, kernel::Value row_of_tile);
+  kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  PersistentGeometry geometry_;
+  TimeOrder order_;
+  kernel::Builder builder_;
+  Signature signature_;
+  std::unique_ptr<ChipElements> elements_;
+  std::vector<StagedTensor> staged_;
+  std::vector<WrittenTensor> written_;
+  kernel::Mbarrier full_, empty_, filled_, drained_;
+  Warps emitting_ = Warps::Computing;  // whose role
+  kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
+      quarter_, groups_;
+  std::vector<kernel::Value> units_;  // this thread's of each unit block, counted in the block
+};
+
+}  // namespace rondo::schedule

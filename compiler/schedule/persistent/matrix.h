@@ -1,0 +1,82 @@
+// A part of the head's matrices that one warp multiplies at every step: it lies on the chip for all of time,
+// as A operands of mma.m16n8k16 (PTX ISA; fp32: pairs of m16n8k8), its first k-tiles in registers, the rest
+// in shared memory.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/persistent/kernel.h"
+
+namespace rondo::schedule {
+
+// Registers that all matrices of a thread share while they are multiplied.
+struct MatrixScratch {
+  kernel::Array vector;  // fragments of two k-tiles of the vector: [batch tiles, matrix_words()]
+  kernel::Array piece;   // of a matrix that lies in shared memory: [matrix_words()]
+};
+
+class OnChipMatrix {
+ public:
+  // A warp's share: `row_tiles` of 16 rows by `k_tiles` of 16 columns.
+  OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles);
+
+  // Declares what of it lies in shared memory, under this number.
+  void declare(std::size_t number);
+  // Fills it; `fragment` gives the words of a row tile at one of the warp's k-tiles (ChipElements::column).
+  using Fragment = std::function<kernel::Value(int tile, kernel::Value k, int word)>;
+  void load(std::size_t number, const Fragment& fragment);
+  // The same in parts: between start_loading() and finish_loading().
+  void start_loading(std::size_t number);
+  void load_part(int first, int end, const Fragment& fragment);
+  void finish_loading(std::size_t number);
+  // Multiplies a vector in shared memory: element `first` + (k-tile * 16 + channel) * 8 + batch row, and
+  // `tile_pitch` elements from one tile of batch rows to the next.
+  void multiply(const kernel::Memory& vector, kernel::Value first, std::int64_t tile_pitch,
+                const MatrixScratch& scratch);
+  // Element of the accumulator of a row tile and batch tile: 0 and 1 are row g, 2 and 3 row g + 8.
+  kernel::Value sum(int row_tile, int batch_tile, int element) const;
+  void add_to_sum(int row_tile, int batch_tile, int element, kernel::Value value);
+
+  int row_tiles() const { return row_tiles_; }
+  int k_tiles() const { return k_tiles_; }
+  bool outside_registers() const { return k_tiles_ > resident_; }
+
+ private:
+  enum class Home { Registers, Shared };
+  kernel::Value place(int tile, kernel::Value k, int vector);
+  int words() const { return kernel_.elements().matrix_words(); }
+  int accumulator(int row_tile, int batch_tile, int chain) const;
+  void multiply_tiles(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch, int first,
+                      int end, Home home, const MatrixScratch& scratch);
+  void multiply_tile(kernel::Value k, int half, int chain, Home home, const MatrixScratch& scratch);
+
+  PersistentKernel& kernel_;
+  const Problem& problem_;
+  const PersistentGeometry& geometry_;
+  int row_tiles_, k_tiles_, resident_;
+  kernel::Memory shared_;    // [warps, row tiles, k-tiles not in registers, vectors, lanes, 4 words], if any
+  kernel::Array fragments_;  // [row tiles, k-tiles in registers, words]
+  kernel::Array accumulators_;  // [row tiles, batch tiles, chains, 4]
+};
+
+// Elements of the head's matrices from global memory.
+class MatrixSource {
+ public:
+  MatrixSource(PersistentKernel& kernel, const Problem& problem) : kernel_(kernel), problem_(problem) {}
+
+  void declare(const std::vector<ProductGroup>& groups);
+  // The word that begins with an element of a row of the product's matrix, zero outside of the head.
+  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in);
+
+ private:
+  kernel::Value element(const Product& product, kernel::Value out, kernel::Value in);
+
+  PersistentKernel& kernel_;
+  const Problem& problem_;
+  std::map<step::TensorId, KernelTensor> matrices_;
+};
+
+}  // namespace rondo::schedule

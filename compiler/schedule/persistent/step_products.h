@@ -1,0 +1,45 @@
+// The products of a step with the head's matrices, as the body of a persistent kernel sees them: it hands
+// over vectors, waits, and reads the products of its own channels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/persistent/kernel.h"
+
+namespace rondo::schedule {
+
+class StepProducts {
+ public:
+  virtual ~StepProducts() = default;
+
+  // Declares matrices and exchange buffers. Before PersistentKernel::place_threads.
+  virtual void declare() = 0;
+  // Loads the matrices; in the computing warps, before the walk.
+  virtual void load_matrices() = 0;
+  // Readies the exchange for the first two steps; in the computing warps, before the first publish().
+  virtual void expect_first() = 0;
+  // Hands over the vector of a group, one value a channel of the thread, at the `count`-th step.
+  virtual void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) = 0;
+  // What can be done before others must be waited for. Work that belongs to the caller best comes next.
+  virtual void start(int level, kernel::Value count) = 0;
+  // Waits; afterwards value() gives each product's value in this thread's channels.
+  virtual void finish(int level, kernel::Value count) = 0;
+  // Makes the level ready for its vectors two steps on. Any time between finish() and the next start().
+  virtual void rearm(int level, kernel::Value count) = 0;
+  // All that the warps do that only multiply.
+  virtual void multiply_role() = 0;
+  virtual kernel::Value value(std::size_t group, int product, int channel) const = 0;
+};
+
+// `groups` and `sums` must outlive the result.
+std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Problem& problem,
+                                            const std::vector<ProductGroup>& groups,
+                                            const std::vector<ProductSum>& sums);
+
+// Words that a team whose blocks meet through global memory exchanges there.
+std::int64_t exchange_words(const PersistentGeometry& geometry, const std::vector<ProductGroup>& groups,
+                            const std::vector<ProductSum>& sums);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,50 @@
+#include "compiler/schedule/persistent/strategy.h"
+
+#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/lower/exchange_clear.h"
+#include "compiler/schedule/persistent/step_products.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
+
+// What records of before the reduce-scatter lack.
+Parameters Persistent::completed(Parameters recorded) const {
+  recorded.try_emplace("reduce_scatter", 0);
+  recorded.try_emplace("share", 1);
+  recorded.try_emplace("lend", 0);
+  return recorded;
+}
+
+KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen) const {
+  const Parameters parameters = completed(chosen);
+  const step::Cell simple = step::simplify(cell);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  plan.alignment = PersistentParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  const PersistentGeometry geometry(problem.sizes.dim, problem.storage,
+                                    PersistentParameters::from(parameters));
+  if (geometry.in_grid()) {
+    const StepGraph sweep = sweep_graph(simple, problem);
+    const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
+    plan.exchange.each = problem.sizes.heads *
+                         exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups));
+    plan.exchange.batch_tile = geometry.batch;
+    plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
+  if (problem.pass == Pass::Backward)
+    persistent_backward(simple, problem, parameters, plan);
+  else
+    plan.launches.push_back(persistent_forward(simple, problem, parameters));
+  return plan;
+}
+
+const Strategy& persistent_strategy() {
+  static const Persistent strategy;
+  return strategy;
+}
+
+}  // namespace rondo::schedule

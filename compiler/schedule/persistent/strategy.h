@@ -1,0 +1,32 @@
+// persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one
+// block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step
+// multiplies by matrices; on the tensor cores, fp32 as tf32 in one or three terms.
+#pragma once
+
+#include "compiler/schedule/plan/strategy.h"
+
+namespace rondo::schedule {
+
+class Persistent final : public Strategy {
+ public:
+  std::string name() const override { return "persistent"; }
+  std::vector<Form> forms() const override;
+  Legality legal(const step::Cell& cell, const Problem& problem) const override;
+  constraint::System space(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const override;
+  Parameters completed(Parameters recorded) const override;
+  CostModel cost_model(const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem,
+                   const Parameters& parameters) const override;
+};
+const Strategy& persistent_strategy();
+
+// Parts of build(), one file each.
+Launch persistent_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+// All launches of the backward pass, workspace and scratch: products of all steps again, the sweep, sums of
+// parameter gradients, matrix gradients.
+void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                         KernelPlan& plan);
+
+}  // namespace rondo::schedule

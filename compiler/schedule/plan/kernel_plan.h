@@ -1,0 +1,102 @@
+// What a schedule delivers: kernels, how each is launched, and which tensor every argument is.
+//
+// Element types: inputs, outputs, histories and their gradients, saved products, matrix parameters and
+// scratch have the problem's storage type; vector and scalar parameters, initial and last states and the
+// gradients of these and of matrices are fp32. Layouts: step_ir.h (TensorKind). Tensors with a time axis take
+// a stride in B and in T (elements); everything inside a step is contiguous.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/ir/ir.h"
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/tensor_ref.h"
+
+namespace rondo::schedule {
+
+struct Pointer {
+  TensorRef tensor;
+};
+struct StrideB {
+  TensorRef tensor;
+};  // I64, elements
+struct StrideT {
+  TensorRef tensor;
+};                    // I64, elements
+struct Batch {};      // I32
+struct Time {};       // I32
+struct FirstTile {};  // I32, the first batch tile of this part of the launch
+struct StepCount {};  // I32, time steps done before this one, of a launch with each_step
+using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile, StepCount>;
+
+struct Launch {
+  kernel::Kernel kernel;
+  std::vector<LaunchArgument> arguments;  // one for each Kernel::params entry
+  // Grid = blocks_fixed + blocks_per_batch * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) :
+  // 1).
+  std::int64_t blocks_fixed = 1;
+  std::int64_t blocks_per_batch = 0;
+  std::int64_t batch_tile = 1;
+  std::int64_t time_tile = 0;
+  // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
+  std::int64_t tiles_together = 0;
+  // Neighbouring launches with this mark are started together, in order, once for each time step.
+  bool each_step = false;
+};
+
+// Past the launches that are started together with `first`: one, or neighbours with each_step. Of Launch, or
+// of anything else with that mark.
+template <class Launches>
+std::size_t section_end(const Launches& launches, std::size_t first) {
+  std::size_t end = first + 1;
+  if (launches[first].each_step)
+    while (end < launches.size() && launches[end].each_step) ++end;
+  return end;
+}
+
+// Elements = each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) : 1).
+struct TiledExtent {
+  std::int64_t each = 0;
+  std::int64_t batch_tile = 1;
+  std::int64_t time_tile = 0;
+  std::int64_t elements(std::int64_t batch, std::int64_t time) const;
+};
+
+// Elements = fixed + per_batch * B.
+struct Extent {
+  std::int64_t fixed = 0;
+  std::int64_t per_batch = 0;
+  std::int64_t elements(std::int64_t batch) const { return fixed + per_batch * batch; }
+};
+
+struct KernelPlan {
+  std::string strategy;
+  Parameters parameters;
+  std::vector<Launch> launches;  // in order, on one stream
+  // Workspace: fp32 elements = fixed + per batch * B.
+  std::int64_t workspace_elements_fixed = 0;
+  std::int64_t workspace_elements_per_batch = 0;
+  std::vector<int> scratch_rows;  // rows of each Scratch tensor
+  TiledExtent exchange;           // int32 words
+  Extent packed, vectors, carries;
+  // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
+  // base pointer of every matrix.
+  int alignment = 2;
+};
+
+const Extent& kept_extent(const KernelPlan& plan, Role role);  // of a role that is_kept
+
+// Blocks of all parts.
+std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time);
+
+// A kernel started once: for all batch tiles, or for tiles_together of them (then blocks_fixed is 0).
+struct LaunchPart {
+  std::int64_t first_tile = 0;
+  std::int64_t blocks = 1;
+};
+std::vector<LaunchPart> launch_parts(const Launch& launch, std::int64_t batch, std::int64_t time);
+
+}  // namespace rondo::schedule

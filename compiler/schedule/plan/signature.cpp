@@ -1,0 +1,119 @@
+#include "compiler/schedule/plan/signature.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/saved_products.h"
+
+namespace rondo::schedule {
+
+using kernel::Type;
+
+kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
+  if (ref.role == Role::Exchange || ref.role == Role::Status) return kernel::Storage::I32;
+  const bool matrix = ref.role == Role::Param &&
+                      cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+  const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
+  return rounded || matrix ? problem.storage : kernel::Storage::F32;
+}
+
+std::string name_of(TensorRef ref, const step::Cell& cell) {
+  if (ref.role == Role::Workspace) return "workspace";
+  if (ref.role == Role::Exchange) return "exchange";
+  if (ref.role == Role::Status) return "status";
+  if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
+  if (ref.role == Role::Packed) return "packed";
+  if (ref.role == Role::Vectors) return "vectors";
+  if (ref.role == Role::Carries) return "carries";
+  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  switch (ref.role) {
+    case Role::Input:
+    case Role::Param: return name;
+    case Role::Output: return name + "_out";
+    case Role::InitialState: return name + "_first";
+    case Role::LastState: return name + "_last";
+    case Role::History: return name + "_history";
+    case Role::Products: return name + "_products";
+    case Role::OutputGradient: return "grad_" + name + "_out";
+    case Role::LastStateGradient: return "grad_" + name + "_last";
+    case Role::InputGradient:
+    case Role::ParamGradient: return "grad_" + name;
+    case Role::InitialStateGradient: return "grad_" + name + "_first";
+    case Role::Workspace:
+    case Role::Exchange:
+    case Role::Status:
+    case Role::Scratch:
+    case Role::Packed:
+    case Role::Vectors:
+    case Role::Carries: break;
+  }
+  return name;
+}
+
+namespace {
+
+std::string shape_of(TensorRef ref, const step::Tensor& tensor) {
+  const char* tail = tensor.tail == step::Tail::Scalar   ? ""
+                     : tensor.tail == step::Tail::Matrix ? ", D, D"
+                                                         : ", D";
+  const char* head = has_time_axis(ref.role)                                      ? "B, T, H"
+                     : ref.role == Role::Param || ref.role == Role::ParamGradient ? "H"
+                                                                                  : "B, H";
+  return fmt::format("[{}, {}{}]", head, tensor.rows, tail);
+}
+
+}  // namespace
+
+KernelTensor Signature::declare(TensorRef ref, bool written) {
+  KernelTensor result;
+  result.ref = ref;
+  result.name = name_of(ref, cell_);
+  std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
+  if (ref.role == Role::Scratch) {
+    result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
+    shape = fmt::format("[B, T, H, {}, D]", result.rows);
+  } else if (!is_internal(ref.role)) {
+    const step::Tensor tensor = tensor_in_role(ref, cell_);
+    result.rows = tensor.rows;
+    shape = shape_of(ref, tensor);
+  }
+  const kernel::Storage storage = storage_of(ref, cell_, problem_);
+  result.memory =
+      written ? builder_.output(result.name, storage, shape) : builder_.input(result.name, storage, shape);
+  arguments_.push_back(Pointer{ref});
+  if (has_time_axis(ref.role)) {
+    result.stride_b = builder_.argument(result.name + "_stride_b", Type::I64);
+    arguments_.push_back(StrideB{ref});
+    const std::string stride_t = result.name + "_stride_t";
+    result.stride_t = narrow_strides_ ? builder_.wide(builder_.argument(stride_t, Type::I32))
+                                      : builder_.argument(stride_t, Type::I64);
+    arguments_.push_back(StrideT{ref});
+  }
+  return result;
+}
+
+kernel::Value Signature::batch() {
+  arguments_.push_back(Batch{});
+  return builder_.argument("batch", Type::I32, "B");
+}
+
+kernel::Value Signature::first_tile() {
+  arguments_.push_back(FirstTile{});
+  return builder_.argument("first_tile", Type::I32, "batch tiles before this launch's");
+}
+
+kernel::Value Signature::step_count() {
+  arguments_.push_back(StepCount{});
+  return builder_.argument("step", Type::I32, "time steps done before this one");
+}
+
+void Signature::watch_waits() {
+  if (builder_.kernel().mbarriers.empty() && !builder_.kernel().cooperative) return;
+  builder_.set_status(writes({Role::Status, -1}).memory);
+}
+
+kernel::Value Signature::time() {
+  arguments_.push_back(Time{});
+  return builder_.argument("time", Type::I32, "T");
+}
+
+}  // namespace rondo::schedule

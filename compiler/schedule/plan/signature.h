@@ -1,0 +1,62 @@
+// A kernel's parameter list and the launch arguments that fill it, declared together so that they cannot
+// drift apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/plan/kernel_plan.h"
+
+namespace rondo::schedule {
+
+// A tensor as a kernel sees it. Strides are valid only for tensors with a time axis.
+struct KernelTensor {
+  TensorRef ref;
+  kernel::Memory memory;
+  kernel::Value stride_b;
+  kernel::Value stride_t;
+  int rows = 1;
+  std::string name;
+};
+
+class Signature {
+ public:
+  Signature(kernel::Builder& builder, const step::Cell& cell, const Problem& problem)
+      : builder_(builder), cell_(cell), problem_(problem) {}
+  // Rows of the plan's Scratch tensors, if the kernel uses any.
+  void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
+
+  // Strides in T come with 32 bits (runtime/plan/arguments.cpp refuses more), so that a step's place takes
+  // one multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
+  void narrow_strides() { narrow_strides_ = true; }
+
+  // Declares a tensor the kernel only reads, or one it writes.
+  KernelTensor reads(TensorRef ref) { return declare(ref, false); }
+  KernelTensor writes(TensorRef ref) { return declare(ref, true); }
+  kernel::Value batch();
+  kernel::Value time();
+  kernel::Value first_tile();
+  kernel::Value step_count();
+  // Gives a kernel whose threads wait for mbarriers or flags a status. Once, when all of it is built.
+  void watch_waits();
+
+  std::vector<LaunchArgument> arguments() const { return arguments_; }
+
+ private:
+  KernelTensor declare(TensorRef ref, bool written);
+
+  kernel::Builder& builder_;
+  const step::Cell& cell_;
+  const Problem& problem_;
+  std::vector<LaunchArgument> arguments_;
+  std::vector<int> scratch_rows_;
+  bool narrow_strides_ = false;
+};
+
+// Storage of a tensor's elements (artifact.h), e.g. fp32 for vector parameters and state boundaries.
+kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem);
+// Its name in emitted text: "x", "grad_x", "h_last" ...
+std::string name_of(TensorRef ref, const step::Cell& cell);
+
+}  // namespace rondo::schedule

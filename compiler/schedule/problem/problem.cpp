@@ -1,0 +1,35 @@
+#include "compiler/schedule/problem/problem.h"
+
+#include <fmt/format.h>
+
+namespace rondo::schedule {
+
+const char* pass_name(Pass pass) {
+  switch (pass) {
+    case Pass::Forward: return "fw";
+    case Pass::ForwardSave: return "fws";
+    case Pass::Backward: return "bw";
+  }
+  return "?";
+}
+
+bool passes_products(const Problem& problem) {
+  return problem.save_products && problem.pass != Pass::Forward;
+}
+
+std::string pass_key(const Problem& problem) {
+  return std::string(pass_name(problem.pass)) + (passes_products(problem) ? "+products" : "");
+}
+
+kernel::Math default_math(kernel::Storage storage) {
+  return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
+}
+
+std::string print(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,47 @@
+// What is to be computed: everything a schedule compiles in, and the sizes it is tuned for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "compiler/kernel/ir/ir.h"
+#include "compiler/step/reference.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// Forward: outputs and last states. ForwardSave: also the state histories that Backward needs. Backward:
+// gradients of inputs, parameters and initial states from gradients of outputs and last states.
+enum class Pass { Forward, ForwardSave, Backward };
+const char* pass_name(Pass pass);  // "fw", "fws", "bw"
+
+// Heads, dim, storage, math and constants are compiled in; batch and time are what the choice is tuned for
+// and may differ at run time.
+struct Problem {
+  step::Sizes sizes;
+  kernel::Storage storage = kernel::Storage::BF16;  // of inputs, outputs, histories and their gradients
+  Pass pass = Pass::Forward;
+  // Tf32, with fp32 storage: a strategy may round both operands of a matrix and a vector that a step
+  // multiplies to tf32, and nothing else. Where it does not, the product is exact to fp32, as with Accurate.
+  kernel::Math math = kernel::Math::Fast;
+  std::map<std::string, double> constants;  // overrides of the cell's `const`s
+  std::string arch = "sm_90";
+  // ForwardSave also stores the products of matrices that Backward reads, which otherwise multiplies the
+  // saved states again (saved_products.h). Forward saves nothing; elsewhere the two passes must agree on it.
+  bool save_products = false;
+};
+
+// Whether products of the forward step go from ForwardSave to Backward.
+bool passes_products(const Problem& problem);
+// The pass and what goes between its two parts: "fw", "fws", "bw+products" ...
+std::string pass_key(const Problem& problem);
+
+// The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
+kernel::Math default_math(kernel::Storage storage);
+
+// Values of a schedule's tuning parameters, by name.
+using Parameters = std::map<std::string, std::int64_t>;
+std::string print(const Parameters& parameters);  // "channels=96 steps=32 ..."
+
+}  // namespace rondo::schedule

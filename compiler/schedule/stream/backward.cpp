@@ -1,0 +1,149 @@
+// The backward sweep: the reverse linear recurrence lambda_t = J_{t+1}^T lambda_{t+1} + dLoss/ds_t, with the
+// step's values recomputed from its inputs and the previous states.
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/stream/body.h"
+#include "compiler/schedule/stream/strategy.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::Row;
+using step::TensorId;
+using step::TensorKind;
+
+class BackwardBuilder : StreamBody {
+ public:
+  BackwardBuilder(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
+                  const BackwardNeeds& needs)
+      : StreamBody(cell, problem, parameters, fmt::format("{}_stream_bw", cell.name),
+                   fmt::format("{}: stream backward, {} in memory", cell.name,
+                               kernel::storage_name(problem.storage)),
+                   Direction::Backward, {needs.step.graph, roots_of(needs.step)}),
+        needs_(needs) {}
+
+  Launch build() {
+    declare();
+    stream_.place_threads();
+    declare_carries("grad_");
+    for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel)
+        sums_.push_back(stream_.builder().variable(fmt::format("sum_{}", p), stream_.builder().real(0)));
+    load_start(ends_);
+    hoist();
+    walk_steps(
+        ends_,
+        [&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
+            int channel) { return leaf(node, staged, at_start, channel); },
+        [&](const Results& results) { consume(results); });
+    store_carries(ends_);
+    store_sums();
+    return stream_.finish();
+  }
+
+ private:
+  void declare() {
+    for (const TensorId id : needs_.inputs) inputs_[id] = stream_.stage({Role::Input, id});
+    for (const TensorRef& ref : needs_.history_tensors) before_.push_back(stream_.stage(ref, true));
+    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+      grad_out_[id] = stream_.stage({Role::OutputGradient, id});
+    declare_params();
+    for (const auto& [state, where] : needs_.history)
+      if (first_.count(state.first) == 0)
+        first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+      grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
+    if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
+  }
+
+  int before_of(const TensorRef& ref) const {
+    for (std::size_t i = 0; i < needs_.history_tensors.size(); ++i)
+      if (needs_.history_tensors[i] == ref) return before_[i];
+    throw std::logic_error("stream: a previous state that is not stored");
+  }
+
+  void consume(const Results& results) {
+    auto& b = stream_.builder();
+    std::size_t root = needs_.step.previous_states.size();
+    for (const Row& row : needs_.step.inputs)
+      stream_.store_row(grad_in_.at(row.tensor), row.row, column(results, root++));
+    for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+        const Value sum = sums_[index(p, channel)];
+        b.assign(sum, sum + results[static_cast<std::size_t>(channel)][root]);
+      }
+  }
+
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
+             int channel) {
+    if (node.kind == step::NodeKind::Gradient) {
+      const step::GradientRef& g = node.gradient;
+      if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
+      return staged(grad_out_.at(g.tensor), g.row, channel);
+    }
+    switch (tensor(node.tensor).kind) {
+      case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
+      case TensorKind::State: {
+        if (at_start.always) return first_state(node, channel);
+        const RowRef& where = needs_.history.at({node.tensor, node.row});
+        const Value saved = staged(before_of(where.tensor), where.row, channel);
+        if (!at_start.maybe.valid()) return saved;
+        auto& b = stream_.builder();
+        const Value value = b.variable("before", saved);
+        b.if_(at_start.maybe, [&] { b.assign(value, first_state(node, channel)); });
+        return value;
+      }
+      default: return param(node, channel);
+    }
+  }
+
+  // Before the first step stands the initial state: fp32, and not part of the saved histories.
+  Value first_state(const step::Node& node, int channel) {
+    const Value place = stream_.state_index(tensor(node.tensor).rows, node.row, channel);
+    return stream_.builder().load("first", first_.at(node.tensor).memory[place]);
+  }
+
+  void store_sums() {
+    auto& b = stream_.builder();
+    for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
+      if (p == 0)
+        b.comment("parameter gradients of this block's share; a second kernel sums them over the batch");
+      std::vector<Value> own;
+      own.reserve(static_cast<std::size_t>(parameters_.per_thread));
+      for (int channel = 0; channel < parameters_.per_thread; ++channel)
+        own.push_back(sums_[index(p, channel)]);
+      const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
+      const Row& row = needs_.step.params[p];
+      const int at = first_param_row(cell_, row.tensor) + row.row;
+      stream_.if_owner([&] {
+        for (int channel = 0; channel < parameters_.per_thread; ++channel)
+          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)],
+                  totals[static_cast<std::size_t>(channel)]);
+      });
+    }
+  }
+
+  const BackwardNeeds& needs_;
+  std::map<TensorId, int> inputs_, grad_out_, grad_in_;
+  std::vector<int> before_;  // parallel to needs_.history_tensors
+  std::map<TensorId, KernelTensor> first_;
+  CarryEnds ends_{{}, {}, "gradients of the initial states"};
+  KernelTensor workspace_;
+  std::vector<Value> sums_;
+};
+
+}  // namespace
+
+Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
+  const BackwardNeeds needs = backward_needs(cell);
+  return BackwardBuilder(cell, problem, StreamParameters::from(parameters), needs).build();
+}
+
+}  // namespace rondo::schedule

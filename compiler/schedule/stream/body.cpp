@@ -1,0 +1,181 @@
+#include "compiler/schedule/stream/body.h"
+
+#include "compiler/schedule/analysis/fold_parameters.h"
+#include "compiler/schedule/stream/segment_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
+                       const std::string& name, const std::string& comment, Direction direction,
+                       StepGraph step)
+    : cell_(cell),
+      problem_(problem),
+      parameters_(parameters),
+      stream_(name, comment, cell, problem, parameters, direction),
+      step_(prepare(parameters, std::move(step))),
+      lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots,
+                parameters.shorten == Shorten::Instructions) {}
+
+StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step) {
+  if (parameters.segments > 1) {
+    std::optional<LinearStep> linear = linear_step(cell_, problem_, step);
+    if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
+    forms_ = std::move(linear->roots);
+    shifts_ = std::move(linear->shifts);
+    step = std::move(linear->early);
+  }
+  switch (parameters.shorten) {
+    case Shorten::Nothing: break;
+    case Shorten::Chain: return shorten_chain(cell_, problem_, step);
+    case Shorten::Instructions: return fold_parameters(cell_, step);
+  }
+  return step;
+}
+
+void StreamBody::declare_params() {
+  for (const TensorId id : cell_.of_kind(TensorKind::Param))
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row) && params_.count(id) == 0)
+        params_[id] = stream_.signature().reads({Role::Param, id});
+}
+
+void StreamBody::declare_carries(const std::string& prefix) {
+  if (parameters_.among_blocks()) return;
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      carry_.push_back(stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
+}
+
+void StreamBody::load_start(const CarryEnds& ends) {
+  auto& b = stream_.builder();
+  const bool carries = !parameters_.among_blocks();
+  if (carries || !params_.empty())
+    b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
+  for (const auto& [id, kernel_tensor] : params_)
+    for (int row = 0; row < tensor(id).rows; ++row)
+      if (lowering_.uses(id, row))
+        for (int channel = 0; channel < parameters_.per_thread; ++channel)
+          param_values_[{id, row}].push_back(
+              b.variable(fmt::format("{}_{}", tensor(id).name, row), b.real(0)));
+  stream_.if_active([&] {
+    for (const auto& [key, values] : param_values_)
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        const Value place = stream_.param_index(tensor(key.first), key.second, static_cast<int>(c));
+        b.assign(values[c], b.load("param", params_.at(key.first).memory[place]));
+      }
+    for (std::size_t k = 0; carries && k < cell_.next.size(); ++k)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+        const step::Row& row = cell_.next[k];
+        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(carry_[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
+      }
+  });
+}
+
+// A value differs by channel, so each of the thread's channels has its own.
+void StreamBody::hoist() {
+  for (int channel = 0; channel < parameters_.per_thread; ++channel)
+    lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
+}
+
+void StreamBody::store_carries(const CarryEnds& ends) {
+  if (parameters_.among_blocks()) return;
+  auto& b = stream_.builder();
+  stream_.if_owner([&] {
+    b.comment(ends.what);
+    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+        const step::Row& row = cell_.next[k];
+        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
+        b.store(ends.last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+      }
+  });
+}
+
+// The value in a register that the coming assignments cannot change.
+Value StreamBody::settled(Value value, const std::string& name) {
+  const auto reads = [](Value v) {
+    return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
+  };
+  const kernel::RegRead* read = reads(value);
+  const bool is_carry = read != nullptr && std::any_of(carry_.begin(), carry_.end(),
+                                                       [&](Value c) { return reads(c)->reg == read->reg; });
+  return read != nullptr && !is_carry ? value : stream_.builder().let(name, value);
+}
+
+void StreamBody::assign_carries(const Results& values) {
+  std::vector<Value> next;
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      next.push_back(settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k)));
+  for (std::size_t i = 0; i < next.size(); ++i) stream_.builder().assign(carry_[i], next[i]);
+}
+
+Value StreamBody::param(const step::Node& leaf, int channel) const {
+  return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(channel)];
+}
+
+Value StreamBody::carry(TensorId id, int row, int channel) const {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+  throw std::logic_error("stream: a state row that is never advanced");
+}
+
+void StreamBody::walk_steps(const CarryEnds& ends, const LeafOf& leaf,
+                            const std::function<void(const Results&)>& consume) {
+  if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk(ends);
+  stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
+    Results results;
+    for (int channel = 0; channel < parameters_.per_thread; ++channel)
+      results.push_back(lowering_.lower(channel, [&](const step::Node& node) {
+        return leaf(node, staged, {at_start, {}}, channel);
+      }));
+    consume(results);
+    assign_carries(results);
+  });
+}
+
+std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const std::vector<Value>& values) {
+  if (parameters_.segments == 1) return values;
+  auto& b = stream_.builder();
+  const kernel::Memory parts =
+      b.shared(name + "_parts", kernel::Storage::F32,
+               std::int64_t{parameters_.segments} * parameters_.channels, "[segments, channels]");
+  const Value own = stream_.segment() * parameters_.channels + stream_.lane_channel();
+  stream_.if_active([&] { b.store_vector(parts[own], values); });
+  b.barrier();
+  std::vector<Value> totals;
+  for (std::size_t c = 0; c < values.size(); ++c) totals.push_back(b.variable(name + "_total", b.real(0)));
+  stream_.if_owner([&] {
+    b.for_("part", 0, parameters_.segments, 4, [&](Value part) {
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        const Value place =
+            part * parameters_.channels + stream_.lane_channel() + static_cast<std::int64_t>(c);
+        b.assign(totals[c], totals[c] + b.load("share", parts[place]));
+      }
+    });
+  });
+  return totals;
+}
+
+std::string StreamBody::state_name(std::size_t k) const {
+  const step::Tensor& t = tensor(cell_.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+}
+
+std::vector<Value> StreamBody::column(const Results& results, std::size_t root) {
+  std::vector<Value> values;
+  for (const auto& result : results) values.push_back(result[root]);
+  return values;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,84 @@
+// What the bodies of the forward and backward stream kernels share: parameters in registers, carried state
+// rows, names.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/schedule/analysis/linear_step.h"
+#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/stream/carry.h"
+#include "compiler/schedule/stream/kernel.h"
+
+namespace rondo::schedule {
+
+class StreamBody {
+ protected:
+  StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
+             const std::string& name, const std::string& comment, Direction direction, StepGraph step);
+
+  // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
+  void declare_params();
+  // One register a carried state row and channel, named prefix + state.
+  void declare_carries(const std::string& prefix);
+  // Parameters and the carries' first values into registers. Where blocks split time the carries are another
+  // warp's, which loads and stores them in walk_steps().
+  void load_start(const CarryEnds& ends);
+  // Emits what depends on parameters alone. Call after load_start, outside any condition.
+  void hoist();
+  void store_carries(const CarryEnds& ends);
+
+  // Whether a step stands at t = 0, where the initial state takes the place of a saved one.
+  struct AtStart {
+    bool always = false;
+    kernel::Value maybe;  // Pred, known at run time only; invalid if not
+  };
+  using LeafOf = std::function<kernel::Value(const step::Node&, const StreamKernel::Staged&, const AtStart&,
+                                             int channel)>;
+  // Results of a step by [channel][root]; the first roots are the carries' successors, in the order of
+  // Cell::next.
+  using Results = std::vector<std::vector<kernel::Value>>;
+  // Emits the walk over time: `consume` stores what a step gives besides its carries.
+  void walk_steps(const CarryEnds& ends, const LeafOf& leaf,
+                  const std::function<void(const Results&)>& consume);
+  // The sum of `values` (by [channel]) over the segments, valid in the first segment's threads. All threads
+  // call it.
+  std::vector<kernel::Value> sum_over_segments(const std::string& name,
+                                               const std::vector<kernel::Value>& values);
+
+  kernel::Value param(const step::Node& leaf, int channel) const;
+  kernel::Value carry(step::TensorId tensor, int row, int channel) const;
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  std::string state_name(std::size_t k) const;
+  std::size_t index(std::size_t k, int channel) const {
+    return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
+  }
+  // [channel][root] -> the channel values of one root.
+  static std::vector<kernel::Value> column(const Results& results, std::size_t root);
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  StreamParameters parameters_;
+  StreamKernel stream_;
+  // If the walk is in segments: of the roots, and of what they are applied to (LinearStep::shifts); step_
+  // then computes their parts.
+  std::vector<LinearForm> forms_;
+  std::vector<int> shifts_;
+  StepGraph step_;
+  GraphLowering lowering_;
+
+ private:
+  friend class SegmentedStep;
+  StepGraph prepare(const StreamParameters& parameters, StepGraph step);
+  void assign_carries(const Results& values);
+  kernel::Value settled(kernel::Value value, const std::string& name);
+
+  std::map<step::TensorId, KernelTensor> params_;
+  std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;
+  std::vector<kernel::Value> carry_;
+};
+
+}  // namespace rondo::schedule

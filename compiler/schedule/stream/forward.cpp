@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/stream/body.h"
+#include "compiler/schedule/stream/strategy.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+class ForwardBuilder : StreamBody {
+ public:
+  ForwardBuilder(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters)
+      : StreamBody(
+            cell, problem, parameters, fmt::format("{}_stream_{}", cell.name, pass_name(problem.pass)),
+            fmt::format("{}: stream forward, {} in memory", cell.name, kernel::storage_name(problem.storage)),
+            Direction::Forward, {cell.graph, forward_roots(cell)}) {}
+
+  Launch build() {
+    declare();
+    stream_.place_threads();
+    declare_carries("");
+    load_start(ends_);
+    // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
+    // below see them.
+    hoist();
+    walk_steps(
+        ends_,
+        [&](const step::Node& node, const StreamKernel::Staged& staged, const AtStart&, int channel) {
+          return leaf(node, staged, channel);
+        },
+        [&](const Results& results) { consume(results); });
+    store_carries(ends_);
+    return stream_.finish();
+  }
+
+ private:
+  void declare() {
+    for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
+    declare_params();
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+      outputs_[id] = stream_.write_each_step({Role::Output, id});
+    if (problem_.pass == Pass::ForwardSave)
+      for (const TensorId id : stored_histories(cell_))
+        histories_[id] = stream_.write_each_step({Role::History, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::State))
+      ends_.last[id] = stream_.signature().writes({Role::LastState, id});
+  }
+
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) const {
+    switch (tensor(node.tensor).kind) {
+      case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+      case TensorKind::State: return carry(node.tensor, node.row, channel);
+      default: return param(node, channel);
+    }
+  }
+
+  void consume(const Results& results) {
+    for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
+      stream_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
+                        column(results, cell_.next.size() + o));
+    for (std::size_t k = 0; k < cell_.next.size(); ++k)
+      if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
+        stream_.store_row(kept->second, cell_.next[k].row, column(results, k));
+  }
+
+  std::map<TensorId, int> staged_, outputs_, histories_;
+  CarryEnds ends_{{}, {}, "last states"};
+};
+
+}  // namespace
+
+Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
+  return ForwardBuilder(cell, problem, StreamParameters::from(parameters)).build();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,316 @@
+#include "compiler/schedule/stream/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+}  // namespace
+
+StreamParameters StreamParameters::from(const Parameters& parameters) {
+  auto get = [&](const char* name) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end())
+      throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
+    return static_cast<int>(found->second);
+  };
+  if (get("shorten") < 0 || get("shorten") > 2) throw std::logic_error("stream: shorten is 0, 1 or 2");
+  return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
+          get("unroll"),      get("vector"),     get("loaders"),   static_cast<Shorten>(get("shorten")),
+          get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,
+          get("pieces") != 0, get("behind") != 0};
+}
+
+StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
+                           const Problem& problem, const StreamParameters& parameters, Direction direction)
+    : cell_(cell),
+      problem_(problem),
+      parameters_(parameters),
+      direction_(direction),
+      builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
+      signature_(builder_, cell, problem) {
+  signature_.narrow_strides();
+  if (parameters.grid)
+    builder_.set_cooperative();
+  else if (parameters.cluster > 1)
+    builder_.set_cluster(parameters.cluster);
+}
+
+bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
+
+int StreamKernel::stage(TensorRef ref, bool shifted) {
+  StagedTensor staged;
+  staged.tensor = signature_.reads(ref);
+  staged.shifted = shifted;
+  staged.shared = builder_.shared(
+      staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+      std::int64_t{parameters_.stages} * parameters_.steps * staged.tensor.rows * parameters_.channels,
+      fmt::format("[stages {}, steps {}, rows {}, channels {}]", parameters_.stages, parameters_.steps,
+                  staged.tensor.rows, parameters_.channels));
+  staged_.push_back(staged);
+  return static_cast<int>(staged_.size()) - 1;
+}
+
+int StreamKernel::write_each_step(TensorRef ref) {
+  written_.push_back({signature_.writes(ref), {}, {}});
+  return static_cast<int>(written_.size()) - 1;
+}
+
+void StreamKernel::place_threads() {
+  auto& b = builder_;
+  const step::Sizes& sizes = problem_.sizes;
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  const Value dim = b.named("kDim", sizes.dim, "channels a head");
+  const Value channels = b.named("kChannels", parameters_.channels, "channels a block");
+  const std::int64_t tiles = ceil_div(sizes.dim, parameters_.channels);
+  // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
+  b.comment("this block's batch row, head and channels; this thread's first channel");
+  const std::int64_t cluster = parameters_.cluster;
+  rank_ = cluster == 1        ? b.constant(0)
+          : !parameters_.grid ? b.let("rank", b.cluster_rank())
+                              : b.let("rank", b.block() % cluster);
+  part_ = direction_ == Direction::Forward ? rank_ : b.constant(cluster - 1) - rank_;
+  team_ = cluster == 1 ? b.block() : b.block() / cluster;
+  if (parameters_.grid) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
+  if (cluster > 1) team_ = b.let("team", team_);
+  const Value tile = b.let("tile", team_ % tiles);
+  head_ = b.let("head", team_ / tiles % sizes.heads);
+  batch_index_ = b.let("row", team_ / (tiles * sizes.heads));
+  tile_channel_ = b.let("first_channel", tile * channels);
+  const bool parts = parameters_.segments > 1;
+  lane_ =
+      b.let("lane_channel", (parts ? b.thread() % parameters_.lanes() : b.thread()) * parameters_.per_thread);
+  segment_ = parts ? b.let("segment", b.thread() / parameters_.lanes()) : b.constant(0);
+  channel_ = b.let("channel", tile_channel_ + lane_);
+  const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
+  const Value span = cluster == 1 ? steps : steps * cluster;
+  blocks_ = b.let("blocks", (time_ + (cluster * parameters_.steps - 1)) / span);
+  auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
+    return b.let(tensor.name + suffix,
+                 b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
+  };
+  for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
+  for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
+  for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
+}
+
+Value StreamKernel::index_of(Value batch_row, int rows, int row, Value channel) {
+  auto& b = builder_;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
+         b.wide(dim * row + channel);
+}
+
+Value StreamKernel::state_index(int rows, int row, int channel) {
+  return state_index(rows, row, channel_index(channel));
+}
+
+Value StreamKernel::state_index(int rows, int row, Value channel) {
+  return index_of(builder_.wide(batch_index_), rows, row, channel);
+}
+
+Value StreamKernel::workspace_index(int rows, int row, int channel) {
+  const Value batch = builder_.wide(batch_index_);
+  return index_of(parameters_.cluster == 1 ? batch : batch * parameters_.cluster + builder_.wide(rank_), rows,
+                  row, channel_index(channel));
+}
+
+Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
+  auto& b = builder_;
+  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return head_ * (tensor.rows * problem_.sizes.dim) + dim * row + channel_index(channel);
+}
+
+Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
+
+Value StreamKernel::computing() {
+  if (only_computing_ || parameters_.threads() == parameters_.computing()) return {};
+  return builder_.thread() < parameters_.computing();
+}
+
+Value StreamKernel::channel_exists() {
+  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", problem_.sizes.dim);
+}
+
+void StreamKernel::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
+  Value all;
+  for (const Value condition : conditions)
+    if (condition.valid()) all = all.valid() ? all && condition : condition;
+  all.valid() ? builder_.if_(all, body) : body();
+}
+
+void StreamKernel::if_active(const std::function<void()>& body) {
+  if_all({computing(), channel_exists()}, body);
+}
+
+void StreamKernel::if_owner(const std::function<void()>& body) {
+  if (parameters_.segments == 1) return if_active(body);
+  if_active([&] { builder_.if_(segment_ == 0, body); });
+}
+
+void StreamKernel::if_channel_exists(Value place, const std::function<void(Value)>& body) {
+  const Value channel = tile_channel_ + place;
+  if (channels_divide()) return body(channel);
+  builder_.if_(channel < builder_.named("kDim", problem_.sizes.dim), [&] { body(channel); });
+}
+
+bool StreamKernel::any_shifted() const {
+  return std::any_of(staged_.begin(), staged_.end(), [](const StagedTensor& s) { return s.shifted; });
+}
+
+Value StreamKernel::first_step_of(Value block) {
+  const Value steps = builder_.named("kSteps", parameters_.steps);
+  const Value turn = direction_ == Direction::Forward ? block : blocks_ - 1 - block;
+  return (parameters_.cluster == 1 ? turn : turn * parameters_.cluster + part_) * steps;
+}
+
+// One barrier a stage says both that the next stage has landed and that the slot before it is free again.
+// Threads that stage wait for their own copies first (PTX ISA, cp.async.wait_group); the barrier then shows
+// them to the others.
+void StreamKernel::walk(const StepBody& each_step) {
+  auto& b = builder_;
+  const bool apart = parameters_.loaders > 0;
+  const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
+  const auto fill = [&] {
+    b.comment("fill the ring");
+    b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
+    if (apart) b.wait_copies(parameters_.stages - 2);
+  };
+  const auto compute = [&](Value block) {
+    const Value slot = b.let("slot", block % stages);
+    if_active([&] { run_steps(block, slot, each_step); });
+  };
+  if (apart) {
+    const Value loader =
+        b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread");
+    b.if_(loader, fill);
+    b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+      b.barrier();
+      b.if_(
+          loader,
+          [&] {
+            stage_ahead(block + (stages - 1));
+            b.wait_copies(parameters_.stages - 2);
+          },
+          [&] { compute(block); });
+    });
+    return;
+  }
+  fill();
+  b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+    b.wait_copies(parameters_.stages - 2);
+    b.barrier();
+    if (!in_pieces()) stage_ahead(block + (stages - 1));
+    compute(block);
+  });
+}
+
+void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step) {
+  auto& b = builder_;
+  const Value first = b.let("first_step", first_step_of(block));
+  const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
+  slot_ = slot;
+  first_step_ = first;
+  if (!parameters_.pieces) write_from(direction_ == Direction::Forward ? first : first + (count - 1));
+  // Whole groups of `unroll` steps, then what is left one by one; the step at t = 0 stands apart where it
+  // differs.
+  Value plain = count;
+  if (any_shifted()) plain = b.let("plain", b.select(first == 0, count - 1, count));
+  const Value groups = b.let("groups", plain / parameters_.unroll);
+  const int pieces = parameters_.steps / parameters_.unroll;
+  const Ahead ahead = in_pieces() ? stage_to_copy(block + (parameters_.stages - 1)) : Ahead{};
+  b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
+    if (in_pieces()) copy_piece(ahead, group, pieces);
+    run_group(group * parameters_.unroll, parameters_.unroll, count, false, each_step);
+  });
+  if (in_pieces()) {
+    b.for_("piece", groups, b.constant(pieces), b.constant(1), 1,
+           [&](Value piece) { copy_piece(ahead, piece, pieces); });
+    finish_copies(ahead);
+  }
+  if (parameters_.unroll > 1)
+    b.for_("s", groups * parameters_.unroll, plain, b.constant(1), 1,
+           [&](Value s) { run_group(s, 1, count, false, each_step); });
+  if (any_shifted()) b.if_(first == 0, [&] { run_group(count - 1, 1, count, true, each_step); });
+}
+
+// Loads of all steps come first: a load may not be moved above an earlier step's store, and would be waited
+// for there.
+void StreamKernel::run_group(Value first, int steps, Value count, bool at_start, const StepBody& each_step) {
+  auto& b = builder_;
+  const bool forward = direction_ == Direction::Forward;
+  const Value step = b.let("step", forward ? first : count - 1 - first);
+  const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
+  std::vector<std::vector<std::vector<std::vector<Value>>>> values(
+      at(steps));  // [step][tensor][row][channel]
+  for (int u = 0; u < steps; ++u)
+    for (const StagedTensor& staged : staged_) {
+      auto& rows = values[at(u)].emplace_back();
+      for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
+        const Value place = ((line + (forward ? u : -u)) * staged.tensor.rows + row) *
+                                b.named("kChannels", parameters_.channels) +
+                            lane_;
+        rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
+                                     parameters_.per_thread));
+      }
+    }
+  if (parameters_.pieces) write_from(first_step_ + step);
+  for (const auto& now : values) {
+    each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
+    next_written_step();
+  }
+}
+
+void StreamKernel::write_from(Value first_step) {
+  auto& b = builder_;
+  for (Written& written : written_) {
+    const Value at_step = written.base + b.wide(first_step) * written.tensor.stride_t;
+    const std::string name = written.tensor.name + "_at";
+    written.cursor = parameters_.pieces ? b.let(name, at_step) : b.variable(name, at_step);
+    written.ahead = 0;
+  }
+}
+
+// A cursor that walks keeps the compiler from gathering the stores of many steps.
+void StreamKernel::next_written_step() {
+  const int way = direction_ == Direction::Forward ? 1 : -1;
+  for (Written& written : written_) {
+    const Value stride = written.tensor.stride_t;
+    if (parameters_.pieces)
+      written.ahead += way;
+    else
+      builder_.assign(written.cursor, way > 0 ? written.cursor + stride : written.cursor - stride);
+  }
+}
+
+void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
+  const Written& w = written_[at(written)];
+  const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
+  builder_.store_vector(w.tensor.memory[step + std::int64_t{row} * problem_.sizes.dim], values,
+                        parameters_.writing());
+}
+
+Launch StreamKernel::finish() {
+  Launch launch;
+  signature_.watch_waits();
+  launch.arguments = signature_.arguments();
+  launch.blocks_fixed = 0;
+  launch.blocks_per_batch =
+      ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.cluster;
+  if (parameters_.grid) launch.tiles_together = problem_.sizes.batch;
+  launch.kernel = builder_.finish();
+  return launch;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,232 @@
+// What the forward and the backward stream kernels share: who owns which channels, staging of per-step
+// tensors into shared memory far ahead of their use, and the walk over time.
+//
+// A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
+// all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
+// ring of shared-memory slots. With `cluster` > 1 as many blocks, a cluster or any of the grid, own the same
+// channels, and take turns in time: each works on one stage of every `cluster`, all at once.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+// Named barriers, where a warp follows the carries: of the threads that walk; and at which that warp waits
+// for them, in even rounds and, where two rounds may be under way, in odd ones; and of that warp alone.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kFollowingBarrier = 4;
+
+// How the step is rewritten: for a short chain from carry to carry (shorten_chain.h), or for few instructions
+// (fold_parameters.h). Neither is best everywhere.
+enum class Shorten { Nothing, Chain, Instructions };
+
+struct StreamParameters {
+  int channels = 64;   // a block's
+  int per_thread = 1;  // channels a thread
+  int steps = 16;      // time steps a stage
+  int stages = 4;      // stages in the ring
+  int unroll = 4;      // steps whose values are loaded together
+  int vector = 8;      // elements one asynchronous copy moves
+  int loaders = 0;     // warps that only stage inputs; 0: the computing threads do it themselves
+  Shorten shorten = Shorten::Nothing;
+  // Parts of a stage worked on at once, each by threads of its own; > 1 needs a step that is affine in what
+  // it carries (linear_step.h) and unroll * segments == steps.
+  int segments = 1;
+  // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
+  int cluster = 1;
+  // They meet through global memory (stream_grid.h); otherwise they are a cluster.
+  bool grid = false;
+  bool stream_stores = false;  // what is written at each step leaves the L2 first
+  // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
+  // copies come all at once with arithmetic between them, and stores as their steps are done. With: copies
+  // come in bursts between the steps that are computed meanwhile, and the compiler may gather the stores of a
+  // group.
+  bool pieces = false;
+  // Where blocks split time: what is left of a round is done in the next one, after what that one can do
+  // early. It hides the exchange, for twice the registers of what is kept.
+  bool behind = false;
+
+  static StreamParameters from(const Parameters& parameters);
+  int lanes() const { return channels / per_thread; }   // threads side by side along the channels
+  int computing() const { return lanes() * segments; }  // threads that compute
+  kernel::CacheHint writing() const {
+    return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
+  }
+  int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
+  int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
+  bool among_blocks() const { return cluster > 1; }
+  int walking() const {
+    return loaders > 0 ? first_loader() + 32 * loaders : computing();
+  }  // threads that compute or stage
+  // Where blocks split time, a warp behind the others follows the carries (stream_carry.h).
+  int threads() const { return walking() + (among_blocks() ? 32 : 0); }
+};
+
+enum class Direction { Forward, Backward };
+
+class StreamKernel {
+ public:
+  StreamKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
+               const StreamParameters& parameters, Direction direction);
+
+  kernel::Builder& builder() { return builder_; }
+  Signature& signature() { return signature_; }
+
+  // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
+  // at t = 0 the slot is filled by fill_first_step.
+  int stage(TensorRef ref, bool shifted = false);
+  // Declares a tensor written at each step.
+  int write_each_step(TensorRef ref);
+  // After all tensors are declared: takes B and T, works out the thread's place.
+  void place_threads();
+
+  // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
+  // (per_head).
+  kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
+  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value batch_index() const { return batch_index_; }
+  kernel::Value head_index() const { return head_; }
+  kernel::Value channel_index(int channel);  // within the head
+  kernel::Value segment() const {
+    return segment_;
+  }  // this thread's part of a stage, of StreamParameters::segments
+  kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
+  // Of blocks that split time: this one's turn, in the walk; which blocks they are; how many turns they take.
+  kernel::Value rank() const { return rank_; }
+  kernel::Value team() const { return team_; }
+  kernel::Value rounds() const { return blocks_; }
+  // Index in the workspace, [B, cluster, H, rows, D]: each block of a cluster has a row of its own.
+  kernel::Value workspace_index(int rows, int row, int channel);
+  // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
+  void if_active(const std::function<void()>& body);
+  void if_owner(const std::function<void()>& body);
+  // Gives the channel within the head of the block's channel `place`, where it exists.
+  void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
+
+  // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
+  // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
+  // apart).
+  using Staged = std::function<kernel::Value(int, int, int)>;
+  using StepBody = std::function<void(const Staged&, bool at_start)>;
+  void walk(const StepBody& each_step);
+
+  // The walk in segments. A stage has two halves: `early` computes, for each of the thread's `unroll` steps,
+  // what does not wait for the carries; `late` finishes the steps. Between the two the segments' maps are
+  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With
+  // `behind` a stage's late half follows the next one's early half. In stages that are not whole, steps are
+  // guarded: a step that is not there must leave no trace. Threads that compute but have no channel publish
+  // and resume with the others: who counts on them need not know who has one.
+  struct Guard {
+    kernel::Value exists;    // Pred; invalid where every step exists
+    kernel::Value at_start;  // Pred: t = 0; invalid where it is not
+  };
+  struct SegmentBody {
+    std::function<void()> declare;  // registers of a stage
+    std::function<void(int step, const Staged&, const Guard&)> early;
+    // After the last early step, and before the first late one; stages count from 0.
+    std::function<void(kernel::Value stage)> publish, resume;
+    std::function<void(int step, const Guard&)> late;
+    // With `behind`: registers of the stage before; this stage becomes the stage before.
+    std::function<void()> declare_kept;
+    std::function<void()> keep;
+    std::function<void()> follow;  // where blocks split time: all of the warp that follows the carries
+  };
+  void walk_segments(const SegmentBody& body);
+  // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
+  // thread.
+  void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // The launch; `finish` may be called once.
+  Launch finish();
+
+ private:
+  struct StagedTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;
+    kernel::Value base;  // element of this block's first channel, row 0, t = 0
+    bool shifted = false;
+  };
+  // What a staging thread copies of a stage of one tensor: a vector in each of steps `begin`, `begin` +
+  // `stride`, ...
+  struct StagingPlace {
+    int tensor = 0;
+    kernel::Value mine;    // Pred: this thread has it; invalid if all do
+    kernel::Value begin;   // step within the stage
+    int stride = 1;        // steps
+    kernel::Value column;  // channel within the block's
+    kernel::Value from;    // element of the tensor, at the stage's first step t = 0
+    kernel::Value to;      // element of a slot
+  };
+  struct Written {
+    KernelTensor tensor;
+    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
+    kernel::Value cursor;  // the same at the current step; in pieces, at the first step of the group
+    int ahead = 0;         // in pieces: the current step's distance from it
+  };
+
+  void place_staging(int tensor);
+  StagingPlace staging_place(int tensor, kernel::Value place, kernel::Value begin, int stride);
+  void each_staging(
+      kernel::Value first_step, kernel::Value slot,
+      const std::function<void(const StagingPlace&, kernel::Value from, kernel::Value to)>& copy);
+  void copy_paced(kernel::Value first_step, kernel::Value slot);
+  // Piece `piece` of `pieces` of a stage whose steps all exist.
+  void copy_burst(kernel::Value first_step, kernel::Value slot, kernel::Value piece, int pieces);
+  // The stage that is copied while another is computed: at once, or in pieces. `finish` does what is left.
+  struct Ahead {
+    kernel::Value first_step, slot;
+    kernel::Value whole;    // Pred: it exists, and so do all its steps
+    kernel::Value partial;  // Pred: it exists, but not all its steps do
+  };
+  // Whether threads that compute copy pieces in between: all of them do, and have channels.
+  bool in_pieces() const { return parameters_.pieces && parameters_.loaders == 0 && channels_divide(); }
+  Ahead stage_to_copy(kernel::Value block);
+  void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
+  void finish_copies(const Ahead& ahead);
+  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  void write_from(kernel::Value first_step);
+  void next_written_step();
+  void stage_ahead(kernel::Value block);
+  void run_steps(kernel::Value block, kernel::Value slot, const StepBody& each_step);
+  void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,
+                 const StepBody& each_step);
+  bool any_shifted() const;
+  void each_segment_step(kernel::Value first, bool whole,
+                         const std::function<void(int, kernel::Value, const Guard&)>& body);
+  void walk_rounds(const SegmentBody& body);
+  void meet();  // of the threads that walk
+  void resume_here(kernel::Value block, const SegmentBody& body);
+  void resume_behind(kernel::Value block, const SegmentBody& body);
+  kernel::Value whole_stage(kernel::Value first);  // Pred: every step of the stage exists
+  void early_half(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
+  void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
+  kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
+  kernel::Value first_step_of(kernel::Value block);
+  kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
+  kernel::Value computing();       // Pred: the thread computes; invalid if all do
+  kernel::Value channel_exists();  // Pred: its channels are in the head; invalid if all are
+  void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
+  bool channels_divide() const;
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  StreamParameters parameters_;
+  Direction direction_;
+  kernel::Builder builder_;
+  Signature signature_;
+  std::vector<StagedTensor> staged_;
+  std::vector<StagingPlace> staging_;
+  std::vector<Written> written_;
+  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_,
+      first_step_;               // of the stage under way
+  kernel::Value blocks_;         // stages of this block
+  bool only_computing_ = false;  // what is built now runs on threads that compute
+  // Of blocks that split time: place in the order of the walk, in that of time, and number of the team.
+  kernel::Value rank_, part_, team_;
+};
+
+}  // namespace rondo::schedule

@@ -1,0 +1,193 @@
+// The stream strategy's cost model.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/strategy.h"
+#include "compiler/step/simplify.h"
+#include "compiler/target/cluster_cost.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+constexpr double kUnproven =
+    1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
+constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
+constexpr double kPaceOfSlowest = 1.03;   // the blocks of a cluster wait for each other each round (assumed)
+
+// Blocks of one SM at once.
+int resident(const target::Limits& limits, std::int64_t shared, int threads) {
+  const std::int64_t by_shared = limits.shared_per_sm / (shared + kSharedReserved);
+  const std::int64_t by_threads = limits.threads_per_sm / ((threads + 31) / 32 * 32);
+  return static_cast<int>(
+      std::max<std::int64_t>(1, std::min({by_shared, by_threads, std::int64_t{limits.blocks_per_sm}})));
+}
+
+// A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
+// was made from.
+struct Model {
+  step::Sizes sizes;
+  target::Limits limits;
+  target::Speeds speeds;
+  StreamTraffic traffic;
+  StepCost step;
+  int folded = 0;  // instructions a step that Shorten::Instructions takes away
+  std::int64_t element = 2;
+  std::int64_t segment_exchange = 0;       // bytes by segment and channel
+  std::int64_t team_segment_exchange = 0;  // the same, where blocks split time
+  // Bytes by channel of what such blocks have besides.
+  std::function<std::int64_t(const StreamParameters&)> team_exchange;
+  SegmentShape shape;
+
+  // How the blocks of a launch lie on the GPU.
+  struct Placing {
+    double blocks = 1;   // in all
+    double waves = 1;    // turns the busiest SM takes
+    double busiest = 1;  // blocks at once on one SM
+  };
+
+  Estimate operator()(const Parameters& parameters) const;
+  std::int64_t ring_bytes(const StreamParameters& p) const;
+  std::int64_t shared_bytes(const StreamParameters& p) const;
+  Placing place(const StreamParameters& p) const;
+  double memory(const StreamParameters& p, const Placing& at) const;
+  double issue(const StreamParameters& p, const Placing& at) const;
+  double chain(const StreamParameters& p) const;
+  double block_bytes(const StreamParameters& p) const;
+  // Steps a block works on, in a cluster also those past the end.
+  double block_steps(const StreamParameters& p) const;
+};
+
+std::int64_t Model::ring_bytes(const StreamParameters& p) const {
+  return std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+}
+
+std::int64_t Model::shared_bytes(const StreamParameters& p) const {
+  std::int64_t bytes = ring_bytes(p);
+  if (p.segments > 1)
+    bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
+  if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
+  return bytes;
+}
+
+double Model::block_steps(const StreamParameters& p) const {
+  if (p.cluster == 1) return static_cast<double>(sizes.time);
+  return std::ceil(static_cast<double>(sizes.time) / (p.cluster * p.steps)) * p.steps;
+}
+
+Model::Placing Model::place(const StreamParameters& p) const {
+  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
+  Placing at;
+  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
+  int per_sm = resident(limits, shared_bytes(p), p.threads());
+  if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
+  const double room = p.cluster == 1 || p.grid
+                          ? static_cast<double>(per_sm) * limits.sm_count
+                          : std::max(1, target::clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
+  at.waves = std::ceil(at.blocks / room);
+  at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
+  return at;
+}
+
+// Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
+double Model::block_bytes(const StreamParameters& p) const {
+  const double row_bytes = static_cast<double>(p.channels * element);
+  const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
+  return static_cast<double>(sizes.time) / p.cluster * p.channels * traffic.moved *
+         static_cast<double>(element) * waste;
+}
+
+// The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
+// its port and, by Little's law, by the bytes it keeps in flight.
+double Model::memory(const StreamParameters& p, const Placing& at) const {
+  const double pace = p.cluster == 1 ? 1 : kPaceOfSlowest;
+  const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
+  // In segments a stage is waited for half a stage before its time (stream_segments.cpp).
+  const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);
+  const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
+  const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
+                                                             std::max(1, traffic.staged));
+  return std::max(all, at.waves * at.busiest * block_bytes(p) / sm_rate);
+}
+
+// An SM has four schedulers, each issues one warp instruction a cycle; staging, loads, stores and conversions
+// come on top of the step's own arithmetic.
+double Model::issue(const StreamParameters& p, const Placing& at) const {
+  const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
+  const double overhead =
+      2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
+  const double entries = MapTable::entries(shape.states);
+  const double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
+  const int alu = step.alu - (p.shorten == Shorten::Instructions ? folded : 0);
+  const double slots = p.per_thread * (alu + step.special + overhead + maps);
+  const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
+  return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
+         speeds.clock_hz;
+}
+
+// Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
+// the segments. Where blocks split time a warp goes along the segments twice, waits for the others' maps and
+// goes along the blocks, beside the rest if that is behind.
+double Model::chain(const StreamParameters& p) const {
+  if (p.segments == 1) {
+    const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
+    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
+  }
+  const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
+  if (!p.among_blocks())
+    return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
+  const double exchange =
+      p.grid ? kGridExchange * speeds.clock_hz
+             : target::cluster_exchange_cycles(
+                   p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
+  const double following = 16.0 * p.segments + 8.0 * p.cluster + exchange;
+  const double cycles = p.behind ? std::max(own, following) : own + following;
+  return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
+}
+
+Estimate Model::operator()(const Parameters& parameters) const {
+  const StreamParameters p = StreamParameters::from(parameters);
+  const Placing at = place(p);
+  Estimate e;
+  e.memory = memory(p, at);
+  e.issue = issue(p, at);
+  e.chain = at.waves * block_steps(p) * chain(p);
+  const double stage_bytes =
+      block_bytes(p) * p.cluster / static_cast<double>(sizes.time) * p.steps;  // read and written
+  e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
+  if (p.grid) e.launch += speeds.launch_s;  // that clears the exchange
+  // The largest part hides the others only in part: a tenth of them shows.
+  const double sum = e.memory + e.issue + e.chain;
+  const double top = std::max({e.memory, e.issue, e.chain});
+  e.seconds = top + 0.1 * (sum - top) + e.launch;
+  if (p.among_blocks()) e.tight = registers_are_tight(p, shape);
+  if (p.stream_stores) e.seconds *= kUnproven;
+  if (p.pieces) e.seconds *= kUnproven;
+  return e;
+}
+
+}  // namespace
+
+CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
+                             const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  return Model{problem.sizes,
+               profile.limits,
+               profile.speeds,
+               stream_traffic(simple, problem.pass),
+               stream_cost(simple, problem),
+               stream_instructions_folded(simple, problem),
+               kernel::storage_bytes(problem.storage),
+               segment_exchange_bytes(simple, problem, false),
+               segment_exchange_bytes(simple, problem, true),
+               [simple](const StreamParameters& p) {
+                 return team_exchange_bytes(simple, p.cluster, p.grid, p.behind);
+               },
+               segment_shape(simple, problem)};
+}
+
+}  // namespace rondo::schedule

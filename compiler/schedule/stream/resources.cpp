@@ -1,0 +1,109 @@
+#include "compiler/schedule/stream/resources.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/fold_parameters.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/stream/carry.h"
+#include "compiler/schedule/stream/cluster.h"
+#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/strategy.h"
+
+namespace rondo::schedule {
+
+using step::TensorKind;
+
+namespace {
+
+// Addresses and the walk; maps, carries and temporaries of a channel (measured).
+constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
+// The same where blocks split time, and the threads of an SM leave no more: of a channel, and of a row of
+// parameters, forward, and backward with its gradient's sum. Measured by what the compiler does without
+// spilling: affine and mingru; rglru for rows.
+constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientRegisters = 30;
+constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
+constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
+constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
+
+int round_up(int a, int b) { return (a + b - 1) / b * b; }
+
+}  // namespace
+
+StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
+  auto rows = [&](const std::vector<step::TensorId>& tensors) {
+    int sum = 0;
+    for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  StreamTraffic t;
+  if (pass != Pass::Backward) {
+    t.staged = rows(cell.of_kind(TensorKind::Input));
+    t.moved = t.staged + rows(cell.of_kind(TensorKind::Output));
+    if (pass == Pass::ForwardSave) t.moved += rows(stored_histories(cell));
+    return t;
+  }
+  const BackwardNeeds needs = backward_needs(cell);
+  t.staged = rows(needs.inputs) + rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : needs.history_tensors) t.staged += rows({ref.tensor});
+  t.moved = t.staged + rows(cell.of_kind(TensorKind::Input));
+  return t;
+}
+
+StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass != Pass::Backward) return {cell.graph, forward_roots(cell)};
+  BackwardNeeds needs = backward_needs(cell);
+  const std::vector<step::NodeId> roots = roots_of(needs.step);
+  return {std::move(needs.step.graph), roots};
+}
+
+StepCost stream_cost(const step::Cell& cell, const Problem& problem) {
+  const StepGraph step = stream_step(cell, problem);
+  return step_cost(cell, problem, step.graph, step.roots);
+}
+
+int stream_instructions_folded(const step::Cell& cell, const Problem& problem) {
+  return instructions_folded(cell, stream_step(cell, problem));
+}
+
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
+  const int states = static_cast<int>(cell.next.size());
+  const std::int64_t maps = (among_blocks ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
+  return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
+}
+
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind) {
+  const int states = static_cast<int>(cell.next.size());
+  return std::int64_t{CarryWarp::kSlots} * 4 * states +
+         (grid ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
+}
+
+SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
+  return {segment_parts(cell, problem), static_cast<int>(cell.next.size()), param_rows(cell),
+          problem.pass == Pass::Backward,
+          problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0};
+}
+
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+  const int of_row = shape.gradients ? kTeamGradientRegisters : kTeamParamRegisters;
+  const int channel = among_blocks
+                          ? kTeamChannelRegisters + of_row * shape.params + MapTable::entries(shape.states)
+                          : kChannelRegisters;
+  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
+}
+
+int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
+  const int kept = segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape);
+  const int registers = round_up(kept + shape.function_registers(), 8);
+  const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
+  return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
+}
+
+bool registers_are_tight(const StreamParameters& p, const SegmentShape& shape) {
+  const int available =
+      kRegistersOfSm / (blocks_by_registers(p, shape) * round_up(p.threads(), kThreadsOfAllSchedulers));
+  return segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape) + kSlackRegisters >
+         available;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,66 @@
+// What a configuration of stream needs of a GPU: the tuning space bounds it, the model prices it, and kernels
+// are compiled for it.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/stream/kernel.h"
+
+namespace rondo::schedule {
+
+// Rows of storage type staged through shared memory at each step, and rows moved in all.
+struct StreamTraffic {
+  int staged = 0;
+  int moved = 0;
+};
+StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
+// What a step of the pass computes: next states and outputs, or gradients of previous states, inputs and
+// parameters. What that costs.
+StepGraph stream_step(const step::Cell& cell, const Problem& problem);
+StepCost stream_cost(const step::Cell& cell, const Problem& problem);
+int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Shorten::Instructions
+
+// Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
+// channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
+// channel: what a block starts from, and in a cluster the maps of all blocks.
+std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind);
+// Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
+inline constexpr std::int64_t kSharedReserved = 1024;
+inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
+
+// What a walk in segments keeps: values of a step, as segment_parts() counts them; carried rows; and rows of
+// parameters, backward with the sums of their gradients.
+struct SegmentShape {
+  int parts = 0;
+  int states = 1;
+  int params = 0;
+  bool gradients = false;
+  bool accurate = false;  // special functions are written out
+  // Registers those take beside, where several blocks of an SM leave no more than is kept (minlstm in fp32).
+  int function_registers() const { return accurate ? 12 : 0; }
+};
+SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
+
+// Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept
+// values are those of two stages.
+int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+// Registers of a lane of the warp that follows the carries, beside the words of all blocks' maps.
+inline constexpr int kFollowingRegisters = 48;
+
+// Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one
+// of 20.
+inline constexpr int kThreadsOfAllSchedulers = 128;
+inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
+
+// Blocks of one SM that registers allow a walk in segments among blocks. The model counts on them, and the
+// kernel is compiled for them.
+int blocks_by_registers(const StreamParameters& parameters, const SegmentShape& shape);
+// Whether those blocks leave hardly more registers than estimated: what a cell's arithmetic needs in between
+// may then spill.
+bool registers_are_tight(const StreamParameters& parameters, const SegmentShape& shape);
+
+}  // namespace rondo::schedule

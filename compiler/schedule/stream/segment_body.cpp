@@ -1,0 +1,210 @@
+#include "compiler/schedule/stream/segment_body.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/stream/resources.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
+                             const std::function<void(const StreamBody::Results&)>& consume)
+    : body_(body),
+      leaf_(leaf),
+      consume_(consume),
+      b_(body.stream_.builder()),
+      channels_(body.parameters_.per_thread) {
+  const StreamParameters& p = body_.parameters_;
+  if (p.among_blocks()) {
+    carry_ = std::make_unique<CarryWarp>(body_.stream_, body_.parameters_, body_.cell_);
+    b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
+    return;
+  }
+  const int states = static_cast<int>(this->states());
+  segment_maps_ = {{}, p.segments, states, p.channels, {}};
+  segment_maps_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_maps_.elements(),
+                                   fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
+                                               MapTable::entries(states) / 2, p.channels));
+}
+
+void SegmentedStep::walk(const CarryEnds& ends) {
+  StreamKernel::SegmentBody body;
+  body.declare = [&] { declare(); };
+  body.early = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+    early(step, staged, guard);
+  };
+  body.publish = [&](Value stage) { publish(stage); };
+  body.resume = [&](Value stage) { resume(stage); };
+  body.late = [&](int step, const StreamKernel::Guard& guard) { late(step, guard); };
+  body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
+  body.keep = [&] { keep(); };
+  if (carry_) {
+    carry_->begin();
+    body.follow = [&] { carry_->role(ends); };
+  }
+  body_.stream_.walk_segments(body);
+  if (carry_) carry_->finish();
+}
+
+std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
+  return (row * (states() + 1) + column) * static_cast<std::size_t>(channels_) +
+         static_cast<std::size_t>(channel);
+}
+
+SegmentedStep::Kept SegmentedStep::declare_parts(const std::string& name) {
+  const std::size_t roots = body_.step_.roots.size();
+  Kept kept(roots, std::vector<kernel::Array>(static_cast<std::size_t>(channels_)));
+  for (std::size_t r = 0; r < roots; ++r)
+    for (int c = 0; c < channels_; ++c)
+      if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
+        kept[r][static_cast<std::size_t>(c)] =
+            b_.array(fmt::format("{}_{}", name, r), kernel::Type::F32, body_.parameters_.unroll);
+  return kept;
+}
+
+// Registers of both halves. The composed map starts as the identity.
+void SegmentedStep::declare() {
+  parts_ = declare_parts("part");
+  composed_.clear();
+  for (std::size_t i = 0; i < states(); ++i)
+    for (std::size_t j = 0; j <= states(); ++j)
+      for (int c = 0; c < channels_; ++c)
+        composed_.push_back(b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0)));
+}
+
+void SegmentedStep::keep() {
+  b_.comment("this round becomes the round before");
+  for (std::size_t r = 0; r < parts_.size(); ++r)
+    for (std::size_t c = 0; c < parts_[r].size(); ++c)
+      if (!body_.lowering_.hoisted(static_cast<int>(c), body_.step_.roots[r]).valid())
+        for (int step = 0; step < body_.parameters_.unroll; ++step)
+          b_.write(parts_before_[r][c], b_.constant(step), b_.read(parts_[r][c], b_.constant(step)));
+}
+
+Value SegmentedStep::part(const Kept& kept, int root, int step, int channel) {
+  if (root < 0) return {};
+  const auto r = static_cast<std::size_t>(root);
+  const Value hoisted = body_.lowering_.hoisted(channel, body_.step_.roots[r]);
+  return hoisted.valid() ? hoisted : b_.read(kept[r][static_cast<std::size_t>(channel)], b_.constant(step));
+}
+
+Value SegmentedStep::keep_if(const StreamKernel::Guard& guard, Value changed, Value old) {
+  return guard.exists.valid() ? b_.select(guard.exists, changed, old) : changed;
+}
+
+void SegmentedStep::early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+  for (int c = 0; c < channels_; ++c) {
+    const std::vector<Value> values = body_.lowering_.lower(c, [&](const step::Node& node) {
+      return leaf_(node, staged, {false, guard.at_start}, c);
+    });
+    for (std::size_t r = 0; r < values.size(); ++r)
+      if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
+        b_.write(parts_[r][static_cast<std::size_t>(c)], b_.constant(step), values[r]);
+    compose(step, c, guard);
+  }
+}
+
+std::vector<Value> SegmentedStep::shifted(const Kept& kept, int step, int channel,
+                                          std::vector<Value> carried) {
+  for (std::size_t k = 0; k < carried.size(); ++k)
+    if (const Value shift = part(kept, body_.shifts_[k], step, channel); shift.valid())
+      carried[k] = b_.let("shifted", carried[k] + shift);
+  return carried;
+}
+
+// form(u) = sum of coefficient * u, plus the constant; multiply-adds, no terms for zeros.
+Value SegmentedStep::apply(const Kept& kept, const LinearForm& form, int step, int channel,
+                           const std::vector<Value>& shifted) {
+  Value sum = part(kept, form.constant, step, channel);
+  for (std::size_t k = 0; k < shifted.size(); ++k) {
+    const Value coefficient = part(kept, form.coefficients[k], step, channel);
+    if (!coefficient.valid()) continue;
+    sum = sum.valid() ? b_.math(scalar::Op::Fma, {coefficient, shifted[k], sum}) : coefficient * shifted[k];
+  }
+  return sum.valid() ? sum : b_.real(0);
+}
+
+// The columns of coefficients see neither shifts nor constants.
+void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& guard) {
+  std::vector<std::vector<Value>> columns;
+  for (std::size_t j = 0; j <= states(); ++j) {
+    auto& column = columns.emplace_back();
+    for (std::size_t k = 0; k < states(); ++k) column.push_back(composed_[at(k, j, channel)]);
+  }
+  columns[states()] = shifted(parts_, step, channel, columns[states()]);
+  std::vector<Value> changed;
+  for (std::size_t i = 0; i < states(); ++i)
+    for (std::size_t j = 0; j <= states(); ++j) {
+      LinearForm form = body_.forms_[i];
+      if (j < states()) form.constant = -1;
+      const Value value =
+          keep_if(guard, apply(parts_, form, step, channel, columns[j]), composed_[at(i, j, channel)]);
+      changed.push_back(states() == 1 ? value : b_.let("composed", value));
+    }
+  for (std::size_t i = 0; i < states(); ++i)
+    for (std::size_t j = 0; j <= states(); ++j)
+      b_.assign(composed_[at(i, j, channel)], changed[i * (states() + 1) + j]);
+}
+
+void SegmentedStep::publish(Value stage) {
+  std::vector<FlatMap> maps;
+  for (int c = 0; c < channels_; ++c) maps.push_back(composed_of(c));
+  if (carry_) return carry_->publish(stage, maps);
+  b_.comment("this segment's map, for the segments after it");
+  for (int c = 0; c < channels_; ++c)
+    segment_maps_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel() + c,
+                        {maps[static_cast<std::size_t>(c)]});
+}
+
+// Where this thread's steps start, and what is carried to the next stage: every thread of a channel works out
+// the same, so all hold the same carry.
+void SegmentedStep::resume(Value stage) {
+  const std::vector<Value> from = carry_ ? carry_->starts(stage) : body_.carry_;
+  carried_.clear();
+  for (std::size_t i = 0; i < states(); ++i)
+    for (int c = 0; c < channels_; ++c)
+      carried_.push_back(b_.variable("start_" + body_.state_name(i), from[body_.index(i, c)]));
+  if (carry_) return;
+  b_.comment("carries before this segment, and after the stage");
+  for (int c = 0; c < channels_; ++c)
+    follow_maps(b_, segment_maps_, body_.stream_.lane_channel() + c, body_.stream_.segment(),
+                column_of(body_.carry_, c), column_of(carried_, c));
+}
+
+MapColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
+  MapColumn column;
+  for (std::size_t i = 0; i < states(); ++i) column.rows.push_back(rows[body_.index(i, channel)]);
+  return column;
+}
+
+FlatMap SegmentedStep::composed_of(int channel) const {
+  FlatMap entries;
+  for (std::size_t i = 0; i < states(); ++i)
+    for (std::size_t j = 0; j <= states(); ++j) entries.push_back(composed_[at(i, j, channel)]);
+  return entries;
+}
+
+void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {
+  const Kept& kept = behind() ? parts_before_ : parts_;
+  StreamBody::Results results;
+  for (int c = 0; c < channels_; ++c) {
+    std::vector<Value> carried;
+    for (std::size_t k = 0; k < states(); ++k) carried.push_back(carried_[body_.index(k, c)]);
+    carried = shifted(kept, step, c, std::move(carried));
+    auto& roots = results.emplace_back();
+    for (const LinearForm& form : body_.forms_)
+      roots.push_back(b_.let("v", apply(kept, form, step, c, carried)));
+  }
+  if (guard.exists.valid())
+    b_.if_(guard.exists, [&] { consume_(results); });
+  else
+    consume_(results);
+  for (int c = 0; c < channels_; ++c)
+    for (std::size_t k = 0; k < states(); ++k) {
+      const Value carried = carried_[body_.index(k, c)];
+      b_.assign(carried, keep_if(guard, results[static_cast<std::size_t>(c)][k], carried));
+    }
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,193 @@
+// The stream strategy's tuning space.
+#include <algorithm>
+
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/strategy.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+using namespace constraint;
+
+constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
+constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
+constexpr int kLargestCluster = 16;   // that any GPU forms
+constexpr int kLargestTeam = 32;      // blocks that split time through global memory
+constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
+
+// The space as it is put together.
+class Space {
+ public:
+  Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
+      : cell_(cell),
+        problem_(problem),
+        limits_(limits),
+        shape_(segment_shape(cell, problem)),
+        parts_(shape_.parts) {}
+
+  System build() {
+    require_segments();
+    require_copies();
+    require_resources();
+    return std::move(s_);
+  }
+
+ private:
+  int states() const { return static_cast<int>(cell_.next.size()); }
+  // Fewer instructions only where there are fewer.
+  int most_shorten() const {
+    if (problem_.math != kernel::Math::Fast) return 0;
+    return stream_instructions_folded(cell_, problem_) > 0 ? 2 : 1;
+  }
+  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  // Streaming stores matter where tensors pass through the L2.
+  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  void require_segments();
+  void require_copies();
+  void require_resources();
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const target::Limits& limits_;
+  const SegmentShape shape_;
+  const int parts_;
+  System s_;
+
+  // Tiles that are no powers of two matter: they are what lets the blocks of a launch divide evenly among the
+  // SMs.
+  const Var channels =
+      s_.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
+  const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
+  const Var steps =
+      s_.var("steps", values({8, 16, 32, 56, 64, 88, 112, 120, 128, 176, 240, 256}), "time steps a stage");
+  const Var stages = s_.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
+  const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
+  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
+  const Var loaders = s_.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
+  // Rounding changes, so only where the user did not ask for accurate arithmetic.
+  const Var shorten = s_.var("shorten", range(0, most_shorten()),
+                             "step rewritten, 1: for a short chain, 2: for few instructions");
+  const Var segments = s_.var("segments", parts_ > 0 ? values({1, 2, 4, 7, 8, 11, 15, 16, 32}) : values({1}),
+                              "parts of a stage worked on at once");
+  const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
+                             "blocks that share channels and split time");
+  const Var grid = s_.var("grid", range(0, parts_ > 0 ? 1 : 0),
+                          "1: blocks that split time meet through global memory, 0: they are a cluster");
+  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+                                   "1: what is written at each step leaves the L2 first");
+  const Var pieces = s_.var("pieces", range(0, 1), "1: a stage is copied in pieces between steps");
+  const Var behind = s_.var("behind", range(0, parts_ > 0 ? 1 : 0),
+                            "1: a round is finished in the next one, while that one's maps travel");
+};
+
+void Space::require_segments() {
+  s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
+  s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
+  s_.require(implies(segments > 1, shorten == 0 || shorten == 2), "no chain from step to step in segments");
+  // With the warp that follows the carries they fill the SM's four schedulers evenly.
+  s_.require(implies(segments == 7 || segments == 11 || segments == 15, cluster > 1),
+             "segments beside a warp that follows the carries");
+  s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
+             "thread blocks of a cluster (sm_90 and later)");
+  s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
+  s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
+  s_.require(implies(grid == 1, cluster > 1 && loaders == 0 && steps * channels >= kGridRound),
+             "rounds through global memory");
+  s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
+  // Rounds shorter than this are all exchange; more shapes of ring would not move more.
+  s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 6 && loaders <= 1),
+             "rounds of a cluster");
+}
+
+void Space::require_copies() {
+  const std::int64_t dim = problem_.sizes.dim;
+  s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
+  s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
+  s_.require(divides(vector, channels), "copies a block's row");
+  // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
+  // them.
+  std::int64_t widest = 16 / element();
+  while (dim % widest != 0) widest /= 2;
+  s_.require(
+      implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1 && pieces == 0),
+      "narrow copies");
+  // Tried on the rings that reach copy speed.
+  s_.require(implies(stream_stores > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
+             "streaming stores");
+  s_.require(per_thread <= vector, "alignment of stores");
+  s_.require(divides(per_thread, channels), "channels a thread");
+}
+
+void Space::require_resources() {
+  const Expr computing = floor_div(channels, per_thread) * segments;
+  const Expr threads = s_.define(
+      "threads",
+      when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32) + when(cluster > 1, 32, 0),
+      "threads a block");
+  // A warp follows the carries, and the others meet at a barrier of whole warps.
+  s_.require(implies(cluster > 1, mod(computing, 32) == 0), "a warp that follows the carries");
+  s_.require(threads <= limits_.threads_per_block, "threads a block");
+  s_.require(unroll <= steps, "unrolling");
+  // A segment keeps the coefficients of all its steps in registers until the carries are known.
+  const auto kept = [&](bool among_blocks, bool is_behind) {
+    const auto count = [&](int channels_of_thread, int unrolled) {
+      return segment_registers(among_blocks, is_behind, channels_of_thread, unrolled, shape_);
+    };
+    const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
+    return fixed + per_thread * (each + unroll * step);
+  };
+  const Expr registers = s_.define(
+      "segment_registers",
+      when(segments == 1, 0,
+           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
+      "registers a thread");
+  s_.require(registers <= limits_.registers_per_thread, "registers a thread");
+  // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
+  const Expr words = cluster * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
+  s_.require(implies(grid == 1, words + kFollowingRegisters <= registers), "a warp that follows the carries");
+  const Expr counted = when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+                            ceil_div(threads, 32) * 32);
+  s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
+  s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
+  const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
+  const std::int64_t each_team = team_exchange_bytes(cell_, 0, true, false);
+  const auto each_block = [&](bool is_behind) {  // of a cluster
+    return team_exchange_bytes(cell_, 1, false, is_behind) - each_team;
+  };
+  const Expr exchange =
+      when(segments == 1, 0,
+           segments * channels *
+               when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
+                    segment_exchange_bytes(cell_, problem_, true))) +
+      when(cluster == 1, 0,
+           channels * (each_team +
+                       when(grid == 1, 0, cluster * when(behind == 1, each_block(true), each_block(false)))) +
+               kMbarrierBytes);
+  const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
+                                "bytes of shared memory a block");
+  s_.require(shared <= limits_.shared_per_block, "shared memory");
+  // The blocks of a launch wait for each other: the tuned batch must be resident at once.
+  const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
+                      (problem_.sizes.heads * problem_.sizes.batch) * cluster;
+  const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
+    s_.require(implies(grid == 1, blocks <= limits_.sm_count * blocks_of_sm),
+               "blocks resident at once, by " + resource);
+  };
+  resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");
+  const Expr with_functions = max(1, registers + shape_.function_registers()) * counted;
+  resident(min(kMostBlocksOfGrid, max(1, floor_div(limits_.registers_per_sm, with_functions))), "registers");
+  resident(floor_div(limits_.threads_per_sm, ceil_div(threads, 32) * 32), "threads");
+}
+
+}  // namespace
+
+System Stream::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  return Space(simple, problem, profile.limits).build();
+}
+
+}  // namespace rondo::schedule

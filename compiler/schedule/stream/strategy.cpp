@@ -1,0 +1,88 @@
+#include "compiler/schedule/stream/strategy.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/linear_step.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/lower/exchange_clear.h"
+#include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using step::Tail;
+using step::TensorKind;
+
+namespace {
+
+// A table of maps for each round of each team.
+TiledExtent exchange_extent(const step::Cell& cell, const Problem& problem, const StreamParameters& p) {
+  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
+  const MapTable table{{}, p.cluster, static_cast<int>(cell.next.size()), p.channels, {}};
+  return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.cluster} * p.steps};
+}
+
+}  // namespace
+
+Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
+  const step::Structure structure = step::analyze(cell);
+  if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
+  if (passes_products(problem))
+    return {false, "the step multiplies by no matrix: there are no products to save"};
+  if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
+      return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
+                                 tensor.name)};
+  return {};
+}
+
+int segment_parts(const step::Cell& cell, const Problem& problem) {
+  const step::Cell simple = step::simplify(cell);
+  const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
+  return linear ? static_cast<int>(linear->early.roots.size()) : 0;
+}
+
+Parameters Stream::completed(Parameters recorded) const {
+  recorded.try_emplace("cluster", 1);
+  recorded.try_emplace("grid", 0);
+  recorded.try_emplace("stream_stores", 0);
+  recorded.try_emplace("pieces", 0);
+  recorded.try_emplace("behind", 0);
+  return recorded;
+}
+
+KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
+  const step::Cell simple = step::simplify(cell);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  const StreamParameters p = StreamParameters::from(parameters);
+  plan.alignment = p.vector * kernel::storage_bytes(problem.storage);
+  if (p.grid) {
+    plan.exchange = exchange_extent(simple, problem, p);
+    plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
+  if (problem.pass != Pass::Backward) {
+    plan.launches.push_back(stream_forward(simple, problem, parameters));
+    return plan;
+  }
+  plan.launches.push_back(stream_backward(simple, problem, parameters));
+  for (Launch& launch : sum_param_gradients(simple, problem, p.cluster))
+    plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_per_batch =
+      p.cluster * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
+  return plan;
+}
+
+const Strategy& stream_strategy() {
+  static const Stream strategy;
+  return strategy;
+}
+
+}  // namespace rondo::schedule

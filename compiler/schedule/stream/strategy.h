@@ -1,0 +1,34 @@
+// stream: one thread walks its channels through all of time, inputs staged far ahead (docs/design.md,
+// "stream"). Legal for cells whose channels do not see each other. Nothing is read twice, so with enough
+// channels it runs at copy speed.
+#pragma once
+
+#include "compiler/schedule/plan/strategy.h"
+
+namespace rondo::schedule {
+
+class Stream final : public Strategy {
+ public:
+  std::string name() const override { return "stream"; }
+  Legality legal(const step::Cell& cell, const Problem& problem) const override;
+  constraint::System space(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const override;
+  CostModel cost_model(const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile) const override;
+  Parameters completed(Parameters recorded) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem,
+                   const Parameters& parameters) const override;
+};
+const Strategy& stream_strategy();
+
+// How many values of each step a segment keeps in registers until the carries are known; 0 if the pass is not
+// affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
+int segment_parts(const step::Cell& cell, const Problem& problem);
+
+// Parts of build(), one file each.
+Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+// The sweep; writes parameter gradients of each batch row to the workspace [B, cluster, H, P, D], P rows as
+// counted by `param_rows`.
+Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,48 @@
+// A shared library opened at run time, so that Rondo starts where the library is not installed.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace rondo {
+
+// Owns one dlopen handle; closes it when destroyed. Movable, not copyable.
+class DynamicLibrary {
+ public:
+  // Opens the first of `candidates` (paths, or bare names that the dynamic linker searches for). An error of
+  // kind Missing lists what was tried and why each failed; `what` names the library in it and `hint` ends up
+  // in the error. With `global` its symbols satisfy libraries opened later.
+  static Result<DynamicLibrary> open(std::span<const std::string> candidates, const std::string& what,
+                                     const std::string& hint, bool global = false);
+
+  DynamicLibrary() = default;
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+  DynamicLibrary(const DynamicLibrary&) = delete;
+  DynamicLibrary& operator=(const DynamicLibrary&) = delete;
+  ~DynamicLibrary();
+
+  // The address of an exported symbol, or null.
+  void* symbol(const char* name) const;
+
+  // Sets `function` to the symbol's address. False, with `function` null, when the library does not export
+  // it.
+  template <class F>
+  bool load(F*& function, const char* name) const {
+    function = reinterpret_cast<F*>(symbol(name));
+    return function != nullptr;
+  }
+
+  const std::string& opened_as() const { return opened_as_; }  // the candidate that opened
+
+  // The absolute path of the file that was mapped; opened_as() when the system cannot tell.
+  std::string path() const;
+
+ private:
+  void* handle_ = nullptr;
+  std::string opened_as_;
+};
+
+}  // namespace rondo

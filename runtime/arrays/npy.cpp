@@ -1,0 +1,152 @@
+#include "runtime/arrays/npy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/support/text_file.h"
+#include "runtime/arrays/npy_header.h"
+
+namespace rondo::runtime {
+
+using kernel::Storage;
+
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kAlignment = 64;  // of the data, as NumPy writes it
+
+Error bad_npy(const std::string& origin, const std::string& what, std::string hint = "") {
+  return {ErrorKind::Input, fmt::format("'{}' {}", origin, what), std::move(hint)};
+}
+
+std::size_t little_endian(std::string_view bytes) {
+  std::size_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  return value;
+}
+
+// Bytes of all elements; nothing where 63 bits do not hold them.
+std::optional<std::int64_t> total_bytes(const std::vector<std::int64_t>& shape, int element_bytes) {
+  std::int64_t total = element_bytes;
+  for (const std::int64_t extent : shape)
+    if (__builtin_mul_overflow(total, extent, &total)) return std::nullopt;
+  return total;
+}
+
+Status check_type(const NpyHeader& header, const std::string& origin) {
+  if (npy_element_bytes(header.descr) == 0)
+    return bad_npy(
+        origin, fmt::format("holds elements of type '{}'", header.descr),
+        "save float32, float64, float16 or bfloat16 in little-endian order (numpy: x.astype('<f4'))");
+  if (header.fortran_order && header.shape.size() > 1)
+    return bad_npy(origin, "is in Fortran order", "save it in C order: numpy.ascontiguousarray(x)");
+  return success();
+}
+
+double element(const std::string& descr, const char* source) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(source);
+  if (descr == "<f8") {
+    double value = 0;
+    std::memcpy(&value, source, sizeof value);
+    return value;
+  }
+  if (descr == "<f4") return decode(Storage::F32, bytes);
+  return decode(descr == "<f2" ? Storage::F16 : Storage::BF16, bytes);
+}
+
+}  // namespace
+
+std::int64_t NpyArray::elements() const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+int npy_element_bytes(const std::string& descr) {
+  if (descr == "<f8") return 8;
+  if (descr == "<f4") return 4;
+  if (descr == "<f2" || descr == "<V2" || descr == "|V2" || descr == "<u2") return 2;
+  return 0;
+}
+
+Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin) {
+  if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kMagic.size() + 2)
+    return bad_npy(origin, "is no .npy file", "write it with numpy.save");
+  const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
+  if (version < 1 || version > 3)
+    return bad_npy(origin, fmt::format("is a .npy file of version {}", version), "");
+  bytes.remove_prefix(kMagic.size() + 2);
+  const std::size_t width = version == 1 ? 2 : 4;
+  const std::size_t length = little_endian(bytes.substr(0, width));
+  if (bytes.size() < width || bytes.size() - width < length)
+    return bad_npy(origin, "is cut off in its header");
+  const std::optional<NpyHeader> header = parse_npy_header(bytes.substr(width, length));
+  if (!header) return bad_npy(origin, "has a malformed .npy header");
+  if (Status status = check_type(*header, origin); !status) return status.error();
+  bytes.remove_prefix(width + length);
+  const auto wanted = total_bytes(header->shape, npy_element_bytes(header->descr));
+  if (!wanted || *wanted != static_cast<std::int64_t>(bytes.size()))
+    return bad_npy(origin, fmt::format("holds {} bytes of data; its shape {} of '{}' needs {}", bytes.size(),
+                                       shape_tuple(header->shape), header->descr,
+                                       wanted ? std::to_string(*wanted) : "more than any file holds"));
+  return NpyArray{header->descr, header->shape, std::string(bytes)};
+}
+
+Result<NpyArray> read_npy(const std::string& path) {
+  const Result<std::string> bytes = read_text_file(path);
+  if (!bytes) return bytes.error();
+  return parse_npy(*bytes, path);
+}
+
+std::string to_npy(const NpyArray& array) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", array.descr,
+                                   shape_tuple(array.shape));
+  const std::size_t before = kMagic.size() + 4;
+  while ((before + header.size() + 1) % kAlignment != 0) header += ' ';
+  header += '\n';
+  std::string bytes(kMagic);
+  bytes += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  return bytes + header + array.data;
+}
+
+std::optional<Storage> natural_storage(const std::string& descr) {
+  if (descr == "<f4" || descr == "<f8") return Storage::F32;
+  if (descr == "<f2") return Storage::F16;
+  if (descr == "<V2" || descr == "|V2") return Storage::BF16;
+  return std::nullopt;
+}
+
+Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
+  const bool words = array.descr[1] == 'V' || array.descr[1] == 'u';
+  if (words && storage != Storage::BF16)
+    return bad_npy(
+        origin, fmt::format("holds 16-bit words ('{}'), not {}", array.descr, kernel::storage_name(storage)),
+        "words are read as bf16 with --dtype bf16");
+  const auto size = static_cast<std::size_t>(npy_element_bytes(array.descr));
+  std::vector<double> values(static_cast<std::size_t>(array.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = element(array.descr, array.data.data() + i * size);
+  return values;
+}
+
+NpyArray npy_from(const std::vector<double>& values, std::vector<std::int64_t> shape, Storage storage) {
+  const Storage stored = storage == Storage::F16 ? Storage::F16 : Storage::F32;
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(stored));
+  NpyArray array{stored == Storage::F16 ? "<f2" : "<f4", std::move(shape),
+                 std::string(values.size() * size, '\0')};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = static_cast<double>(round_to(storage, static_cast<float>(values[i])));
+    encode(stored, value, reinterpret_cast<std::byte*>(array.data.data() + i * size));
+  }
+  return array;
+}
+
+std::string shape_tuple(const std::vector<std::int64_t>& shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,54 @@
+// Which strategy and parameters to use, at once: what was tuned, else what was tuned for a problem like it,
+// else what the cost model thinks best. Never runs anything on a GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/choice/candidates.h"
+#include "tuning_db/database.h"
+
+namespace rondo::runtime {
+
+enum class ChoiceOrigin {
+  Tuned,    // measured and verified for exactly this problem on this device
+  Nearest,  // measured and verified for other B and T, or on another device of the architecture
+  Model,    // the cost model's best; not measured
+};
+const char* origin_name(ChoiceOrigin origin);  // "tuned", "nearest tuned", "by model"
+
+struct Choice {
+  std::string strategy;
+  schedule::Parameters parameters;
+  ChoiceOrigin origin = ChoiceOrigin::Model;
+  std::string cubin_key;   // of the tuned kernel; empty if it has to be looked up by source
+  double expected_ms = 0;  // median as tuned (of the tuned problem), or the model's estimate
+  std::string note;        // one line for people: where it comes from
+};
+
+struct ChooseOptions {
+  db::Database* database = nullptr;  // none: by model
+  // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
+  // more is replaced by the point of its space that differs in the fewest parameters.
+  int alignment = kFullAlignment;
+};
+
+// A problem as the database keys it. Overridden constants count as part of the cell.
+db::Problem database_problem(const step::Cell& cell, const schedule::Problem& problem,
+                             const target::Profile& profile);
+// The cell with the problem's overrides as its defaults: what `database_problem` hashes, and what the
+// database stores.
+step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& problem);
+
+// Parameters as the database's JSON object, and back; nullopt if it is none of integers.
+std::string parameters_to_json(const schedule::Parameters& parameters);
+std::optional<schedule::Parameters> parameters_from_json(const std::string& text);
+// A trial's, with what its version did not have yet at neutral values (Strategy::completed).
+std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
+
+// Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
+// the choice is the model's, and its note says why.
+Result<Choice> choose(const step::Cell& cell, const schedule::Problem& problem,
+                      const target::Profile& profile, const ChooseOptions& options = {});
+
+}  // namespace rondo::runtime

@@ -1,0 +1,134 @@
+#include "runtime/commands/doctor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/support/version.h"
+#include "compiler/target/profile.h"
+#include "runtime/commands/cell_library.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/worker/compile_worker.h"
+#include "tuning_db/database.h"
+
+namespace rondo::runtime {
+namespace {
+
+constexpr const char* kProbe =
+    "extern \"C\" __global__ void rondo_probe(float* x) { x[threadIdx.x] += 1.0f; }\n";
+
+Finding program() {
+  std::vector<std::string> names;
+  for (const EmbeddedCell& cell : embedded_cells()) names.push_back(cell.name);
+  return {"rondo", Health::Good,
+          fmt::format("version {}, {} cells: {}", kVersion, names.size(), fmt::join(names, " ")), ""};
+}
+
+Finding driver() {
+  const Result<const Driver*> found = Driver::get();
+  if (found)
+    return {"CUDA driver", Health::Good,
+            fmt::format("CUDA {} ({})", (*found)->version_text(), (*found)->path()), ""};
+  const Error& error = found.error();
+  const std::string advice = error.hint.empty() ? "" : error.hint + "; ";
+  return {"CUDA driver", error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
+          advice + "without it Rondo checks, emits, simulates and tunes by model only"};
+}
+
+Finding gpu(int ordinal) {
+  const std::string subject = fmt::format("GPU {}", ordinal);
+  const Result<DeviceInfo> info = device_info(ordinal);
+  if (!info) return {subject, Health::Bad, info.error().message, info.error().hint};
+  const std::string text = fmt::format("{}, {}, {} SMs, {:.0f} GiB", info->name, info->arch(), info->sm_count,
+                                       static_cast<double>(info->memory_bytes) / (1 << 30));
+  if (target::find_profile(info->name)) return {subject, Health::Good, text, ""};
+  return {subject, Health::Limited, text + "; no shipped profile of this board",
+          "run `rondo calibrate`, so that the cost model knows its speeds"};
+}
+
+Finding nvrtc() {
+  const Result<const Nvrtc*> found = Nvrtc::get();
+  if (!found) {
+    const Error& error = found.error();
+    return {"NVRTC", error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
+            (error.hint.empty() ? "" : error.hint + "; ") +
+                "without it kernels cannot be compiled, only emitted"};
+  }
+  const Nvrtc& compiler = **found;
+  const std::string text = fmt::format("{} ({}), for sm_{}", compiler.version().text(), compiler.path(),
+                                       fmt::join(compiler.supported_archs(), ", sm_"));
+  if (compiler.supported_archs().empty())
+    return {"NVRTC", Health::Bad, text, "install another version of NVRTC"};
+  const Result<CompiledKernel> probe =
+      compiler.compile(kProbe, "probe.cu", fmt::format("sm_{}", compiler.supported_archs().back()));
+  if (!probe)
+    return {"NVRTC", Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message,
+            probe.error().hint};
+  return {"NVRTC", Health::Good, fmt::format("{}; a tiny kernel took {:.0f} ms", text, probe->compile_ms),
+          ""};
+}
+
+// A job that the worker rejects at once shows as well as any that processes start and answer.
+Finding workers() {
+  CompilePool pool(CompilePoolOptions{});
+  CompileJob job;
+  job.name = "probe.cu";
+  job.arch = "none";
+  pool.submit(job);
+  const std::optional<CompileOutcome> outcome = pool.next(std::chrono::seconds(10));
+  if (outcome && (outcome->end == CompileEnd::Rejected || outcome->end == CompileEnd::Compiled))
+    return {"compile workers", Health::Good, "start and answer", ""};
+  const std::string why = outcome && !outcome->result ? outcome->result.error().message : "no answer in 10 s";
+  return {"compile workers", Health::Bad, why,
+          "the environment variable RONDO_WORKER must name a rondo program, or be unset"};
+}
+
+Finding database(const std::string& given) {
+  const Result<std::string> path = given.empty() ? db::default_path() : Result<std::string>(given);
+  if (!path) return {"database", Health::Limited, path.error().message, path.error().hint};
+  Result<db::Database> opened = db::Database::open(*path, {db::Access::ReadOnly});
+  if (!opened && opened.error().kind == ErrorKind::Missing)
+    return {"database", Health::Limited, fmt::format("'{}' is not there yet", *path),
+            "`rondo tune` makes it; until then choices are the model's"};
+  if (!opened) return {"database", Health::Bad, opened.error().message, opened.error().hint};
+  const Result<db::Stats> stats = opened->stats();
+  if (!stats) return {"database", Health::Bad, stats.error().message, stats.error().hint};
+  return {"database", Health::Good,
+          fmt::format("'{}': {} problems, {} trials, {} best, {} kernels", *path, stats->problems,
+                      stats->trials, stats->best, stats->cubins),
+          ""};
+}
+
+}  // namespace
+
+const char* health_name(Health health) {
+  switch (health) {
+    case Health::Good: return "ok";
+    case Health::Limited: return "missing";
+    case Health::Bad: return "broken";
+  }
+  return "?";
+}
+
+std::vector<Finding> examine(const std::string& database_path) {
+  std::vector<Finding> findings = {program(), driver()};
+  if (findings.back().health == Health::Good) {
+    const Result<int> count = device_count();
+    for (int i = 0; count && i < *count; ++i) findings.push_back(gpu(i));
+  }
+  findings.push_back(nvrtc());
+  findings.push_back(workers());
+  findings.push_back(database(database_path));
+  return findings;
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<8} {}: {}\n", health_name(finding.health), finding.subject, finding.found);
+    if (!finding.advice.empty()) text += fmt::format("         {}\n", finding.advice);
+  }
+  return text;
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,132 @@
+#include "runtime/commands/emit_stages.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "compiler/kernel/ir/print.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/derive.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+#include "runtime/plan/plan.h"
+
+namespace rondo::runtime {
+
+using schedule::Parameters;
+
+namespace {
+
+constexpr std::array<std::pair<const char*, Stage>, 6> kStages = {{{"ast", Stage::Ast},
+                                                                   {"step", Stage::Step},
+                                                                   {"backward", Stage::Backward},
+                                                                   {"jacobian", Stage::Jacobian},
+                                                                   {"kernel", Stage::Kernel},
+                                                                   {"cuda", Stage::Cuda}}};
+
+bool grants(const Candidate& candidate, const Wish& wish) {
+  if (!wish.strategy.empty() && candidate.strategy != wish.strategy) return false;
+  for (const auto& [name, value] : wish.parameters) {
+    const auto found = candidate.parameters.find(name);
+    if (found == candidate.parameters.end() || found->second != value) return false;
+  }
+  return true;
+}
+
+// Why no candidate grants the wish: the best one, bent to it, breaks some rule.
+Error not_granted(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
+                  const Wish& wish, const Candidate& best) {
+  Parameters parameters = best.parameters;
+  for (const auto& [name, value] : wish.parameters) parameters[name] = value;
+  const std::string strategy = wish.strategy.empty() ? best.strategy : wish.strategy;
+  const Status status = check_candidate(cell, problem, profile, strategy, parameters);
+  if (!status) return status.error();
+  return {ErrorKind::Input,
+          fmt::format("no configuration of {} has {}", strategy, schedule::print(wish.parameters)), ""};
+}
+
+Result<std::string> jacobian_text(const step::Cell& cell) {
+  if (!step::analyze(cell).all_diagonal)
+    return Error{
+        ErrorKind::Unsupported,
+        fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed", cell.name),
+        "`rondo check` shows which states are coupled"};
+  const step::Cell simple = step::simplify(cell);
+  return step::print(simple, step::jacobian_step(simple));
+}
+
+Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
+  ChooseOptions options;
+  options.database = request.database;
+  const Result<Choice> choice =
+      choose_with(request.cell, request.problem, request.profile, request.wish, options);
+  if (!choice) return choice.error();
+  const Result<schedule::KernelPlan> plan = build_choice(request.cell, request.problem, *choice);
+  if (!plan) return plan.error();
+  if (stage == Stage::Cuda) return emit_source(*plan);
+  std::string text;
+  for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
+  return text;
+}
+
+Result<std::string> text_of(Stage stage, const EmitRequest& request) {
+  switch (stage) {
+    case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
+    case Stage::Step: return step::print(request.cell);
+    case Stage::Backward: {
+      const step::Cell simple = step::simplify(request.cell);
+      return step::print(simple, step::backward_step(simple));
+    }
+    case Stage::Jacobian: return jacobian_text(request.cell);
+    case Stage::Kernel:
+    case Stage::Cuda: return plan_text(stage, request);
+  }
+  return Error{ErrorKind::Internal, "a stage without text", ""};
+}
+
+}  // namespace
+
+Result<Stage> parse_stage(const std::string& text) {
+  std::string known;
+  for (const auto& [name, stage] : kStages) {
+    if (text == name) return stage;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  }
+  return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
+}
+
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Wish& wish, const ChooseOptions& options) {
+  if (wish.empty()) return choose(cell, problem, profile, options);
+  const Result<std::vector<Candidate>> candidates =
+      ranked_candidates(cell, problem, profile, options.alignment, wish.strategy);
+  if (!candidates) return candidates.error();
+  // What may spill only if nothing else is granted.
+  for (const bool tight : {false, true})
+    for (const Candidate& candidate : *candidates)
+      if (candidate.estimate.tight == tight && grants(candidate, wish))
+        return Choice{candidate.strategy,
+                      candidate.parameters,
+                      ChoiceOrigin::Model,
+                      "",
+                      candidate.estimate.seconds * 1e3,
+                      "best of those asked for, by the model of " + profile.name};
+  return not_granted(cell, problem, profile, wish, candidates->front());
+}
+
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const Choice& choice) {
+  const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
+  if (strategy == nullptr)
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
+  return strategy->build(cell, problem, choice.parameters);
+}
+
+Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {
+  Result<std::string> text = text_of(stage, request);
+  if (text && (text->empty() || text->back() != '\n')) *text += '\n';
+  return text;
+}
+
+}  // namespace rondo::runtime

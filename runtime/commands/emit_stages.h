@@ -1,0 +1,45 @@
+// Any stage on the way from cell to kernel as text: `rondo emit`.
+#pragma once
+
+#include <string>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/support/result.h"
+#include "runtime/choice/choose.h"
+#include "runtime/commands/load_cell.h"
+
+namespace rondo::runtime {
+
+enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda };
+Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
+
+// What a user fixes of the choice; the rest is the database's or the model's.
+struct Wish {
+  std::string strategy;             // empty: any
+  schedule::Parameters parameters;  // those that must have these values
+  bool empty() const { return strategy.empty() && parameters.empty(); }
+};
+
+// The best choice that grants the wish. Errors: Input (an unknown strategy or parameter, or values that
+// contradict each other or the GPU's limits), and those of choose().
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Wish& wish,
+                           const ChooseOptions& options = {});
+// The kernels of a choice.
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const Choice& choice);
+
+struct EmitRequest {
+  const CellFile* file = nullptr;  // parsed without errors
+  step::Cell cell;                 // one of its cells
+  schedule::Problem problem;       // Kernel and Cuda only, like all below
+  target::Profile profile;
+  Wish wish;
+  db::Database* database = nullptr;
+};
+
+// Ends with a line break. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
+// choose_with().
+Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
+
+}  // namespace rondo::runtime

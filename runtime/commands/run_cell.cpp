@@ -1,0 +1,128 @@
+#include "runtime/commands/run_cell.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "compiler/scalar/storage.h"
+#include "runtime/choice/choose.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/device_tensor.h"
+#include "runtime/plan/plan.h"
+
+namespace rondo::runtime {
+
+using schedule::Role;
+
+namespace {
+
+const std::vector<double>* given(schedule::TensorRef ref, const std::string& name,
+                                 const step::ForwardArguments<double>& arguments) {
+  const step::TensorMap<double>* map = ref.role == Role::Input          ? &arguments.inputs
+                                       : ref.role == Role::Param        ? &arguments.params
+                                       : ref.role == Role::InitialState ? &arguments.initial_states
+                                                                        : nullptr;
+  if (map == nullptr) return nullptr;
+  const auto found = map->find(name);
+  return found == map->end() ? nullptr : &found->second;
+}
+
+// The tensors of one launch in device memory.
+struct DeviceTensors {
+  std::vector<DeviceTensor> all;
+  DeviceBuffer workspace;
+  Bindings bindings;
+};
+
+Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem, const DevicePlan& plan,
+                             const step::ForwardArguments<double>& arguments, StreamHandle stream) {
+  DeviceTensors tensors;
+  for (const PlanTensor& tensor : plan.tensors()) {
+    if (schedule::is_internal(tensor.ref.role)) continue;
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
+    const std::vector<double>* values = given(tensor.ref, name, arguments);
+    if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
+    Result<DeviceTensor> made = DeviceTensor::allocate(tensor.ref, cell, problem, problem.sizes);
+    if (!made) return made.error();
+    const Status filled = values != nullptr ? made->upload(*values, stream) : made->poison(stream);
+    if (!filled) return filled.error();
+    const Binding binding = made->binding();
+    tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
+    tensors.all.push_back(std::move(made).value());
+  }
+  const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
+  Result<DeviceBuffer> workspace = DeviceBuffer::allocate(static_cast<std::size_t>(bytes));
+  if (!workspace) return workspace.error();
+  tensors.workspace = std::move(workspace).value();
+  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address());
+  return tensors;
+}
+
+Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors, StreamHandle stream) {
+  CellRun run;
+  for (const DeviceTensor& tensor : tensors.all) {
+    const Role role = tensor.ref().role;
+    if (role != Role::Output && role != Role::LastState) continue;
+    Result<ReadBack> result = tensor.download(stream);
+    if (!result) return result.error();
+    if (result->unwritten > 0)
+      return Error{
+          ErrorKind::Wrong,
+          fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref().tensor)].name;
+    (role == Role::Output ? run.outputs : run.last_states)[name] = std::move(result->values);
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                 const step::ForwardArguments<double>& arguments) {
+  step::ForwardArguments<double> with_constants = arguments;
+  with_constants.constants = problem.constants;
+  Result<step::ForwardResult<double>> result = step::run_forward(cell, problem.sizes, with_constants);
+  if (!result) return result.error();
+  CellRun run{std::move(result->outputs), std::move(result->last_states), "CPU, reference executor in fp64"};
+  for (auto& [name, values] : run.outputs)
+    for (double& value : values)
+      value = static_cast<double>(round_to(problem.storage, static_cast<float>(value)));
+  for (auto& [name, values] : run.last_states)
+    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+  return run;
+}
+
+Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
+                              const step::ForwardArguments<double>& arguments, const target::Profile& profile,
+                              const Context& context, db::Database* database) {
+  ChooseOptions choosing;
+  choosing.database = database;
+  const Result<Choice> choice = choose(cell, problem, profile, choosing);
+  if (!choice) return choice.error();
+  Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
+  if (!built) return built.error();
+  CompileOptions compiling;
+  compiling.database = database;
+  compiling.cubin_key = choice->cubin_key;
+  const auto compiled =
+      compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
+  if (!compiled) return compiled.error();
+  const Result<DevicePlan> plan = DevicePlan::load(*compiled, context);
+  if (!plan) return plan.error();
+  const Result<Stream> stream = Stream::create();
+  if (!stream) return stream.error();
+  const Result<DeviceTensors> tensors = upload(cell, problem, *plan, arguments, *stream);
+  if (!tensors) return tensors.error();
+  if (Status status = plan->launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time);
+      !status)
+    return status.error();
+  if (Status status = stream->synchronize(); !status) return status.error();
+  if (Status status = plan->check(); !status) return status.error();
+  Result<CellRun> run = download(cell, *tensors, *stream);
+  if (run)
+    run->where = fmt::format("{}, {} {} ({})", profile.name, choice->strategy,
+                             schedule::print(choice->parameters), origin_name(choice->origin));
+  return run;
+}
+
+}  // namespace rondo::runtime

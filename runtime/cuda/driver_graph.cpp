@@ -1,0 +1,48 @@
+#include "runtime/cuda/driver_graph.h"
+
+#include "runtime/cuda/driver_api.h"
+
+namespace rondo::runtime {
+
+void Graph::Destroy::operator()(CUgraph_st* graph) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->graph_destroy(graph);
+}
+
+void Graph::Destroy::operator()(CUgraphExec_st* executable) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->graph_exec_destroy(executable);
+}
+
+Result<Graph> Graph::capture(StreamHandle stream, const std::function<Status(StreamHandle)>& work) {
+  auto loaded = Driver::get();
+  if (!loaded) return loaded.error();
+  const Driver& driver = **loaded;
+  const DriverApi& api = driver.api();
+
+  // Thread-local: other threads of the process may go on calling the driver meanwhile.
+  auto begun = check(driver, api.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                     "cuStreamBeginCapture");
+  if (!begun) return begun.error();
+  const Status worked = work(stream);
+  CUgraph handle = nullptr;
+  // Capture ends whatever `work` said: a stream left capturing could not be used again.
+  const Status ended = check(driver, api.stream_end_capture(stream, &handle), "cuStreamEndCapture");
+  const Recorded recorded(handle);
+  if (!worked) return worked.error();
+  if (!ended) return ended.error();
+
+  std::size_t nodes = 0;
+  if (auto got = check(driver, api.graph_get_nodes(handle, nullptr, &nodes), "cuGraphGetNodes"); !got)
+    return got.error();
+  CUgraphExec executable = nullptr;
+  auto made = check(driver, api.graph_instantiate(&executable, handle, 0), "cuGraphInstantiate");
+  if (!made) return made.error();
+  return Graph(executable, nodes);
+}
+
+Status Graph::launch(StreamHandle stream) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().graph_launch(executable_.get(), stream), "cuGraphLaunch");
+}
+
+}  // namespace rondo::runtime

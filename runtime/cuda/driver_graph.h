@@ -1,0 +1,39 @@
+// CUDA graphs: work recorded once and started again with one call, so that short kernels can be timed without
+// the cost of launching each.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "compiler/support/result.h"
+#include "runtime/cuda/driver_stream.h"
+
+struct CUgraph_st;
+struct CUgraphExec_st;
+
+namespace rondo::runtime {
+
+// Owns an executable graph. The buffers, modules and streams it refers to must outlive it.
+class Graph {
+ public:
+  // Records what `work` submits to `stream` (not the default stream) instead of running it. An error of
+  // `work`, or a call in it that may not be captured (allocation, synchronisation), is returned and leaves
+  // the stream usable.
+  static Result<Graph> capture(StreamHandle stream, const std::function<Status(StreamHandle)>& work);
+
+  Status launch(StreamHandle stream) const;
+
+  std::size_t node_count() const { return nodes_; }  // kernels, copies and fills recorded
+
+ private:
+  struct Destroy {
+    void operator()(CUgraph_st* graph) const noexcept;
+    void operator()(CUgraphExec_st* executable) const noexcept;
+  };
+  using Recorded = std::unique_ptr<CUgraph_st, Destroy>;
+  Graph(CUgraphExec_st* executable, std::size_t nodes) : executable_(executable), nodes_(nodes) {}
+  std::unique_ptr<CUgraphExec_st, Destroy> executable_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace rondo::runtime

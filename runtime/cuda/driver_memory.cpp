@@ -1,0 +1,78 @@
+#include "runtime/cuda/driver_memory.h"
+
+#include <fmt/format.h>
+
+#include "runtime/cuda/driver_api.h"
+
+namespace rondo::runtime {
+
+void DeviceBuffer::Free::operator()(void* memory) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->mem_free(reinterpret_cast<CUdeviceptr>(memory));
+}
+
+Result<DeviceBuffer> DeviceBuffer::allocate(std::size_t bytes) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  DeviceBuffer buffer;
+  if (bytes == 0) return buffer;
+  CUdeviceptr address = 0;
+  auto made = check(**driver, (*driver)->api().mem_alloc(&address, bytes),
+                    fmt::format("cuMemAlloc of {} bytes", bytes));
+  if (!made) return made.error();
+  // An address on the device: no host code reads through it.
+  buffer.memory_.reset(reinterpret_cast<void*>(address));  // NOLINT(performance-no-int-to-ptr)
+  buffer.bytes_ = bytes;
+  return buffer;
+}
+
+Status DeviceBuffer::check_range(const char* what, std::size_t offset, std::size_t count) const {
+  if (offset <= bytes_ && count <= bytes_ - offset) return success();
+  return Error{
+      ErrorKind::Internal,
+      fmt::format("{} of {} bytes at offset {} leaves a buffer of {} bytes", what, count, offset, bytes_),
+      ""};
+}
+
+Status DeviceBuffer::upload(std::span<const std::byte> source, StreamHandle stream,
+                            std::size_t offset) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (auto fits = check_range("upload", offset, source.size()); !fits) return fits;
+  if (source.empty()) return success();
+  return check(**driver,
+               (*driver)->api().memcpy_htod(address() + offset, source.data(), source.size(), stream),
+               "cuMemcpyHtoDAsync");
+}
+
+Status DeviceBuffer::download(std::span<std::byte> target, StreamHandle stream, std::size_t offset) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (auto fits = check_range("download", offset, target.size()); !fits) return fits;
+  if (target.empty()) return success();
+  return check(**driver,
+               (*driver)->api().memcpy_dtoh(target.data(), address() + offset, target.size(), stream),
+               "cuMemcpyDtoHAsync");
+}
+
+Status DeviceBuffer::fill(std::uint8_t value, StreamHandle stream) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (bytes_ == 0) return success();
+  return check(**driver, (*driver)->api().memset_d8(address(), value, bytes_, stream), "cuMemsetD8Async");
+}
+
+Status copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (bytes == 0) return success();
+  return check(**driver, (*driver)->api().memcpy_dtod(target, source, bytes, stream), "cuMemcpyDtoDAsync");
+}
+
+Status fill_words(DeviceAddress target, std::uint32_t value, std::size_t count, StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (count == 0) return success();
+  return check(**driver, (*driver)->api().memset_d32(target, value, count, stream), "cuMemsetD32Async");
+}
+
+}  // namespace rondo::runtime

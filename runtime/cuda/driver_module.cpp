@@ -1,0 +1,173 @@
+#include "runtime/cuda/driver_module.h"
+
+#include <fmt/format.h>
+
+#include "runtime/cuda/driver_api.h"
+
+namespace rondo::runtime {
+namespace {
+
+struct FunctionField {
+  CUfunction_attribute attribute;
+  int FunctionAttributes::*field;
+};
+
+constexpr std::array kFunctionFields{
+    FunctionField{CU_FUNC_ATTRIBUTE_NUM_REGS, &FunctionAttributes::registers},
+    FunctionField{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &FunctionAttributes::local_bytes},
+    FunctionField{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &FunctionAttributes::static_shared_bytes},
+    FunctionField{CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &FunctionAttributes::constant_bytes},
+    FunctionField{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &FunctionAttributes::max_threads_per_block},
+};
+
+bool has_cluster(const LaunchShape& shape) {
+  return shape.cluster.x != 1 || shape.cluster.y != 1 || shape.cluster.z != 1;
+}
+
+std::string shape_text(const LaunchShape& shape) {
+  return fmt::format("grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic shared memory",
+                     shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
+                     shape.cluster.x, shape.cluster.y, shape.cluster.z, shape.dynamic_shared_bytes);
+}
+
+// The launch that newer drivers take. `attributes` must outlive the returned value.
+CUlaunchConfig extended_config(const LaunchShape& shape, StreamHandle stream,
+                               std::span<CUlaunchAttribute, 2> attributes) {
+  CUlaunchConfig config{};
+  config.gridDimX = shape.grid.x;
+  config.gridDimY = shape.grid.y;
+  config.gridDimZ = shape.grid.z;
+  config.blockDimX = shape.block.x;
+  config.blockDimY = shape.block.y;
+  config.blockDimZ = shape.block.z;
+  config.sharedMemBytes = static_cast<unsigned>(shape.dynamic_shared_bytes);
+  config.hStream = stream;
+  config.attrs = attributes.data();
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[0].value.clusterDim.x = shape.cluster.x;
+  attributes[0].value.clusterDim.y = shape.cluster.y;
+  attributes[0].value.clusterDim.z = shape.cluster.z;
+  config.numAttrs = 1;
+  if (shape.cooperative) {
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes[1].value.cooperative = 1;
+    config.numAttrs = 2;
+  }
+  return config;
+}
+
+Error no_clusters(const Driver& driver) {
+  return Error{ErrorKind::Unsupported,
+               fmt::format("the CUDA driver ({}) cannot launch thread-block clusters", driver.version_text()),
+               "update the NVIDIA driver to release 520 (CUDA 11.8) or newer"};
+}
+
+}  // namespace
+
+void Module::Unload::operator()(CUmod_st* module) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->module_unload(module);
+}
+
+Result<Module> Module::load(std::string_view image) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  // The driver reads sizes from the image itself, so what is plainly not an ELF file must not reach it.
+  if (image.size() < 64 || image.substr(0, 4) !=
+                               "\x7f"
+                               "ELF")
+    return Error{ErrorKind::Device, fmt::format("the kernel image ({} bytes) is no cubin", image.size()),
+                 "delete the cache entry or compile the kernel again"};
+  CUmodule handle = nullptr;
+  auto loaded = check(**driver, (*driver)->api().module_load_data(&handle, image.data()), "cuModuleLoadData");
+  if (!loaded) return loaded.error();
+  return Module(handle);
+}
+
+Result<Function> Module::function(const std::string& name) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  Function function;
+  function.name_ = name;
+  const CUresult code = (*driver)->api().module_get_function(&function.handle_, handle_.get(), name.c_str());
+  if (code == CUDA_ERROR_NOT_FOUND)
+    return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name), ""};
+  if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
+  for (const FunctionField& entry : kFunctionFields) {
+    const CUresult read = (*driver)->api().func_get_attribute(&(function.attributes_.*entry.field),
+                                                              entry.attribute, function.handle_);
+    if (auto got = check(**driver, read, "cuFuncGetAttribute"); !got) return got.error();
+  }
+  return function;
+}
+
+Status Function::set_dynamic_shared(std::size_t bytes) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver,
+               (*driver)->api().func_set_attribute(handle_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                   static_cast<int>(bytes)),
+               fmt::format("cuFuncSetAttribute({}: {} bytes of dynamic shared memory)", name_, bytes));
+}
+
+Status Function::allow_large_clusters() const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if ((*driver)->api().launch_kernel_ex == nullptr) return no_clusters(**driver);
+  return check(
+      **driver,
+      (*driver)->api().func_set_attribute(handle_, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+      fmt::format("cuFuncSetAttribute({}: clusters of more than 8)", name_));
+}
+
+Result<int> Function::blocks_per_sm(int threads, std::size_t dynamic_shared_bytes) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  int blocks = 0;
+  auto got =
+      check(**driver, (*driver)->api().occupancy_blocks(&blocks, handle_, threads, dynamic_shared_bytes),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  if (!got) return got.error();
+  return blocks;
+}
+
+Result<int> max_active_clusters(const Function& function, const LaunchShape& shape) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if ((*driver)->api().occupancy_clusters == nullptr) return no_clusters(**driver);
+  std::array<CUlaunchAttribute, 2> attributes{};
+  const CUlaunchConfig config = extended_config(shape, nullptr, attributes);
+  int clusters = 0;
+  auto got = check(**driver, (*driver)->api().occupancy_clusters(&clusters, function.handle(), &config),
+                   "cuOccupancyMaxActiveClusters");
+  if (!got) return got.error();
+  return clusters;
+}
+
+Status launch(const Function& function, const LaunchShape& shape, StreamHandle stream,
+              std::span<void* const> arguments) {
+  auto loaded = Driver::get();
+  if (!loaded) return loaded.error();
+  const DriverApi& api = (*loaded)->api();
+  // The driver does not write through the parameter addresses, but takes them without const.
+  auto** addresses = const_cast<void**>(arguments.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  const auto shared = static_cast<unsigned>(shape.dynamic_shared_bytes);
+  const Dim3& grid = shape.grid;
+  const Dim3& block = shape.block;
+  CUresult code = CUDA_SUCCESS;
+  if (has_cluster(shape)) {
+    if (api.launch_kernel_ex == nullptr) return no_clusters(**loaded);
+    std::array<CUlaunchAttribute, 2> attributes{};
+    const CUlaunchConfig config = extended_config(shape, stream, attributes);
+    code = api.launch_kernel_ex(&config, function.handle(), addresses, nullptr);
+  } else if (shape.cooperative) {
+    code = api.launch_cooperative(function.handle(), grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                  shared, stream, addresses);
+  } else {
+    code = api.launch_kernel(function.handle(), grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
+                             stream, addresses, nullptr);
+  }
+  if (code == CUDA_SUCCESS) return success();
+  return check(**loaded, code, fmt::format("launch of {} ({})", function.name(), shape_text(shape)));
+}
+
+}  // namespace rondo::runtime

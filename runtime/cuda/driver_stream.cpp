@@ -1,0 +1,89 @@
+#include "runtime/cuda/driver_stream.h"
+
+#include "runtime/cuda/driver_api.h"
+
+namespace rondo::runtime {
+
+void Stream::Destroy::operator()(CUstream_st* stream) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->stream_destroy(stream);
+}
+
+void Event::Destroy::operator()(CUevent_st* event) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->event_destroy(event);
+}
+
+Result<Stream> Stream::create() {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  CUstream handle = nullptr;
+  auto made =
+      check(**driver, (*driver)->api().stream_create(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  if (!made) return made.error();
+  return Stream(handle);
+}
+
+Status Stream::synchronize() const { return runtime::synchronize(handle_.get()); }
+
+Status synchronize(StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+Result<bool> is_capturing(StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  auto asked = check(**driver, (*driver)->api().stream_is_capturing(stream, &capture), "cuStreamIsCapturing");
+  if (!asked) return asked.error();
+  return capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+Result<Event> Event::create() {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  CUevent handle = nullptr;
+  auto made = check(**driver, (*driver)->api().event_create(&handle, CU_EVENT_DEFAULT), "cuEventCreate");
+  if (!made) return made.error();
+  return Event(handle);
+}
+
+Status Event::record(StreamHandle stream) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().event_record(handle_.get(), stream), "cuEventRecord");
+}
+
+Status Event::synchronize() const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().event_synchronize(handle_.get()), "cuEventSynchronize");
+}
+
+Result<bool> Event::done() const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  const CUresult code = (*driver)->api().event_query(handle_.get());
+  if (code == CUDA_ERROR_NOT_READY) return false;
+  if (auto queried = check(**driver, code, "cuEventQuery"); !queried) return queried.error();
+  return true;
+}
+
+Status Event::make_wait(StreamHandle stream) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().stream_wait_event(stream, handle_.get(), 0), "cuStreamWaitEvent");
+}
+
+Result<float> Event::elapsed_ms_since(const Event& start) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  float milliseconds = 0;
+  auto measured =
+      check(**driver, (*driver)->api().event_elapsed_time(&milliseconds, start.handle(), handle_.get()),
+            "cuEventElapsedTime");
+  if (!measured) return measured.error();
+  return milliseconds;
+}
+
+}  // namespace rondo::runtime

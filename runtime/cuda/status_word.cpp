@@ -1,0 +1,32 @@
+#include "runtime/cuda/status_word.h"
+
+#include <atomic>
+
+#include "runtime/cuda/driver_api.h"
+
+namespace rondo::runtime {
+
+void StatusWord::Free::operator()(std::int32_t* word) const noexcept {
+  if (const DriverApi* api = loaded_driver_api()) api->mem_free_host(word);
+}
+
+Result<StatusWord> StatusWord::make() {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  void* memory = nullptr;
+  auto made = check(**driver,
+                    (*driver)->api().mem_host_alloc(&memory, sizeof(std::int32_t), CU_MEMHOSTALLOC_PORTABLE),
+                    "cuMemHostAlloc of a status word");
+  if (!made) return made.error();
+  StatusWord result;
+  result.word_.reset(static_cast<std::int32_t*>(memory));
+  *result.word_ = 0;
+  // With unified addressing, which every 64-bit system has, host and device name it alike (CUDA driver API,
+  // "Unified Addressing").
+  result.address_ = reinterpret_cast<DeviceAddress>(memory);
+  return result;
+}
+
+std::int32_t StatusWord::take() const { return std::atomic_ref(*word_).exchange(0); }
+
+}  // namespace rondo::runtime

@@ -1,9 +1,0 @@
-// Everything of the CUDA driver in one include. None of these headers pulls in cuda.h.
-#pragma once
-
-#include "runtime/driver_device.h"   // IWYU pragma: export
-#include "runtime/driver_graph.h"    // IWYU pragma: export
-#include "runtime/driver_library.h"  // IWYU pragma: export
-#include "runtime/driver_memory.h"   // IWYU pragma: export
-#include "runtime/driver_module.h"   // IWYU pragma: export
-#include "runtime/driver_stream.h"   // IWYU pragma: export

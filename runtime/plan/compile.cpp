@@ -1,0 +1,181 @@
+// Source, cubin and cache of a plan.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "compiler/backend/cuda/emit.h"
+#include "runtime/plan/plan.h"
+
+namespace rondo::runtime {
+
+using nlohmann::json;
+
+namespace {
+
+std::string resources_to_json(const std::vector<KernelResources>& resources) {
+  json list = json::array();
+  for (const KernelResources& r : resources)
+    list.push_back({{"name", r.name},
+                    {"registers", r.registers},
+                    {"shared_bytes", r.shared_bytes},
+                    {"stack_bytes", r.stack_bytes},
+                    {"spill_store_bytes", r.spill_store_bytes},
+                    {"spill_load_bytes", r.spill_load_bytes},
+                    {"max_threads", r.max_threads}});
+  return json{{"kernels", list}}.dump();
+}
+
+std::optional<std::vector<KernelResources>> resources_from_json(const std::string& text) {
+  const json parsed = json::parse(text, nullptr, false);
+  if (!parsed.is_object() || !parsed.contains("kernels") || !parsed["kernels"].is_array())
+    return std::nullopt;
+  std::vector<KernelResources> result;
+  try {
+    for (const json& k : parsed["kernels"]) {
+      KernelResources r;
+      r.name = k.at("name").get<std::string>();
+      r.registers = k.at("registers").get<int>();
+      r.shared_bytes = k.at("shared_bytes").get<int>();
+      r.stack_bytes = k.at("stack_bytes").get<int>();
+      r.spill_store_bytes = k.at("spill_store_bytes").get<int>();
+      r.spill_load_bytes = k.at("spill_load_bytes").get<int>();
+      r.max_threads = k.at("max_threads").get<int>();
+      result.push_back(r);
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+// Takes a cubin from the database if it is this plan's; its key may differ in the compiler's version only.
+bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
+  if (!found || !found->has_value()) return false;
+  const db::Cubin& cubin = **found;
+  if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags ||
+      cubin.key.arch != plan.key.arch)
+    return false;
+  std::optional<std::vector<KernelResources>> resources = resources_from_json(cubin.resources);
+  if (!resources || resources->size() != plan.plan.launches.size()) return false;
+  plan.cubin = cubin.image;
+  plan.resources = std::move(*resources);
+  plan.key = cubin.key;
+  plan.from_cache = true;
+  return true;
+}
+
+template <class Measure>
+int most(const std::vector<KernelResources>& resources, Measure measure) {
+  int result = 0;
+  for (const KernelResources& r : resources) result = std::max(result, measure(r));
+  return result;
+}
+
+}  // namespace
+
+// The text needs no headers and no relaxed arithmetic: what may be approximate says so.
+const std::vector<std::string>& plan_compile_flags() {
+  static const std::vector<std::string> flags = {"--std=c++17"};
+  return flags;
+}
+
+std::string emit_source(const schedule::KernelPlan& plan) {
+  std::vector<const kernel::Kernel*> kernels;
+  for (const schedule::Launch& launch : plan.launches) kernels.push_back(&launch.kernel);
+  return backend::cuda::emit(kernels);
+}
+
+Result<Compiler> nvrtc_compiler() {
+  const Result<const Nvrtc*> nvrtc = Nvrtc::get();
+  if (!nvrtc) return nvrtc.error();
+  const Nvrtc* loaded = *nvrtc;
+  return Compiler{loaded->version().text(), [loaded](const std::string& source, const std::string& arch,
+                                                     const std::vector<std::string>& flags) {
+                    return loaded->compile(source, "rondo_plan.cu", arch, flags);
+                  }};
+}
+
+bool CompiledPlan::spills() const {
+  return std::any_of(resources.begin(), resources.end(), [](const KernelResources& r) { return r.spills(); });
+}
+int CompiledPlan::registers() const {
+  return most(resources, [](const KernelResources& r) { return r.registers; });
+}
+int CompiledPlan::shared_bytes() const {
+  return most(resources, [](const KernelResources& r) { return r.shared_bytes; });
+}
+int CompiledPlan::spill_bytes() const {
+  return most(resources, [](const KernelResources& r) { return r.spill_store_bytes + r.spill_load_bytes; });
+}
+
+CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
+                             schedule::KernelPlan plan, const std::string& compiler_version,
+                             const std::vector<std::string>& flags) {
+  CompiledPlan result;
+  result.cell = std::move(cell);
+  result.problem = problem;
+  result.plan = std::move(plan);
+  result.source = emit_source(result.plan);
+  result.key = {result.source, fmt::format("{}", fmt::join(flags, " ")), problem.arch, compiler_version};
+  return result;
+}
+
+Status attach_code(CompiledPlan& plan, CompiledKernel code) {
+  plan.resources.clear();
+  for (const schedule::Launch& launch : plan.plan.launches) {
+    const auto found = std::find_if(code.kernels.begin(), code.kernels.end(),
+                                    [&](const KernelResources& r) { return r.name == launch.kernel.name; });
+    if (found == code.kernels.end())
+      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", launch.kernel.name),
+                   ""};
+    plan.resources.push_back(*found);
+    plan.resources.back().shared_bytes += static_cast<int>(kernel::shared_bytes(launch.kernel));
+  }
+  plan.cubin = std::move(code.cubin);
+  plan.compile_ms = code.compile_ms;
+  plan.from_cache = false;
+  return success();
+}
+
+bool attach_cached(CompiledPlan& plan, db::Database& database) {
+  return take(plan, database.get_cubin(plan.key));
+}
+
+void store_cubin(const CompiledPlan& plan, db::Database& database) {
+  if (database.access() != db::Access::ReadWrite) return;
+  db::Cubin cubin;
+  cubin.key = plan.key;
+  cubin.image = plan.cubin;
+  cubin.resources = resources_to_json(plan.resources);
+  (void)database.put_cubin(cubin);
+}
+
+Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
+                                  schedule::KernelPlan plan, const CompileOptions& options) {
+  CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
+  // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
+  // than the rest.
+  if (options.database != nullptr && !options.cubin_key.empty() &&
+      take(result, options.database->get_cubin(options.cubin_key)))
+    return result;
+  Compiler compiler;
+  if (options.compiler != nullptr) {
+    compiler = *options.compiler;
+  } else {
+    Result<Compiler> nvrtc = nvrtc_compiler();
+    if (!nvrtc) return nvrtc.error();
+    compiler = std::move(nvrtc).value();
+  }
+  result.key.compiler_version = compiler.version;
+  if (options.database != nullptr && attach_cached(result, *options.database)) return result;
+  Result<CompiledKernel> code = compiler.compile(result.source, problem.arch, options.flags);
+  if (!code) return code.error();
+  if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();
+  if (options.database != nullptr) store_cubin(result, *options.database);
+  return result;
+}
+
+}  // namespace rondo::runtime

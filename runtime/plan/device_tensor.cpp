@@ -1,0 +1,81 @@
+#include "runtime/plan/device_tensor.h"
+
+#include <fmt/format.h>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/support/index.h"
+
+namespace rondo::runtime {
+
+Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step::Cell& cell,
+                                            const schedule::Problem& problem, const step::Sizes& sizes,
+                                            const TensorLayout& layout) {
+  DeviceTensor result;
+  result.ref_ = ref;
+  result.name_ = schedule::name_of(ref, cell);
+  result.storage_ = schedule::storage_of(ref, cell, problem);
+  result.timed_ = schedule::has_time_axis(ref.role);
+  if (result.timed_) {
+    result.batch_ = sizes.batch;
+    result.time_ = sizes.time;
+    result.unit_ = unit_elements(ref, cell, sizes);
+    const std::int64_t row = result.unit_ + layout.gap;
+    result.strides_ = layout.order == TensorLayout::Order::BatchMajor ? Strides{row * sizes.time, row}
+                                                                      : Strides{row, row * sizes.batch};
+  } else {
+    result.unit_ = total_elements(ref, cell, sizes);
+  }
+  const std::int64_t rows = result.batch_ * result.time_;
+  const std::int64_t elements = rows * (result.unit_ + (result.timed_ ? layout.gap : 0));
+  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(at(elements * kernel::storage_bytes(result.storage_)));
+  if (!buffer) return buffer.error();
+  result.buffer_ = std::move(buffer).value();
+  return result;
+}
+
+Status DeviceTensor::upload(std::span<const double> values, StreamHandle stream) const {
+  if (values.size() != at(elements()))
+    return Error{ErrorKind::Input,
+                 fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size()), ""};
+  std::vector<std::byte> bytes(buffer_.bytes(), std::byte{scalar::kPoisonByte});
+  const auto size = kernel::storage_bytes(storage_);
+  for (std::int64_t b = 0, from = 0; b < batch_; ++b)
+    for (std::int64_t t = 0; t < time_; ++t)
+      for (std::int64_t i = 0; i < unit_; ++i, ++from)
+        encode(storage_, values[at(from)], &bytes[at((b * strides_.b + t * strides_.t + i) * size)]);
+  if (Status status = buffer_.upload(bytes, stream); !status) return status;
+  return synchronize(stream);
+}
+
+Status DeviceTensor::poison(StreamHandle stream) const { return buffer_.fill(scalar::kPoisonByte, stream); }
+
+Result<std::vector<std::byte>> DeviceTensor::download_bytes(StreamHandle stream) const {
+  std::vector<std::byte> bytes(buffer_.bytes());
+  if (Status status = buffer_.download(bytes, stream); !status) return status.error();
+  if (Status status = synchronize(stream); !status) return status.error();
+  return bytes;
+}
+
+Result<ReadBack> DeviceTensor::download(StreamHandle stream) const {
+  const Result<std::vector<std::byte>> bytes = download_bytes(stream);
+  if (!bytes) return bytes.error();
+  ReadBack result;
+  result.values.reserve(at(elements()));
+  const auto size = at(kernel::storage_bytes(storage_));
+  std::int64_t poisoned = 0;
+  for (std::size_t place = 0; place < bytes->size(); place += size)
+    poisoned += is_poison(storage_, &(*bytes)[place]);
+  for (std::int64_t b = 0; b < batch_; ++b)
+    for (std::int64_t t = 0; t < time_; ++t)
+      for (std::int64_t i = 0; i < unit_; ++i) {
+        const std::byte* source = &(*bytes)[at(b * strides_.b + t * strides_.t + i) * size];
+        result.unwritten += is_poison(storage_, source);
+        result.values.push_back(decode(storage_, source));
+      }
+  const auto gaps = static_cast<std::int64_t>(bytes->size() / size) - elements();
+  result.gap_writes = gaps - (poisoned - result.unwritten);
+  return result;
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,62 @@
+// One tensor of a pass in device memory, with any strides: uploaded from, and read back to, dense host
+// values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "runtime/plan/bindings.h"
+
+namespace rondo::runtime {
+
+// How tensors with a time axis are laid out in tests and on the command line.
+struct TensorLayout {
+  enum class Order { BatchMajor, TimeMajor } order = Order::BatchMajor;  // [B, T, ...] or [T, B, ...]
+  std::int64_t gap = 0;  // unused elements after each (b, t); keep it a multiple of the plan's alignment
+};
+
+struct ReadBack {
+  std::vector<double> values;   // dense
+  std::int64_t unwritten = 0;   // elements that still hold the poison
+  std::int64_t gap_writes = 0;  // gap elements that do not hold the poison any more
+};
+
+class DeviceTensor {
+ public:
+  // Needs a current context and dies before it. Error Device when memory is short.
+  static Result<DeviceTensor> allocate(schedule::TensorRef ref, const step::Cell& cell,
+                                       const schedule::Problem& problem, const step::Sizes& sizes,
+                                       const TensorLayout& layout = {});
+
+  schedule::TensorRef ref() const { return ref_; }
+  const std::string& name() const { return name_; }
+  kernel::Storage storage() const { return storage_; }
+  std::int64_t elements() const { return batch_ * time_ * unit_; }
+  Binding binding() const {
+    return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt};
+  }
+  const DeviceBuffer& buffer() const { return buffer_; }
+
+  // Rounds `values` (dense, elements() of them) to the storage type; gaps are poisoned. Waits for the copy.
+  Status upload(std::span<const double> values, StreamHandle stream) const;
+  // All bytes to scalar::kPoisonByte, gaps included.
+  Status poison(StreamHandle stream) const;
+  // Waits for the stream.
+  Result<ReadBack> download(StreamHandle stream) const;
+  // The raw bytes, for bit-by-bit comparison of runs.
+  Result<std::vector<std::byte>> download_bytes(StreamHandle stream) const;
+
+ private:
+  schedule::TensorRef ref_;
+  std::string name_;
+  kernel::Storage storage_ = kernel::Storage::F32;
+  bool timed_ = false;
+  std::int64_t batch_ = 1, time_ = 1, unit_ = 0;  // batch_ and time_ are 1 where the tensor has no such axis
+  Strides strides_;
+  DeviceBuffer buffer_;
+};
+
+}  // namespace rondo::runtime

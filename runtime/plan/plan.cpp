@@ -1,0 +1,95 @@
+#include "runtime/plan/plan.h"
+
+#include <fmt/format.h>
+
+namespace rondo::runtime {
+
+namespace {
+
+// Longer sequences are started launch by launch: a graph takes memory for each, and hides less the longer it
+// runs.
+constexpr std::int64_t kMostGraphed = 4096;
+
+// Everything that the launches of a call depend on.
+GraphCache::Key key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
+  GraphCache::Key key = {batch, time};
+  for (const Binding& binding : bindings.entries()) {
+    const Strides strides = binding.strides.value_or(Strides{});
+    key.insert(key.end(), {static_cast<std::int64_t>(binding.tensor.role), binding.tensor.tensor,
+                           static_cast<std::int64_t>(binding.pointer), binding.strides.has_value(), strides.b,
+                           strides.t});
+  }
+  return key;
+}
+
+}  // namespace
+
+class DevicePlan::DriverSink final : public LaunchSink {
+ public:
+  DriverSink(const DevicePlan& plan, StreamHandle stream) : plan_(plan), stream_(stream) {}
+
+  Status zero(DeviceAddress pointer, std::int64_t bytes) override {
+    // The region is padded to 256 bytes: rounding up to words stays inside.
+    return fill_words(pointer, 0, static_cast<std::size_t>((bytes + 3) / 4), stream_);
+  }
+
+  Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
+    return plan_.kernels_[index].launch(stream_, blocks, arguments);
+  }
+
+ private:
+  const DevicePlan& plan_;
+  StreamHandle stream_;
+};
+
+Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context& context) {
+  if (Status status = context.make_current(); !status) return status.error();
+  Result<PlanArguments> arguments = PlanArguments::make(*compiled.cell, compiled.problem, compiled.plan);
+  if (!arguments) return arguments.error();
+  Result<Module> module = Module::load(compiled.cubin);
+  if (!module) return module.error();
+  const Result<DeviceInfo> device = device_info(context.ordinal());
+  if (!device) return device.error();
+  DevicePlan plan(std::move(module).value(), std::move(arguments).value());
+  for (const schedule::Launch& launch : compiled.plan.launches) {
+    Result<LoadedKernel> kernel = LoadedKernel::load(plan.module_, launch.kernel, *device);
+    if (!kernel) return kernel.error();
+    plan.kernels_.push_back(std::move(kernel).value());
+    if (launch.kernel.status >= 0) plan.waits_ += (plan.waits_.empty() ? "" : ", ") + launch.kernel.name;
+  }
+  if (!plan.waits_.empty()) {
+    Result<StatusWord> status = StatusWord::make();
+    if (!status) return status.error();
+    plan.status_ = std::move(status).value();
+    plan.arguments_.set_status(plan.status_->address());
+  }
+  if (plan.arguments_.has_steps()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
+  return plan;
+}
+
+Status DevicePlan::check() const {
+  if (!status_ || status_->take() == 0) return success();
+  return Error{
+      ErrorKind::Device,
+      fmt::format("threads of {} waited more than 4 s for each other and gave up; the results of that "
+                  "launch are wrong",
+                  waits_),
+      "a debugger or a machine that was suspended does that; if it comes again, choose another plan "
+      "(--strategy, --param) and report this one"};
+}
+
+Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
+                          std::int64_t time) const {
+  if (Status status = check(); !status) return status;
+  const auto work = [&](StreamHandle on) {
+    DriverSink sink(*this, on);
+    return arguments_.launch(sink, bindings, batch, time);
+  };
+  if (graphs_ == nullptr || arguments_.starts(time) > kMostGraphed) return work(stream);
+  const Result<bool> capturing = is_capturing(stream);
+  if (!capturing) return capturing.error();
+  if (*capturing) return work(stream);
+  return graphs_->run(stream, key_of(bindings, batch, time), work);
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,199 @@
+// Pieces of the emitted text: literals, names, comments, what is left out.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "compiler/backend/cuda/emit.h"
+#include "compiler/backend/cuda/expressions.h"
+#include "compiler/backend/cuda/math_table.h"
+#include "compiler/backend/cuda/statements.h"
+#include "tests/backend/cuda/kernels.h"
+
+namespace rondo::backend::cuda {
+namespace {
+
+using namespace kernel;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CudaText, FloatLiteralsReadBackAsTheSameFloat) {
+  for (float value : {0.1f, 1.0f / 3, 1e-45f, 1.17549435e-38f, 16777217.0f, 3.4028235e38f, -7.5e-10f}) {
+    const std::string text = float_literal(static_cast<double>(value)).text;
+    EXPECT_EQ(text.back(), 'f');
+    EXPECT_EQ(std::strtof(text.c_str(), nullptr), value) << text;
+  }
+  EXPECT_EQ(float_literal(1).text, "1.0f");
+  EXPECT_EQ(float_literal(1e30).text, "1e+30f");
+  EXPECT_EQ(float_literal(1e300).text, "__int_as_float(0x7f800000)");
+  EXPECT_EQ(float_literal(-std::numeric_limits<double>::infinity()).text, "__int_as_float(0xff800000)");
+}
+
+TEST(CudaText, IntegerLiterals) {
+  EXPECT_EQ(integer_literal(-3, false).text, "-3");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int32_t>::min(), false).text, "-2147483647 - 1");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int64_t>::min(), true).text,
+            "-9223372036854775807LL - 1");
+  EXPECT_EQ(integer_literal(std::numeric_limits<std::int32_t>::min(), true).text, "-2147483648LL");
+}
+
+TEST(CudaText, EveryOpHasItsRow) {
+  for (int op = 0; op < scalar::kOpCount; ++op) {
+    const MathText& row = math_text(static_cast<scalar::Op>(op));
+    EXPECT_EQ(row.op, static_cast<scalar::Op>(op));
+    EXPECT_FALSE(row.fast.text.empty());
+    EXPECT_FALSE(row.accurate.text.empty());
+  }
+}
+
+TEST(CudaText, NamesAreValidAndDistinct) {
+  Kernel kernel;
+  kernel.name = "k";
+  for (const char* name : {"while", "while_", "h'", "h_", "2x", "", "__a", "threadIdx", "load_bf16x4",
+                           "tanh_approx", "linux", "k"})
+    kernel.registers.push_back({name, Type::F32});
+  const Names names(kernel);
+  const std::vector<std::string> expected = {
+      "while_", "while__",    "h_",           "h__",          "v2x",    "v",
+      "v_a",    "threadIdx_", "load_bf16x4_", "tanh_approx_", "linux_", "k_"};
+  for (int i = 0; i < static_cast<int>(expected.size()); ++i)
+    EXPECT_EQ(names.reg(i), expected[static_cast<std::size_t>(i)]);
+}
+
+TEST(CudaText, CommentsCannotSwallowCode) {
+  EXPECT_EQ(comment_lines("one\ntwo \\\n\nlast\\", "  "), "  // one\n  // two \\.\n  //\n  // last\\.\n");
+}
+
+TEST(CudaText, OnlyWhatIsUsedIsPrinted) {
+  Builder b("k", 32);
+  const Memory y = b.output("y", Storage::F32);
+  b.named("kUnused", 3);
+  b.store(y[b.thread()], b.real(1));
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* absent : {"kUnused", "block_x", "shared_memory", "__device__", "i64", "bf16"})
+    EXPECT_FALSE(contains(text, absent)) << absent << "\n" << text;
+}
+
+TEST(CudaText, KernelsShareTheirHelpers) {
+  const Kernel a = testing::axpy(), b = testing::every_access();
+  const std::string text = emit({&a, &b});
+  EXPECT_EQ(text.find("float bf16_to_float(bf16 x)"), text.rfind("float bf16_to_float(bf16 x)"));
+  EXPECT_LT(text.find("axpy("), text.find("every_access("));
+  EXPECT_EQ(emit({}), "");
+}
+
+// What another block writes must be loaded after the wait for it: `restrict` would allow otherwise.
+TEST(CudaText, BuffersOfKernelsWhoseBlocksMeetAreNotRestrict) {
+  const auto text = [](int cluster, bool cooperative) {
+    Builder b("k", 32);
+    b.set_cluster(cluster);
+    if (cooperative) b.set_cooperative();
+    const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+    b.store(y[b.thread()], b.load("v", x[b.thread()]));
+    const Kernel kernel = b.finish();
+    return emit({&kernel});
+  };
+  EXPECT_TRUE(contains(text(1, false), "float* __restrict__ y)"));
+  for (const auto& [cluster, cooperative] : {std::pair{1, true}, {4, false}, {4, true}}) {
+    EXPECT_TRUE(contains(text(cluster, cooperative), "const float* __restrict__ x,"));
+    EXPECT_TRUE(contains(text(cluster, cooperative), "float* y)"));
+  }
+  EXPECT_TRUE(contains(text(4, false), "void __cluster_dims__(4, 1, 1) __launch_bounds__(32, 1) k("));
+  EXPECT_FALSE(contains(text(1, true), "__cluster_dims__"));
+}
+
+TEST(CudaText, MbarriersAreInitialisedBeforeTheBody) {
+  const auto text = [](int cluster) {
+    Builder b("k", 32);
+    b.set_cluster(cluster);
+    b.shared("tile", Storage::F32, 3);
+    const Mbarrier one = b.mbarrier("one", 1, 32, "a comment"), many = b.mbarrier("mbarrier_wait", 3, 5);
+    b.arrive(one, b.constant(0));
+    b.wait(many, b.constant(2), b.constant(1));
+    const Kernel kernel = b.finish();
+    return emit({&kernel});
+  };
+  const std::string setup =
+      "  if (threadIdx.x == 0) {\n    mbarrier_init(&one[0], 32);\n"
+      "    for (int i = 0; i < 3; ++i) mbarrier_init(&mbarrier_wait_[i], 5);\n";
+  EXPECT_TRUE(contains(text(1), setup + "  }\n  __syncthreads();\n\n  mbarrier_arrive(&one[0]);\n"
+                                        "  mbarrier_wait(&mbarrier_wait_[2], 1, nullptr);\n}\n"))
+      << text(1);
+  EXPECT_TRUE(contains(text(1), "mbarrier* const one = reinterpret_cast<mbarrier*>(shared_memory + 16); "));
+  EXPECT_TRUE(contains(text(1), "// a comment\n"));
+  EXPECT_TRUE(contains(text(2), setup + "    publish_mbarriers();\n  }\n  cluster_barrier();\n\n"
+                                        "  mbarrier_arrive(&one[0]);\n"
+                                        "  mbarrier_wait(&mbarrier_wait_[2], 1, nullptr);\n"))
+      << text(2);
+}
+
+// Only what other blocks signal is waited for with what they did before.
+TEST(CudaText, WaitsForOtherBlocksAndForTheOwn) {
+  Builder b("k", 32);
+  b.set_cluster(2);
+  const Memory shared = b.shared("values", Storage::F32, 64);
+  const Mbarrier own = b.mbarrier("own", 1, 32), arrived = b.mbarrier("arrived", 1, 32),
+                 sent = b.mbarrier("sent", 1, 32);
+  const Value zero = b.constant(0), other = b.constant(1) - b.cluster_rank();
+  b.arrive(own, zero);
+  b.if_(b.thread() >= 0, [&] { b.arrive(arrived, zero, other); });
+  b.expect(sent, zero, b.constant(4));
+  b.for_("i", 0, 1, 1, [&](Value) { b.store_async(shared[b.thread()], {b.real(1)}, other, sent, zero); });
+  for (const Mbarrier& barrier : {own, arrived, sent}) b.wait(barrier, zero, zero);
+  b.cluster_barrier();
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* call :
+       {" mbarrier_wait(&own[0]", " mbarrier_wait_cluster(&arrived[0]", " mbarrier_wait_cluster(&sent[0]"})
+    EXPECT_TRUE(contains(text, call)) << call;
+}
+
+// Too many arrivals at a phase that never completes are an error of the hardware, not a status.
+TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
+  Builder b("k", 32);
+  b.set_cluster(2);
+  b.set_status(b.output("status", Storage::I32));
+  const Mbarrier ready = b.mbarrier("ready", 1, 1);
+  b.wait(ready, b.constant(0), b.constant(0));
+  b.expect(ready, b.constant(0), b.constant(64));
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(contains(text, "  bool in_vain = false;\n")) << text;
+  EXPECT_TRUE(contains(text,
+                       "  in_vain |= mbarrier_wait(&ready[0], 0, status);\n"
+                       "  if (!in_vain) mbarrier_expect(&ready[0], 64);\n"))
+      << text;
+}
+
+// __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.
+TEST(CudaText, BuffersAlsoWrittenAreLoadedPlainly) {
+  Builder b("k", 32);
+  const Memory y = b.output("y", Storage::F32);
+  b.store(y[b.thread()], b.real(1), CacheHint::Streaming);
+  b.store(y[b.thread()], b.load("v", y[b.thread()], CacheHint::Streaming));
+  const Kernel kernel = b.finish();
+  EXPECT_TRUE(contains(emit({&kernel}), "const float v = y[thread_x];"));
+  EXPECT_TRUE(contains(emit({&kernel}), "__stcs(&y[thread_x], 1.0f);"));
+}
+
+// One instruction for all who wait at a barrier, or one of any place where two roles wait.
+TEST(CudaText, NamedBarriersOfOnePlaceAndOfTwo) {
+  kernel::Builder b("k", 64);
+  b.named_barrier(1, 64);
+  b.if_(
+      b.thread() < 32, [&] { b.named_barrier(2, 64), b.named_barrier(3, 64, false); },
+      [&] { b.named_barrier(2, 64), b.named_barrier(3, 64); });
+  const kernel::Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  for (const char* call : {" named_barrier<1, 64>();", " named_barrier_any<2, 64>();",
+                           " named_barrier_arrive<3, 64>();", " named_barrier<3, 64>();"})
+    EXPECT_NE(text.find(call), std::string::npos) << call;
+  EXPECT_EQ(text.find("named_barrier<2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo::backend::cuda

@@ -1,0 +1,277 @@
+#include "runtime/choice/choose.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "compiler/step/clip.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/plan.h"
+#include "tests/runtime/plan/cells.h"
+
+namespace rondo::runtime {
+namespace {
+
+using schedule::Pass;
+
+class Choosing : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("choose-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
+    db::Device device;
+    device.key = profile_.key;
+    device.name = profile_.name;
+    ASSERT_TRUE(database_->put_device(device).ok());
+    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
+    options_.database = database_.get();
+  }
+  void TearDown() override {
+    database_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms) {
+    const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
+    ASSERT_TRUE(id.ok()) << id.error().message;
+    db::Trial trial;
+    trial.strategy = "stream";
+    trial.parameters = parameters_to_json(parameters);
+    trial.verified = true;
+    trial.median_ms = ms;
+    trial.cubin_key = "abc";
+    const auto recorded = database_->record_trial(*id, trial);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
+  }
+  schedule::Parameters parameters() const { return testing::stream_parameters(cell_, problem_); }
+  Choice chosen(const schedule::Problem& problem) {
+    Result<Choice> choice = choose(cell_, problem, profile_, options_);
+    EXPECT_TRUE(choice.ok()) << choice.error().message;
+    return choice.ok() ? *choice : Choice{};
+  }
+
+  step::Cell cell_ = testing::library_cell("paragru");
+  target::Profile profile_ = target::find_profile("h200").value();
+  schedule::Problem problem_ = testing::problem_of(Pass::Forward);
+  std::filesystem::path folder_;
+  std::unique_ptr<db::Database> database_;
+  ChooseOptions options_;
+};
+
+TEST_F(Choosing, TakesTheTunedBestOfExactlyThisProblem) {
+  schedule::Problem other = problem_;
+  other.sizes.time = 4096;
+  schedule::Parameters far = parameters();
+  far["stages"] = 4;
+  store_best(other, far, 2);
+  store_best(problem_, parameters(), 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choice.parameters, parameters());
+  EXPECT_EQ(choice.cubin_key, "abc");
+  EXPECT_DOUBLE_EQ(choice.expected_ms, 1);
+}
+
+TEST_F(Choosing, ElseTheNearestTuned) {
+  for (const std::int64_t time : {256, 65536}) {
+    schedule::Problem other = problem_;
+    other.sizes.time = time;
+    schedule::Parameters changed = parameters();
+    changed["stages"] = time == 256 ? 4 : 2;
+    store_best(other, changed, 1);
+  }
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Nearest);
+  EXPECT_EQ(choice.parameters.at("stages"), 4);
+  EXPECT_NE(choice.note.find("T=256"), std::string::npos) << choice.note;
+}
+
+TEST_F(Choosing, ElseTheModelsBest) {
+  schedule::Problem other = problem_;
+  other.pass = Pass::Backward;
+  store_best(other, parameters(), 1);  // of another pass: no help
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
+  EXPECT_EQ(choice.parameters, ranked_candidates(cell_, problem_, profile_)->front().parameters);
+  EXPECT_GT(choice.expected_ms, 0);
+}
+
+TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
+  schedule::Parameters expected = parameters();
+  expected["steps"] = 16;  // the ring that narrow copies have (Stream::space)
+  expected["stages"] = 4;
+  store_best(problem_, expected, 1);
+  options_.alignment = 4;
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_LE(alignment_of(problem_, choice.parameters), 4);
+  for (const auto& [name, value] : expected)
+    EXPECT_TRUE(name == "vector" || choice.parameters.at(name) == value) << name;
+  EXPECT_TRUE(choice.cubin_key.empty()) << "the tuned code is not this variant's";
+  EXPECT_NE(choice.note.find("aligned to 4 bytes"), std::string::npos) << choice.note;
+}
+
+TEST_F(Choosing, AlignmentHoldsForTheModelToo) {
+  options_.database = nullptr;
+  for (const int alignment : {2, 4, 8, 16}) {
+    options_.alignment = alignment;
+    EXPECT_LE(alignment_of(problem_, chosen(problem_).parameters), alignment);
+  }
+}
+
+TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
+  schedule::Parameters strange = parameters();
+  strange["channels"] = 7;
+  store_best(problem_, strange, 1);
+  EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model);
+}
+
+TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
+  const schedule::Parameters now = parameters();
+  EXPECT_EQ(now.at("cluster"), 1);
+  EXPECT_EQ(now.at("stream_stores"), 0);
+  schedule::Parameters before = now;
+  before.erase("cluster");
+  before.erase("stream_stores");
+  store_best(problem_, before, 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choice.parameters, now);
+  EXPECT_TRUE(choice.cubin_key.empty()) << "the code is of another version";
+}
+
+// Few channels leave SMs idle unless time is split among them; with many, waiting for each other costs.
+TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
+  for (const char* name : {"affine", "mingru", "hgrn"})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      schedule::Problem problem = problem_;
+      problem.pass = pass;
+      const auto cluster = [&](std::int64_t batch, std::int64_t time, std::int64_t dim) {
+        problem.sizes = {batch, time, 1, dim};
+        const auto best = best_candidate(testing::library_cell(name), problem, profile_);
+        EXPECT_TRUE(best.ok());
+        return best.ok() ? best->parameters.at("cluster") : 0;
+      };
+      EXPECT_GE(cluster(1, 65536, 1024), 4) << name;
+      for (const std::int64_t time : {4096, 16384, 65536}) EXPECT_EQ(cluster(8, time, 1536), 1) << name;
+    }
+}
+
+// The compiler alone knows what spills: tuning asks it, a choice by the model cannot.
+TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
+  const step::Cell cell = testing::library_cell("mingru");
+  problem_.sizes = {1, 65536, 1, 1024};
+  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  ASSERT_TRUE(ranked.ok());
+  const auto tight = [](const Candidate& candidate) { return candidate.estimate.tight; };
+  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), tight)) << "the tuner tries them";
+  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), tight);
+  ASSERT_NE(safe, ranked->end());
+  for (const Wish& wish : {Wish{}, Wish{"stream", {}}}) {
+    const Result<Choice> choice = choose_with(cell, problem_, profile_, wish);
+    ASSERT_TRUE(choice.ok());
+    EXPECT_EQ(choice->parameters, safe->parameters);
+  }
+  // Asked for by its parameters, it is granted.
+  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), tight);
+  const Result<Choice> granted = choose_with(cell, problem_, profile_, {"stream", asked.parameters});
+  ASSERT_TRUE(granted.ok());
+  EXPECT_EQ(granted->parameters, asked.parameters);
+}
+
+TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
+  const step::Cell cell = testing::library_cell("affine");
+  problem_.sizes = {1, 65536, 1, 1024};
+  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  ASSERT_TRUE(ranked.ok());
+  const auto clustered = std::find_if(ranked->begin(), ranked->end(), [](const Candidate& candidate) {
+    return candidate.parameters.at("cluster") > 1 && candidate.parameters.at("grid") == 0;
+  });
+  ASSERT_NE(clustered, ranked->end());
+  const schedule::Parameters& wanted = clustered->parameters;
+  EXPECT_TRUE(check_candidate(cell, problem_, profile_, "stream", wanted).ok());
+  const target::Profile old = target::find_profile("a100").value();
+  problem_.arch = old.arch();
+  const Status refused = check_candidate(cell, problem_, old, "stream", wanted);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("thread blocks of a cluster (sm_90 and later)"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(Choosing, OverriddenConstantsAreAnotherCell) {
+  const step::Cell cell = testing::cell_from(
+      "cell c(D) {\n  const k = 2\n  input x[D]\n  state h[D]\n  next h = k * h + x\n  output h\n}\n");
+  schedule::Problem changed = problem_;
+  changed.constants["k"] = 3;
+  EXPECT_NE(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+  changed.constants["k"] = 2;
+  EXPECT_EQ(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+}
+
+TEST_F(Choosing, AClipIsAnotherCell) {
+  store_best(problem_, parameters(), 1);
+  ASSERT_EQ(chosen(problem_).origin, ChoiceOrigin::Tuned);
+  const step::Cell plain = cell_;
+  for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}}) {
+    cell_ = step::clipped(plain, clip).value();
+    EXPECT_NE(database_problem(cell_, problem_, profile_).cell,
+              database_problem(plain, problem_, profile_).cell);
+    EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model)
+        << "what is tuned without the bound is not its best";
+  }
+}
+
+// A bound of the gradient changes the backward kernel's text, and with it the cubin's key.
+TEST(PlanOfClippedCell, HasAnotherSource) {
+  const step::Cell plain = testing::library_cell("paragru");
+  const schedule::Problem problem = testing::problem_of(Pass::Backward);
+  std::set<std::string> keys;
+  for (const step::Clip& clip :
+       {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
+    const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
+    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").key.hash());
+  }
+  EXPECT_EQ(keys.size(), 4U);
+}
+
+TEST(Candidates, AreRankedAndLegal) {
+  const step::Cell cell = testing::library_cell("mingru");
+  const schedule::Problem problem = testing::problem_of(Pass::Forward);
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto candidates = ranked_candidates(cell, problem, profile);
+  ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+  EXPECT_GT(candidates->size(), 100u);
+  for (std::size_t i = 1; i < candidates->size(); ++i)
+    ASSERT_LE((*candidates)[i - 1].estimate.seconds, (*candidates)[i].estimate.seconds);
+  for (std::size_t i = 0; i < candidates->size(); i += 97)
+    EXPECT_TRUE(check_candidate(cell, problem, profile, "stream", (*candidates)[i].parameters).ok());
+}
+
+TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
+  const step::Cell cell = testing::cell_from(
+      "cell norm(D) {\n  input x[D]\n  param R[D, D]\n  state h[D]\n  next h = R @ h / sum(x)\n  output "
+      "h\n}\n");
+  const auto candidates =
+      ranked_candidates(cell, testing::problem_of(Pass::Forward), target::find_profile("h200").value());
+  ASSERT_FALSE(candidates.ok());
+  EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
+  for (const char* why : {"stream: the step", "persistent: the step reduces over the head",
+                          "alternating: the step reduces over the head"})
+    EXPECT_NE(candidates.error().message.find(why), std::string::npos) << candidates.error().message;
+}
+
+TEST(Candidates, ImpossibleAlignmentIsExplained) {
+  const auto candidates =
+      ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
+                        target::find_profile("h200").value(), 1);
+  ASSERT_FALSE(candidates.ok());
+  EXPECT_NE(candidates.error().message.find("aligned to 1 bytes"), std::string::npos)
+      << candidates.error().message;
+}
+
+}  // namespace
+}  // namespace rondo::runtime

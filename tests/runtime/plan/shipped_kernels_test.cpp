@@ -1,0 +1,168 @@
+// Every kernel that Rondo chooses by itself for a shipped cell compiles for every architecture it has a
+// profile of, without a register spilled and within what a block of that GPU may use.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "compiler/schedule/strategies.h"
+#include "runtime/choice/choose.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/plan.h"
+#include "runtime/worker/compile_worker.h"
+#include "tests/runtime/plan/cells.h"
+
+namespace rondo::runtime {
+namespace {
+
+using kernel::Storage;
+using schedule::Pass;
+
+constexpr const char* kArchitectures[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
+
+constexpr step::Sizes kManyChannels{.batch = 8, .time = 4096, .heads = 1, .dim = 1536};
+constexpr step::Sizes kLargeHead{.batch = 16, .time = 1024, .heads = 1, .dim = 2048};
+constexpr step::Sizes kFewChannels{.batch = 1, .time = 65536, .heads = 1, .dim = 1024};
+
+// One translation unit, and everything that chose it.
+struct Unit {
+  CompiledPlan plan;
+  target::Limits limits;
+  std::string what;
+};
+
+class ShippedKernels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
+    for (const EmbeddedCell& file : embedded_cells()) cells_.push_back(testing::library_cell(file.name));
+  }
+
+  // The kernels chosen for one problem on one board; equal text is compiled once an architecture.
+  void choose_one(const step::Cell& cell, const step::Sizes& sizes, Storage storage, Pass pass,
+                  const target::Profile& profile, const std::string& strategy = "stream") {
+    schedule::Problem problem;
+    problem.sizes = sizes;
+    problem.storage = storage;
+    problem.math = schedule::default_math(storage);
+    problem.pass = pass;
+    problem.arch = profile.arch();
+    if (!schedule::find_strategy(strategy)->legal(cell, problem).legal) return;
+    served_.insert(cell.name);
+    const std::string what = cell.name + ' ' + kernel::storage_name(problem.storage) + ' ' +
+                             schedule::pass_name(problem.pass) + " B" + std::to_string(problem.sizes.batch) +
+                             " on " + profile.key;
+    const Result<Choice> choice = choose_with(cell, problem, profile, {strategy, {}});
+    ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;
+    Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
+    ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
+    CompiledPlan plan =
+        uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built), "");
+    ++chosen_;
+    const auto [unit, is_new] = places_.emplace(std::pair(problem.arch, plan.source), units_.size());
+    if (is_new)
+      units_.push_back({std::move(plan), profile.limits, what + ", " + schedule::print(choice->parameters)});
+  }
+
+  // All cells, types and passes with many channels, for a board of each architecture; bf16 for every board;
+  // and bf16 with few channels, where the model prefers long unrolled segments, and clusters.
+  void choose_all() {
+    std::set<std::string> archs;
+    for (const target::Profile& profile : target::shipped_profiles()) {
+      const bool first_of_arch = archs.insert(profile.arch()).second;
+      for (const step::Cell& cell : cells_) {
+        for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32}) {
+          if (!first_of_arch && storage != Storage::BF16) continue;
+          for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+            ASSERT_NO_FATAL_FAILURE(choose_one(cell, kManyChannels, storage, pass, profile));
+        }
+        if (!first_of_arch) continue;
+        for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
+          ASSERT_NO_FATAL_FAILURE(choose_one(cell, kFewChannels, Storage::BF16, pass, profile));
+      }
+    }
+  }
+
+  // Heads that no chip holds: one cell in all types and both directions; of the others, one that has several
+  // levels of products and one with many states, in bf16.
+  void choose_alternating() {
+    std::set<std::string> archs;
+    for (const target::Profile& profile : target::shipped_profiles()) {
+      if (!archs.insert(profile.arch()).second) continue;
+      const auto choose = [&](const char* cell, Storage storage, Pass pass) {
+        choose_one(testing::library_cell(cell), kLargeHead, storage, pass, profile, "alternating");
+      };
+      for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
+        for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
+          ASSERT_NO_FATAL_FAILURE(choose("lstm", storage, pass));
+      for (const char* cell : {"mgu", "slstm"})
+        ASSERT_NO_FATAL_FAILURE(choose(cell, Storage::BF16, Pass::Backward));
+    }
+  }
+
+  void compile_all() {
+    CompilePool pool(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
+                     std::chrono::minutes(2));
+    for (std::size_t i = 0; i < units_.size(); ++i)
+      pool.submit(
+          {i, units_[i].plan.source, "rondo_plan.cu", units_[i].plan.problem.arch, plan_compile_flags()});
+    std::size_t compiled = 0;
+    while (auto outcome = pool.next(std::chrono::minutes(3))) {
+      Unit& unit = units_[outcome->id];
+      ASSERT_EQ(outcome->end, CompileEnd::Compiled) << unit.what << ": " << outcome->result.error().message;
+      check(unit, std::move(*outcome->result));
+      ++compiled;
+    }
+    EXPECT_EQ(compiled, units_.size());
+  }
+
+  void check(Unit& unit, CompiledKernel code) const {
+    SCOPED_TRACE(unit.what + " for " + unit.plan.problem.arch);
+    // Spilled registers live in local memory, and the cubin says how much of it each kernel has.
+    const auto resources = read_cubin(code.cubin);
+    ASSERT_TRUE(resources.ok()) << resources.error().message;
+    EXPECT_EQ(resources->size(), unit.plan.plan.launches.size());
+    for (const KernelResources& kernel : *resources) EXPECT_EQ(kernel.stack_bytes, 0) << kernel.name;
+    const Status attached = attach_code(unit.plan, std::move(code));
+    ASSERT_TRUE(attached.ok()) << attached.error().message;
+    EXPECT_EQ(unit.plan.spill_bytes(), 0) << "by the compiler's own report";
+    for (std::size_t i = 0; i < unit.plan.resources.size(); ++i) {
+      const KernelResources& used = unit.plan.resources[i];
+      const int warps = (unit.plan.plan.launches[i].kernel.threads + 31) / 32;
+      EXPECT_LE(used.registers * warps * 32, unit.limits.registers_per_sm) << used.name << ": does not start";
+      EXPECT_LE(used.shared_bytes, unit.limits.shared_per_block) << used.name << ": does not start";
+    }
+  }
+
+  std::vector<step::Cell> cells_;
+  std::set<std::string> served_;
+  std::vector<Unit> units_;
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;  // (architecture, source) -> unit
+  std::size_t chosen_ = 0;
+};
+
+TEST_F(ShippedKernels, CompileEverywhereWithoutSpills) {
+  ASSERT_NO_FATAL_FAILURE(choose_all());
+  for (const char* name :
+       {"affine", "hgrn", "indrnn", "mingru", "minlstm", "paragru", "paralstm", "rglru", "sru"})
+    EXPECT_EQ(served_.count(name), 1u) << name;
+  std::map<std::string, std::size_t> by_arch;
+  for (const Unit& unit : units_) ++by_arch[unit.plan.problem.arch];
+  for (const char* arch : kArchitectures) EXPECT_GT(by_arch[arch], 0u) << arch;
+  std::printf("%zu choices, %zu different sources to compile:", chosen_, units_.size());
+  for (const auto& [arch, count] : by_arch) std::printf(" %s %zu", arch.c_str(), count);
+  std::printf("\n");
+  compile_all();
+}
+
+TEST_F(ShippedKernels, LargeHeadsCompileEverywhereWithoutSpills) {
+  ASSERT_NO_FATAL_FAILURE(choose_alternating());
+  compile_all();
+}
+
+}  // namespace
+}  // namespace rondo::runtime

@@ -1,0 +1,71 @@
+// alternating, forward and backward, in the simulator against the fp64 reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/constraint/solver.h"
+#include "compiler/schedule/strategies.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/persistent/dense_points.h"
+
+namespace rondo::schedule {
+namespace {
+
+const Strategy* const kSimulated = find_strategy("alternating");
+
+void run_all_sizes(Storage storage) {
+  int turn = 0;
+  for (const step::Cell& cell : dense_cells())
+    for (const std::int64_t dim : {1, 40, 72}) {
+      const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 9};
+      ++turn;
+      Case c{kSimulated, cell, {}, {}, {}, false};
+      c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
+      c.problem.storage = storage;
+      c.problem.math = default_math(storage);
+      c.parameters = alternating_point(c.problem, turn);
+      c.reached_states = true;
+      Comparison(std::move(c)).run();
+      if (testing::Test::HasFailure()) return;
+    }
+}
+
+// Points from all over the space, at a size that leaves a tail everywhere.
+void run_points(const char* cell, Storage storage, int wanted) {
+  Case c{kSimulated, cell_named(cell), {}, {}, {}, true};
+  c.problem.sizes = {19, 2, 1, 72};
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.pass = Pass::Backward;  // whose points have all parameters
+  const auto profile = target::find_profile("h200");
+  ASSERT_TRUE(profile);
+  std::vector<Parameters> points;
+  const constraint::System space = kSimulated->space(c.cell, c.problem, *profile);
+  (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
+    Parameters parameters;
+    for (std::size_t i = 0; i < space.names().variables.size(); ++i)
+      parameters[space.names().variables[i].name] = point.values()[i];
+    points.push_back(std::move(parameters));
+    return true;
+  });
+  std::mt19937 rng(5);
+  std::shuffle(points.begin(), points.end(), rng);
+  ASSERT_GE(points.size(), static_cast<std::size_t>(wanted));
+  points.resize(static_cast<std::size_t>(wanted));
+  for (const Parameters& parameters : points) {
+    c.parameters = parameters;
+    Comparison(c).run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(AlternatingSimulated, PointsOfTheSpaceBf16) { run_points("lstm", Storage::BF16, 6); }
+TEST(AlternatingSimulated, PointsOfTheSpaceFp32) { run_points("mgu", Storage::F32, 6); }
+
+TEST(AlternatingSimulated, Bf16) { run_all_sizes(Storage::BF16); }
+TEST(AlternatingSimulated, Fp16) { run_all_sizes(Storage::F16); }
+TEST(AlternatingSimulated, Fp32) { run_all_sizes(Storage::F32); }
+
+}  // namespace
+}  // namespace rondo::schedule

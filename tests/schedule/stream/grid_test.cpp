@@ -1,0 +1,46 @@
+// stream among blocks of the grid: what the exchange of maps through global memory rests on.
+#include "compiler/schedule/stream/grid.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/schedule/stream/strategy.h"
+#include "tests/schedule/stream/damage.h"
+
+namespace rondo::schedule {
+namespace {
+
+Parameters in_grid() {
+  Parameters parameters = stream_in_cluster_of_two(8, true);
+  parameters["grid"] = 1;
+  return parameters;
+}
+
+TEST(StreamGrid, IsCleanAsBuilt) {
+  const AffineLaunch built = affine_launch(in_grid());
+  EXPECT_TRUE(built.launch.kernel.cooperative);
+  expect_clean(built);
+}
+
+TEST(StreamGrid, AMapThatIsNotSentIsADeadlock) {
+  expect_reported(
+      affine_launch(in_grid()), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock,
+      "exchange[");
+}
+
+// What a launch before has left looks as if it had come.
+TEST(StreamGrid, WordsAreClearedBeforeTheyAreSent) {
+  Problem problem;
+  problem.sizes = {3, kTime, 1, kDim};
+  const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, in_grid());
+  ASSERT_EQ(plan.launches.size(), 2U);
+  EXPECT_EQ(plan.launches[0].kernel.name, "affine_clear_exchange");
+  // 7 batch rows, in rounds of two blocks and 16 steps; a pair of entries for each block and channel.
+  EXPECT_EQ(plan.exchange.elements(7, kTime), 7 * 4 * (2 * kDim * 2));
+  EXPECT_EQ(grid_blocks(plan.launches[0], 7, kTime), 7 * 4);
+  // Three batch rows at once, for that is what the choice was made for.
+  const std::vector<LaunchPart> parts = launch_parts(plan.launches[1], 7, kTime);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[2].first_tile, 6);
+  EXPECT_EQ(parts[2].blocks, 2);
+}
+
+}  // namespace
+}  // namespace rondo::schedule

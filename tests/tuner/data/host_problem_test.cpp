@@ -1,0 +1,166 @@
+// Test data and storage conversion: what every verification stands on.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "compiler/scalar/storage.h"
+#include "runtime/plan/tensor_layout.h"
+#include "tests/runtime/plan/cells.h"
+#include "tuner/data/host_problem.h"
+
+namespace rondo::runtime {
+namespace {
+
+using kernel::Storage;
+using schedule::Pass;
+
+TEST(StorageCodec, Bf16RoundsToNearestEven) {
+  EXPECT_EQ(half_bits(Storage::BF16, 1.0f), 0x3F80);
+  EXPECT_EQ(half_bits(Storage::BF16, 1.0f + 0x1p-8f), 0x3F80) << "a tie goes to even";
+  EXPECT_EQ(half_bits(Storage::BF16, 1.0f + 0x3p-8f), 0x3F82) << "a tie goes to even";
+  EXPECT_EQ(half_bits(Storage::BF16, 1.0f + 0x1p-8f + 0x1p-20f), 0x3F81);
+  EXPECT_EQ(half_bits(Storage::BF16, std::numeric_limits<float>::max()), 0x7F80) << "rounds to infinity";
+  EXPECT_TRUE(std::isnan(half_value(Storage::BF16, half_bits(Storage::BF16, std::nanf("")))));
+}
+
+TEST(StorageCodec, Fp16KnownValues) {
+  EXPECT_EQ(half_bits(Storage::F16, 1.0f), 0x3C00);
+  EXPECT_EQ(half_bits(Storage::F16, -2.0f), 0xC000);
+  EXPECT_EQ(half_bits(Storage::F16, 65504.0f), 0x7BFF);
+  EXPECT_EQ(half_bits(Storage::F16, 65519.9f), 0x7BFF);
+  EXPECT_EQ(half_bits(Storage::F16, 65520.0f), 0x7C00);
+  EXPECT_EQ(half_bits(Storage::F16, 0x1p-24f), 0x0001);
+  EXPECT_EQ(half_bits(Storage::F16, 0x1p-25f), 0x0000) << "a tie goes to even";
+  EXPECT_EQ(half_bits(Storage::F16, 0x1.8p-24f), 0x0002) << "a tie goes to even";
+  EXPECT_EQ(half_bits(Storage::F16, 0x1.ff8p-15f), 0x03FF);
+  EXPECT_EQ(half_bits(Storage::F16, 0x1p-14f), 0x0400);
+  EXPECT_EQ(half_bits(Storage::F16, -0.0f), 0x8000);
+  EXPECT_EQ(half_bits(Storage::F16, 1.0f + 0x1p-11f), 0x3C00) << "a tie goes to even";
+}
+
+TEST(StorageCodec, EveryFp16AndBf16SurvivesTheTrip) {
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto pattern = static_cast<std::uint16_t>(bits);
+    const float half = half_value(Storage::F16, pattern);
+    const float brain = half_value(Storage::BF16, pattern);
+    if (!std::isnan(half)) {
+      ASSERT_EQ(half_bits(Storage::F16, half), pattern);
+    }
+    if (!std::isnan(brain)) {
+      ASSERT_EQ(half_bits(Storage::BF16, brain), pattern);
+    }
+  }
+}
+
+// Halfway points and their neighbours, against a search for the nearest of all fp16 values.
+TEST(StorageCodec, Fp16IsTheNearestValue) {
+  for (std::uint16_t bits = 0; bits + 1 < 0x7C00; bits = static_cast<std::uint16_t>(bits + 7)) {
+    const float below = half_value(Storage::F16, bits);
+    const float above = half_value(Storage::F16, static_cast<std::uint16_t>(bits + 1));
+    const float middle = below + (above - below) / 2;
+    ASSERT_EQ(half_bits(Storage::F16, std::nextafter(middle, 0.0f)), bits);
+    ASSERT_EQ(half_bits(Storage::F16, std::nextafter(middle, 1e9f)), bits + 1);
+    ASSERT_EQ(half_bits(Storage::F16, middle), bits % 2 == 0 ? bits : bits + 1);
+  }
+}
+
+TEST(StorageCodec, PoisonIsNanInEveryType) {
+  const std::byte poison[4] = {std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}};
+  for (const Storage storage : {Storage::F32, Storage::BF16, Storage::F16}) {
+    EXPECT_TRUE(is_poison(storage, poison));
+    EXPECT_TRUE(std::isnan(decode(storage, poison)));
+  }
+}
+
+TEST(HostProblem, IsSeededScaledAndRounded) {
+  const step::Cell cell = testing::library_cell("lstm");
+  const schedule::Problem problem = testing::problem_of(Pass::Backward, 16);
+  const step::Sizes sizes{2, 5, 2, 16};
+  const auto a = random_problem(cell, problem, sizes, {7, true}).value();
+  const auto b = random_problem(cell, problem, sizes, {7, true}).value();
+  const auto c = random_problem(cell, problem, sizes, {8, true}).value();
+  EXPECT_EQ(a.forward.inputs, b.forward.inputs);
+  EXPECT_NE(a.forward.inputs, c.forward.inputs);
+  EXPECT_EQ(a.forward.inputs.at("x").size(), 2u * 5 * 2 * 4 * 16);
+  double largest = 0;
+  for (const double value : a.forward.inputs.at("x")) {
+    EXPECT_EQ(value, static_cast<double>(round_to(Storage::BF16, static_cast<float>(value))));
+    largest = std::max(largest, std::abs(value));
+  }
+  EXPECT_GT(largest, 0.9);
+  for (const double value : a.forward.params.at("R")) EXPECT_LE(std::abs(value), 0.25);
+  EXPECT_EQ(a.loss.last_states.size(), 2u);
+  EXPECT_EQ(a.forward.initial_states.at("c").size(), 2u * 2 * 16);
+}
+
+TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
+  for (const EmbeddedCell& embedded : embedded_cells()) {
+    const step::Cell cell = testing::library_cell(embedded.name);
+    const schedule::Problem problem = testing::problem_of(Pass::Backward, 8);
+    const auto data = random_problem(cell, problem, {2, 33, 1, 8});
+    ASSERT_TRUE(data.ok()) << embedded.name << ": " << data.error().message;
+    const auto exact = run_reference(cell, problem, *data);
+    ASSERT_TRUE(exact.ok()) << embedded.name << ": " << exact.error().message;
+    const auto loop = run_plain_loop(cell, problem, *data);
+    ASSERT_TRUE(loop.ok()) << embedded.name << ": " << loop.error().message;
+    for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
+                                &exact->backward.params})
+      for (const auto& [name, values] : *results)
+        for (const double value : values) ASSERT_TRUE(std::isfinite(value)) << embedded.name << " " << name;
+  }
+}
+
+// Products in tf32 have a loop of their own, with the error of tf32 (half a unit of 10 bits an operand); what
+// is no product, and what it is compared with, stays the same.
+TEST(HostProblem, TheLoopRoundsProductsToTf32WhereTheyAre) {
+  for (const char* name : {"lstm", "mingru"}) {
+    const step::Cell cell = testing::library_cell(name);
+    schedule::Problem problem = testing::problem_of(Pass::Backward, 64, Storage::F32);
+    const auto data = random_problem(cell, problem, {3, 9, 1, 64}, {});
+    ASSERT_TRUE(data.ok()) << data.error().message;
+    const auto exact = run_reference(cell, problem, *data);
+    const auto loop = run_plain_loop(cell, problem, *data);
+    problem.math = kernel::Math::Tf32;
+    const auto same = run_reference(cell, problem, *data);
+    const auto tf32 = run_plain_loop(cell, problem, *data);
+    ASSERT_TRUE(exact.ok() && loop.ok() && same.ok() && tf32.ok());
+    EXPECT_EQ(exact->forward.outputs, same->forward.outputs);
+    const auto error = [&](const step::TensorMap<float>& got, const step::TensorMap<double>& want) {
+      double worst = 0;
+      for (const auto& [tensor, values] : want)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          worst = std::max(worst, std::abs(static_cast<double>(got.at(tensor)[i]) - values[i]));
+      return worst;
+    };
+    const double forward = error(tf32->forward.outputs, exact->forward.outputs);
+    const double backward = error(tf32->backward.inputs, exact->backward.inputs);
+    if (std::string(name) == "mingru") {
+      EXPECT_EQ(tf32->forward.outputs, loop->forward.outputs) << "it has no product";
+      continue;
+    }
+    for (const double worst : {forward, backward}) {
+      EXPECT_GT(worst, 0x1p-18);
+      EXPECT_LT(worst, 0x1p-6);
+    }
+    EXPECT_LT(error(loop->forward.outputs, exact->forward.outputs), forward / 16);
+    EXPECT_LT(error(loop->backward.inputs, exact->backward.inputs), backward / 16);
+  }
+}
+
+TEST(TensorLayout, SizesFollowTheLayouts) {
+  const step::Cell cell = testing::library_cell("lstm");
+  const step::Sizes sizes{3, 5, 2, 16};
+  using schedule::Role;
+  const int x = *cell.find("x"), r = *cell.find("R"), h = cell.of_kind(step::TensorKind::State).at(0);
+  EXPECT_EQ(unit_elements({Role::Input, x}, cell, sizes), 2 * 4 * 16);
+  EXPECT_EQ(total_elements({Role::Input, x}, cell, sizes), 3 * 5 * 2 * 4 * 16);
+  EXPECT_EQ(total_elements({Role::ParamGradient, r}, cell, sizes), 2 * 4 * 16 * 16);
+  EXPECT_EQ(total_elements({Role::LastState, h}, cell, sizes), 3 * 2 * 16);
+  EXPECT_EQ(dense_strides({Role::Input, x}, cell, sizes), (Strides{5 * 128, 128}));
+  EXPECT_EQ(shape_text({Role::Input, x}, cell), "[B, T, H, 4, D]");
+  EXPECT_EQ(shape_text({Role::Param, r}, cell), "[H, 4, D, D]");
+  EXPECT_EQ(shape_text({Role::InitialState, h}, cell), "[B, H, 1, D]");
+}
+
+}  // namespace
+}  // namespace rondo::runtime

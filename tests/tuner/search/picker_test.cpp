@@ -1,0 +1,58 @@
+#include "tuner/search/picker.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/tuner/search/landscape.h"
+
+namespace rondo::tuner {
+namespace {
+
+TEST(Picker, GivesEveryCandidateOnceTheModelsFavouritesFirst) {
+  const testing::Landscape land = testing::synthetic(1, 0.2);
+  Picker picker(land.candidates);
+  std::set<std::size_t> seen;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto next = picker.next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(*next, i);
+    seen.insert(*next);
+  }
+  while (const auto next = picker.next()) EXPECT_TRUE(seen.insert(*next).second);
+  EXPECT_EQ(seen.size(), land.candidates.size());
+  EXPECT_EQ(picker.given(), land.candidates.size());
+}
+
+TEST(Picker, TriesEveryValueOfEveryParameterEarly) {
+  const testing::Landscape land = testing::synthetic(2, 0.2);
+  Picker picker(land.candidates);
+  std::map<std::string, std::set<std::int64_t>> all, early;
+  for (const auto& candidate : land.candidates)
+    for (const auto& [name, value] : candidate.parameters) all[name].insert(value);
+  for (int i = 0; i < 300; ++i)
+    for (const auto& [name, value] : land.candidates[*picker.next()].parameters) early[name].insert(value);
+  EXPECT_EQ(all, early);
+}
+
+TEST(Picker, WalksToTheNeighboursOfTheBest) {
+  const std::vector<runtime::Candidate> line = testing::line(1000);
+  Picker picker(line);
+  for (int i = 0; i < 8; ++i) picker.measured(*picker.next(), 1);
+  EXPECT_TRUE(picker.local_optimum());
+  picker.measured(500, 0.1);  // as if something far out had turned out fast
+  EXPECT_FALSE(picker.local_optimum());
+  std::set<std::size_t> next;
+  for (int i = 0; i < 8; ++i) next.insert(*picker.next());
+  EXPECT_TRUE(next.count(499) == 1 && next.count(501) == 1);
+  EXPECT_TRUE(picker.local_optimum());
+}
+
+TEST(Picker, AnEmptySpaceGivesNothing) {
+  const std::vector<runtime::Candidate> none;
+  Picker picker(none);
+  EXPECT_FALSE(picker.next());
+}
+
+}  // namespace
+}  // namespace rondo::tuner

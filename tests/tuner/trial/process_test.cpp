@@ -1,0 +1,281 @@
+// Trials in a worker process, with fakes that hang, crash and fail.
+#include "tuner/trial/process.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/clip.h"
+#include "compiler/step/simplify.h"
+#include "tests/runtime/plan/cells.h"
+#include "tests/tuner/search/landscape.h"
+#include "tuner/trial/message.h"
+#include "tuner/tune/tune.h"
+
+namespace rondo::tuner {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+using db::TrialStatus;
+
+TrialPlan plan(std::size_t candidate, std::string_view what) {
+  return {candidate, "stream", {{"steps", 8}}, what};
+}
+
+TrialSetup setup_of(std::uint64_t seed = 1) {
+  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward), 1 << 20,
+          seed};
+}
+
+bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
+
+class TrialsInAProcess : public ::testing::Test {
+ protected:
+  static TrialProcessOptions options() {
+    TrialProcessOptions result;
+    result.limit = 500ms;
+    result.setup_limit = 20s;
+    return result;
+  }
+  double pid_of(std::size_t candidate) {
+    const auto seconds = trials_.run(plan(candidate, "good"), 3, 1e-3);
+    EXPECT_TRUE(seconds.ok()) << seconds.error().message;
+    return seconds ? seconds->at(2) : 0;
+  }
+  TrialProcess trials_{setup_of(), options()};
+};
+
+TEST_F(TrialsInAProcess, OneWorkerServesTheWholeRun) {
+  ASSERT_TRUE(trials_.start().ok());
+  const double pid = pid_of(1);
+  EXPECT_NE(pid, ::getpid());
+  EXPECT_EQ(*trials_.copy_bandwidth(), 4e12);
+  EXPECT_TRUE(trials_.verify(plan(1, "good")).ok());
+  const auto round = trials_.round({plan(1, "good"), plan(2, "good")});
+  ASSERT_TRUE(round.ok()) << round.error().message;
+  EXPECT_EQ(*round, (std::vector<double>{pid, pid}));
+  EXPECT_EQ(trials_.run(plan(3, "known"), 1, 0)->at(0), 3);
+  trials_.drop(2);
+  EXPECT_EQ(trials_.run(plan(3, "known"), 1, 0)->at(0), 2);
+  EXPECT_EQ(trials_.started(), 1);
+}
+
+TEST_F(TrialsInAProcess, ErrorsLeaveTheWorkerAlone) {
+  const double pid = pid_of(1);
+  const auto failed = trials_.run(plan(2, "error"), 1, 0);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::Device);
+  EXPECT_EQ(failed.error().message, "an illegal memory access was encountered");
+  EXPECT_EQ(failed.error().hint, "as planted");
+  EXPECT_EQ(trials_.verify(plan(3, "wrong")).error().kind, ErrorKind::Wrong);
+  EXPECT_EQ(pid_of(1), pid);
+}
+
+TEST_F(TrialsInAProcess, AHangIsKilledAndTheNextTrialRuns) {
+  const double pid = pid_of(1);
+  const auto begin = SteadyClock::now();
+  const auto hung = trials_.run(plan(2, "hang"), 1, 0);
+  EXPECT_LT(SteadyClock::now() - begin, 5s);
+  ASSERT_FALSE(hung.ok());
+  EXPECT_EQ(hung.error().kind, ErrorKind::Cancelled);
+  EXPECT_EQ(hung.error().message.rfind("timeout: ", 0), 0U) << hung.error().message;
+  EXPECT_NE(hung.error().message.find("500 ms"), std::string::npos);
+  EXPECT_TRUE(trials_.alive());
+  EXPECT_TRUE(no_children_left()) << "the killed worker was not reaped";
+  EXPECT_NE(pid_of(1), pid) << "the candidate's code must reach the new worker too";
+  EXPECT_EQ(trials_.started(), 2);
+}
+
+TEST_F(TrialsInAProcess, ACrashSaysHowAndTheNextTrialRuns) {
+  for (const auto& [what, how] : {std::pair{"segfault", "signal 11"}, std::pair{"exit", "exit status 7"}}) {
+    const double pid = pid_of(1);
+    const auto crashed = trials_.run(plan(2, what), 1, 0);
+    ASSERT_FALSE(crashed.ok());
+    EXPECT_EQ(crashed.error().kind, ErrorKind::Device);
+    EXPECT_NE(crashed.error().message.find(how), std::string::npos) << crashed.error().message;
+    EXPECT_TRUE(trials_.alive());
+    EXPECT_NE(pid_of(1), pid);
+  }
+}
+
+TEST_F(TrialsInAProcess, ABrokenContextGetsANewWorker) {
+  const double pid = pid_of(1);
+  EXPECT_EQ(trials_.run(plan(2, "lost"), 1, 0).error().kind, ErrorKind::Device);
+  EXPECT_TRUE(trials_.alive());
+  EXPECT_NE(pid_of(1), pid);
+}
+
+TEST_F(TrialsInAProcess, CancellingStopsATrialAtOnce) {
+  std::atomic<bool> cancel = false;
+  TrialProcessOptions long_trials = options();
+  long_trials.limit = 60s;
+  long_trials.cancel = &cancel;
+  TrialProcess trials(setup_of(), long_trials);
+  ASSERT_TRUE(trials.start().ok());
+  std::thread user([&] {
+    std::this_thread::sleep_for(200ms);
+    cancel = true;
+  });
+  const auto begin = SteadyClock::now();
+  const auto stopped = trials.run(plan(1, "hang"), 1, 0);
+  user.join();
+  EXPECT_LT(SteadyClock::now() - begin, 5s);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::Cancelled);
+  EXPECT_EQ(stopped.error().message.find("timeout"), std::string::npos);
+  EXPECT_TRUE(no_children_left());
+  EXPECT_EQ(trials.run(plan(1, "good"), 1, 0).error().kind, ErrorKind::Cancelled)
+      << "and the next does not begin";
+}
+
+TEST(TrialProcessStart, ErrorsOfTheSetUpAreItsOwn) {
+  TrialProcess short_of_memory(setup_of(13), {});
+  const Status status = short_of_memory.start();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "out of memory");
+  EXPECT_TRUE(short_of_memory.refused());
+  TrialProcess crashing(setup_of(14), {});
+  EXPECT_NE(crashing.start().error().message.find("exit status 3"), std::string::npos);
+  EXPECT_FALSE(crashing.refused()) << "it crashed: not to be tried in this process";
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST(TrialProcessStart, OtherProgramsDoNotServe) {
+  for (const char* program : {"/bin/true", "/nowhere/rondo"}) {
+    TrialProcessOptions options;
+    options.executable = program;
+    TrialProcess trials(setup_of(), options);
+    const Status status = trials.start();
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().kind, ErrorKind::Missing) << status.error().message;
+    EXPECT_NE(status.error().message.find(program), std::string::npos) << status.error().message;
+  }
+}
+
+// A measurer whose compiler is always right, and whose trials run in the process.
+class ProcessMeasurer final : public Measurer {
+ public:
+  ProcessMeasurer(std::vector<std::string> what, TrialProcessOptions options)
+      : what_(std::move(what)), trials_(setup_of(), std::move(options)) {}
+  bool can_run() const override { return true; }
+  int compile_slots() const override { return 1; }
+  void compile(std::size_t candidate) override { queue_.push_back(candidate); }
+  std::optional<Compiled> next_compiled(double) override {
+    Compiled result;
+    result.candidate = queue_.front();
+    result.cubin_key = result.code = std::to_string(result.candidate);
+    queue_.erase(queue_.begin());
+    return result;
+  }
+  void stop_compiling() override { queue_.clear(); }
+  Result<std::vector<double>> run(std::size_t candidate, int samples, double sample_s) override {
+    auto seconds = trials_.run(plan(candidate, what_.at(candidate)), samples, sample_s);
+    if (!seconds) return seconds;
+    return std::vector<double>(seconds->size(), 1e-3 * static_cast<double>(candidate + 1));
+  }
+  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates, int,
+                                                           const std::function<bool()>&) override {
+    std::vector<std::vector<double>> result;
+    for (const std::size_t candidate : candidates) result.push_back(*run(candidate, 1, 0));
+    return result;
+  }
+  Status verify(std::size_t candidate) override {
+    return trials_.verify(plan(candidate, what_.at(candidate)));
+  }
+  void drop(std::size_t candidate) override { trials_.drop(candidate); }
+  bool alive() const override { return trials_.alive(); }
+  int started() const { return trials_.started(); }
+
+ private:
+  std::vector<std::string> what_;
+  std::vector<std::size_t> queue_;
+  TrialProcess trials_;
+};
+
+TEST(SearchWithTrialProcess, GoesOnAfterHangsAndCrashes) {
+  TrialProcessOptions options;
+  options.limit = 300ms;
+  ProcessMeasurer measurer({"hang", "segfault", "good", "error", "wrong", "lost", "good", "hang"}, options);
+  SearchOptions searching;
+  searching.exhaustive = true;
+  const auto candidates = testing::line(8);
+  const SearchResult result = search(candidates, measurer, searching, steady_clock());
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.rows[*result.best].candidate.parameters, candidates[2].parameters);
+  EXPECT_EQ(result.end, SearchEnd::Exhausted) << "a hang loses no device";
+  EXPECT_EQ(result.tried, 8U);
+  const std::map<std::int64_t, TrialStatus> wanted = {
+      {0, TrialStatus::Timeout},     {1, TrialStatus::LaunchError}, {2, TrialStatus::Ok},
+      {3, TrialStatus::LaunchError}, {5, TrialStatus::LaunchError}, {7, TrialStatus::Timeout}};
+  std::size_t seen = 0;
+  for (const Row& row : result.rows) {
+    const auto want = wanted.find(row.candidate.parameters.at("channels"));
+    if (want == wanted.end()) continue;
+    ++seen;
+    EXPECT_EQ(row.status, want->second) << want->first << ": " << row.reason;
+    const db::Trial trial = to_trial(row);
+    EXPECT_EQ(trial.reason.rfind("timeout", 0) == 0, want->second == TrialStatus::Timeout) << trial.reason;
+  }
+  EXPECT_EQ(seen, wanted.size());
+  EXPECT_EQ(measurer.started(), 4) << "one at first, and one after a hang, a crash and a broken context";
+}
+
+TEST(SearchWithTrialProcess, CtrlCIsNoTimeout) {
+  std::atomic<bool> cancel = false;
+  TrialProcessOptions options;
+  options.limit = 60s;
+  options.cancel = &cancel;
+  ProcessMeasurer measurer({"good", "hang"}, options);
+  SearchOptions searching;
+  searching.cancel = &cancel;
+  searching.exhaustive = true;
+  std::thread user([&] {
+    std::this_thread::sleep_for(500ms);
+    cancel = true;
+  });
+  const auto begin = SteadyClock::now();
+  const SearchResult result = search(testing::line(2), measurer, searching, steady_clock());
+  user.join();
+  EXPECT_LT(SteadyClock::now() - begin, 10s);
+  EXPECT_EQ(result.end, SearchEnd::Cancelled);
+  ASSERT_TRUE(result.best) << "what was measured before stays";
+  EXPECT_TRUE(result.rows[*result.best].verified);
+  for (const Row& row : result.rows)
+    EXPECT_EQ(row.status,
+              row.candidate.parameters.at("channels") == 1 ? TrialStatus::Cancelled : TrialStatus::Ok)
+        << row.reason;
+}
+
+// What the worker gets is the cell: same hash, same kernels.
+TEST(TrialMessage, CellsArriveWhole) {
+  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+    for (const step::Clip& clip : {step::Clip{}, step::Clip{0.25, 1e-3}}) {
+      TrialSetup setup = setup_of();
+      setup.cell = step::clipped(rondo::testing::library_cell(embedded.name), clip).value();
+      setup.problem.save_products = clip.any();
+      setup.problem.constants["k"] = -std::numeric_limits<double>::infinity();
+      const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(setup_to_message(setup));
+      const TrialSetup got = setup_from_message(nlohmann::json::from_cbor(bytes));
+      EXPECT_EQ(step::canonical_text(got.cell), step::canonical_text(setup.cell));
+      EXPECT_EQ(step::print(got.cell), step::print(setup.cell));
+      EXPECT_EQ(got.cell.clip.forward, clip.forward);
+      EXPECT_EQ(got.problem.constants, setup.problem.constants);
+      EXPECT_EQ(got.problem.sizes.dim, setup.problem.sizes.dim);
+      EXPECT_EQ(got.problem.arch, setup.problem.arch);
+      EXPECT_EQ(got.problem.save_products, setup.problem.save_products);
+      for (const schedule::Strategy* strategy : schedule::strategies())
+        EXPECT_EQ(strategy->legal(got.cell, got.problem).legal,
+                  strategy->legal(setup.cell, setup.problem).legal);
+    }
+}
+
+}  // namespace
+}  // namespace rondo::tuner

@@ -1,0 +1,332 @@
+#include "tuner/tune/tune.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/choice/choose.h"
+#include "runtime/commands/emit_stages.h"
+#include "tests/runtime/plan/cells.h"
+#include "tests/tuner/search/landscape.h"
+#include "tuner/calibrate/calibrate.h"
+#include "tuner/check/verify.h"
+#include "tuner/machine/device_profile.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+namespace {
+
+using db::TrialStatus;
+using schedule::Pass;
+
+class Recording : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = (std::filesystem::path(::testing::TempDir()) /
+             ("tune-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".db"))
+                .string();
+    remove_files();
+    database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
+  }
+  void TearDown() override {
+    database_.reset();
+    remove_files();
+  }
+  void remove_files() const {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+  std::vector<db::Trial> trials() const {
+    return database_->trials(runtime::database_problem(cell_, problem_, profile_)).value();
+  }
+  // A whole search on a table, recorded as tune() does it.
+  SearchResult searched(std::vector<testing::Point> points) {
+    testing::TableMeasurer machine(std::move(points));
+    TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
+    SearchOptions options;
+    options.settled = [&](const Row& row) { recorder.record(row); };
+    const auto candidates = testing::line(12);
+    SearchResult result = search(candidates, machine, options, machine.clock());
+    if (result.best) stored_ = recorder.store_best(result.rows[*result.best]);
+    EXPECT_EQ(recorder.trouble(), "");
+    return result;
+  }
+
+  step::Cell cell_ = rondo::testing::library_cell("mingru");
+  schedule::Problem problem_ = rondo::testing::problem_of(Pass::Forward);
+  target::Profile profile_ = target::find_profile("h200").value();
+  std::string path_;
+  std::unique_ptr<db::Database> database_;
+  bool stored_ = false;
+};
+
+TEST_F(Recording, EveryTrialIsStoredWithItsReasonAndTheBestIsVerified) {
+  std::vector<testing::Point> points(12);
+  for (std::size_t i = 0; i < 12; ++i) points[i].seconds = 1e-3 + 1e-5 * static_cast<double>(i);
+  points[1].build = TrialStatus::CompileError;
+  points[2].spill_bytes = 4;
+  points[3].wrong = true;
+  points[3].seconds = 1e-5;
+  points[4].seconds = 1;
+  points[5].fails = true;
+  const SearchResult result = searched(points);
+  EXPECT_TRUE(stored_);
+  std::map<TrialStatus, int> count;
+  for (const db::Trial& trial : trials()) {
+    ++count[trial.status];
+    EXPECT_EQ(trial.reason.empty(), trial.status == TrialStatus::Ok);
+    EXPECT_EQ(trial.rondo_version.empty(), false);
+  }
+  EXPECT_EQ(trials().size(), 12u) << "each once, the best too";
+  EXPECT_EQ(count[TrialStatus::CompileError], 1);
+  EXPECT_EQ(count[TrialStatus::Spill], 1);
+  EXPECT_EQ(count[TrialStatus::Wrong], 1);
+  EXPECT_EQ(count[TrialStatus::Slower], 1);
+  EXPECT_EQ(count[TrialStatus::LaunchError], 1);
+  const auto best = database_->find_best(runtime::database_problem(cell_, problem_, profile_));
+  ASSERT_TRUE(best.ok() && best->has_value());
+  EXPECT_TRUE((*best)->verified);
+  EXPECT_EQ(runtime::parameters_from_json((*best)->parameters), result.rows[0].candidate.parameters);
+}
+
+TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
+  std::vector<testing::Point> points(12);
+  for (auto& point : points) point.wrong = true;
+  const SearchResult result = searched(points);
+  EXPECT_FALSE(result.best);
+  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+  TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
+  Row row;
+  row.candidate = testing::line(1)[0];
+  row.timing = {1e-6, 0, 0, 5};
+  row.verified = false;
+  EXPECT_FALSE(recorder.store_best(row));
+  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+}
+
+TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
+  const auto candidates = testing::line(12);
+  auto known = [&](const std::vector<runtime::Candidate>& among) {
+    return known_best(*database_, cell_, problem_, profile_, among);
+  };
+  EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
+  std::vector<testing::Point> points(12);
+  points[8].seconds = 1e-4;
+  (void)searched(points);
+  EXPECT_EQ(known(candidates), std::optional<std::size_t>(8));
+  EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
+  problem_.sizes.time += 1;
+  EXPECT_FALSE(known(candidates)) << "another problem";
+  const auto near = [&] { return best_of_nearest(*database_, cell_, problem_, profile_, candidates); };
+  EXPECT_EQ(near(), std::optional<std::size_t>(8)) << "the search starts where a like problem's ended";
+  problem_.pass = Pass::Backward;
+  EXPECT_FALSE(near()) << "no like problem";
+}
+
+TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
+  (void)searched(std::vector<testing::Point>(12));
+  ASSERT_TRUE(stored_);
+  std::vector<testing::Point> slower(12);
+  for (auto& point : slower) point.seconds = 2e-3;
+  (void)searched(slower);
+  EXPECT_FALSE(stored_);
+}
+
+TEST_F(Recording, AReadOnlyDatabaseIsToldNotFatal) {
+  database_.reset();
+  { auto made = db::Database::open(path_); }
+  db::Database reader = db::Database::open(path_, {db::Access::ReadOnly}).value();
+  TrialRecorder recorder(&reader, cell_, problem_, profile_);
+  EXPECT_NE(recorder.trouble().find("reading only"), std::string::npos);
+  Row row;
+  recorder.record(row);
+  database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
+}
+
+// With NVRTC and no GPU in use: the model's choice, compiled clean. Without NVRTC: an error that says so.
+TEST_F(Recording, TunesByModelWithoutAGpu) {
+  TuneOptions options;
+  options.budget_s = 60;
+  options.workers = 2;
+  options.database = database_.get();
+  const Result<TuneResult> result = tune(cell_, problem_, profile_, nullptr, options);
+  if (!runtime::Nvrtc::get().ok()) {
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, ErrorKind::Missing);
+    return;
+  }
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  ASSERT_NE(result->best(), nullptr);
+  EXPECT_FALSE(result->measured);
+  EXPECT_FALSE(result->stored_as_best);
+  ASSERT_TRUE(result->plan.has_value());
+  EXPECT_FALSE(result->plan->cubin.empty());
+  EXPECT_FALSE(result->plan->spills());
+  EXPECT_NE(result->summary().find("by model"), std::string::npos) << result->summary();
+  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+  for (const db::Trial& trial : trials())
+    EXPECT_NE(trial.status, TrialStatus::Ok) << "untimed trials say nothing";
+  // A second compilation of the choice finds its cubin.
+  runtime::CompileOptions again;
+  again.database = database_.get();
+  const auto plan = runtime::compile_plan(result->plan->cell, problem_, result->plan->plan, again);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_TRUE(plan->from_cache);
+}
+
+TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
+  if (!runtime::Nvrtc::get().ok())
+    return;  // tune() ends before it looks at the flag; see TunesByModelWithoutAGpu
+  const std::atomic<bool> cancel{true};
+  TuneOptions options;
+  options.cancel = &cancel;
+  const Result<TuneResult> result = tune(cell_, problem_, profile_, nullptr, options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::Cancelled);
+}
+
+TEST(Tune, CellsThatNoStrategyComputesAreUnsupported) {
+  const step::Cell cell = rondo::testing::cell_from(
+      "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
+  const auto result =
+      tune(cell, rondo::testing::problem_of(Pass::Forward), target::find_profile("h200").value(), nullptr);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
+}
+
+TEST(Tune, AStrategyMayBeAskedFor) {
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward);
+  const target::Profile profile = target::find_profile("h200").value();
+  TuneOptions options;
+  options.workers = 1;
+  options.strategy = "alternating";
+  const auto result = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  for (const Row& row : result->search.rows) EXPECT_EQ(row.candidate.strategy, "alternating");
+  for (const char* wrong : {"stream", "no such"}) {
+    options.strategy = wrong;
+    const auto refused = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind, ErrorKind::Input);
+    EXPECT_NE(refused.error().message.find(wrong), std::string::npos) << refused.error().message;
+  }
+}
+
+TEST(Verify, DefaultCasesHaveTailsAndGapsAndAreSmall) {
+  for (const char* name : {"mingru", "paralstm"}) {
+    const step::Cell cell = rondo::testing::library_cell(name);
+    for (const Pass pass : {Pass::Forward, Pass::Backward})
+      for (const std::int64_t dim : {1, 64, 1536, 65536}) {
+        const auto cases = default_cases(cell, rondo::testing::problem_of(pass, dim));
+        ASSERT_EQ(cases.size(), 2u);
+        EXPECT_EQ(cases[0].sizes.batch, 3);
+        EXPECT_EQ(cases[0].sizes.time % 2, 1);
+        EXPECT_GE(cases[0].sizes.time, 5);
+        EXPECT_EQ(cases[0].layout.gap, 8);
+        EXPECT_EQ(cases[1].sizes.time, 1);
+        EXPECT_FALSE(cases[1].initial_states);
+      }
+    EXPECT_EQ(default_cases(cell, rondo::testing::problem_of(Pass::Forward, 64))[0].sizes.time, 549);
+  }
+}
+
+TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
+  const step::Cell cell = rondo::testing::library_cell("paragru");
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward, 16);
+  VerifyCase shape;
+  shape.sizes = {2, 9, 2, 16};
+  const auto verifier = Verifier::make(cell, problem, {shape}, 3);
+  ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+  const auto& run = verifier->cases()[0];
+  const schedule::TensorRef out{schedule::Role::Output, cell.of_kind(step::TensorKind::Output).at(0)};
+  const auto& loop = *runtime::computed_values(out, cell, problem.pass, run.loop);
+  runtime::ReadBack good;
+  good.values.assign(loop.begin(), loop.end());
+  EXPECT_TRUE(verifier->check_tensor(run, out, good)->passed);
+  runtime::ReadBack unwritten = good;
+  unwritten.unwritten = 1;
+  EXPECT_FALSE(verifier->check_tensor(run, out, unwritten)->passed);
+  runtime::ReadBack outside = good;
+  outside.gap_writes = 1;
+  EXPECT_FALSE(verifier->check_tensor(run, out, outside)->passed);
+  runtime::ReadBack shifted = good;
+  std::rotate(shifted.values.begin(), shifted.values.begin() + 32, shifted.values.end());
+  EXPECT_FALSE(verifier->check_tensor(run, out, shifted)->passed);
+  runtime::ReadBack cut = good;
+  cut.values.pop_back();
+  EXPECT_FALSE(verifier->check_tensor(run, out, cut).ok());
+}
+
+// By the first strategy that computes the cell, at its best by the model.
+TEST(Measure, TensorsOfAPassAreThosePlansBind) {
+  int saved = 0;
+  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+      for (const bool save_products : {false, true}) {
+        const step::Cell cell = rondo::testing::library_cell(embedded.name);
+        schedule::Problem problem = rondo::testing::problem_of(pass);
+        problem.save_products = save_products;
+        const auto choice = runtime::choose(cell, problem, target::find_profile("h200").value());
+        if (!choice) continue;
+        const auto plan = runtime::build_choice(cell, problem, *choice).value();
+        const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
+        const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
+        for (const runtime::PlanTensor& tensor : arguments.tensors()) {
+          EXPECT_TRUE(schedule::is_internal(tensor.ref.role) ||
+                      std::find(given.begin(), given.end(), tensor.ref) != given.end())
+              << embedded.name << " " << schedule::pass_key(problem) << " " << tensor.name;
+          if (tensor.ref.role != schedule::Role::Products) continue;
+          EXPECT_EQ(tensor.need, runtime::Need::Required) << tensor.name;
+          ++saved;
+        }
+      }
+  EXPECT_GE(saved, 2 * 4) << "both passes of every dense cell";
+}
+
+TEST(Calibrate, KeysOfBoards) {
+  EXPECT_EQ(device_key("NVIDIA H200"), "h200");
+  EXPECT_EQ(device_key("NVIDIA RTX A6000"), "rtx-a6000");
+  EXPECT_EQ(device_key(""), "gpu");
+}
+
+TEST(Calibrate, AnUnknownBoardStandsOnItsArchitecture) {
+  runtime::DeviceInfo info;
+  info.name = "NVIDIA GH200";
+  info.cc_major = 9;
+  info.cc_minor = 0;
+  info.sm_count = 132;
+  info.shared_per_block_optin = 232448;
+  const target::Profile profile = profile_of(info);
+  EXPECT_EQ(profile.key, "gh200");
+  EXPECT_EQ(profile.arch(), "sm_90");
+  EXPECT_EQ(profile.limits.shared_per_block, 232448);
+  EXPECT_GT(profile.speeds.copy_bytes_per_s, 1e12);
+}
+
+TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
+  runtime::DeviceInfo info;
+  info.name = "NVIDIA H200";
+  info.cc_major = 9;
+  info.driver_version = 13000;
+  target::Profile measured = profile_of(info);
+  measured.origin = "measured";
+  measured.speeds.copy_bytes_per_s = 4.25e12;
+  EXPECT_EQ(current_profile(info, database_.get()).origin, "public");
+  ASSERT_TRUE(store_profile(measured, info, *database_).ok());
+  EXPECT_EQ(current_profile(info, database_.get()).origin, "measured");
+  EXPECT_EQ(current_profile(info, database_.get()).speeds.copy_bytes_per_s, 4.25e12);
+  EXPECT_EQ(current_profile(info, nullptr).origin, "public");
+}
+
+TEST(Calibrate, ProbesCompile) {
+  const auto nvrtc = runtime::Nvrtc::get();
+  if (!nvrtc.ok()) return;  // calibrating needs a GPU and NVRTC; nothing to check without
+  for (const char* arch : {"sm_80", "sm_90"}) {
+    const auto code = (*nvrtc)->compile(calibration_source(), "calibrate.cu", arch);
+    ASSERT_TRUE(code.ok()) << code.error().message;
+    EXPECT_EQ(code->kernels.size(), 7u);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::tuner

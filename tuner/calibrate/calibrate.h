@@ -1,0 +1,25 @@
+// Measures a device profile on the GPU at hand: the figures the cost models stand on.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "compiler/target/profile.h"
+#include "runtime/cuda/driver.h"
+
+namespace rondo::tuner {
+
+struct CalibrateOptions {
+  std::function<void(const std::string&)> step;  // told what is being measured now
+};
+
+// Copy bandwidth, what one SM moves, loaded memory latency, __syncthreads, the gap of a launch, and the clock
+// under load; takes a few seconds. Origin "measured"; source: driver version and date. Errors: Missing (no
+// NVRTC), Device.
+Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
+                                  const CalibrateOptions& options = {});
+
+// The probes' CUDA C++, compiled with NVRTC; shown by tests.
+const char* calibration_source();
+
+}  // namespace rondo::tuner

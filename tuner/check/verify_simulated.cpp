@@ -1,0 +1,67 @@
+#include "tuner/check/verify_simulated.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+namespace {
+
+schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem,
+                                     const Verifier::CaseData& run) {
+  schedule::TensorValues given;
+  for (const schedule::TensorRef ref : tensors_of_pass(cell, problem))
+    if (const std::vector<double>* values =
+            runtime::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
+      given[ref] = *values;
+  return given;
+}
+
+Status check_case(const step::Cell& cell, const schedule::Problem& problem, const schedule::KernelPlan& plan,
+                  const Verifier& verifier, const Verifier::CaseData& run, SimulatedVerification& into) {
+  schedule::Problem small = problem;
+  small.sizes = run.shape.sizes;
+  const int pad = static_cast<int>(run.shape.layout.gap);
+  const schedule::SimulatedRun simulated =
+      schedule::simulate_plan(cell, small, plan, given_tensors(cell, problem, run), pad);
+  for (const std::string& fault : simulated.faults) into.faults.push_back(run.shape.text() + ": " + fault);
+  for (const auto& [ref, values] : simulated.written) {
+    runtime::ReadBack result;
+    result.values = values;
+    const std::string name = schedule::name_of(ref, cell);
+    result.unwritten = std::count(simulated.unwritten.begin(), simulated.unwritten.end(), name);
+    Result<TensorCheck> check = verifier.check_tensor(run, ref, result);
+    if (!check) return check.error();
+    into.verification.checks.push_back(std::move(check).value());
+  }
+  return success();
+}
+
+}  // namespace
+
+std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem) {
+  VerifyCase main;
+  main.sizes = problem.sizes;
+  main.sizes.batch = 2;
+  main.sizes.time = 5;
+  return with_single_step(main, problem);
+}
+
+Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
+                                               const schedule::KernelPlan& plan, std::uint64_t seed) {
+  const Result<Verifier> verifier = Verifier::make(cell, problem, simulated_cases(problem), seed);
+  if (!verifier) return verifier.error();
+  SimulatedVerification result;
+  for (const Verifier::CaseData& run : verifier->cases())
+    if (Status status = check_case(cell, problem, plan, *verifier, run, result); !status)
+      return status.error();
+  const auto& checks = result.verification.checks;
+  result.verification.passed =
+      !checks.empty() &&
+      std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
+  return result;
+}
+
+}  // namespace rondo::tuner

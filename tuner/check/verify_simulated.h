@@ -1,0 +1,24 @@
+// Verification without a GPU: the kernels of a plan in the simulator, against the reference.
+#pragma once
+
+#include <cstdint>
+
+#include "tuner/check/verify.h"
+
+namespace rondo::tuner {
+
+struct SimulatedVerification {
+  Verification verification;
+  std::vector<std::string> faults;  // races, unwritten reads, out-of-bounds accesses ...
+  bool passed() const { return verification.passed && faults.empty(); }
+};
+
+// Few steps: the simulator runs every thread. Heads and dim are the problem's, which the kernels have
+// compiled in.
+std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem);
+
+// Errors: those of the reference executor.
+Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
+                                               const schedule::KernelPlan& plan, std::uint64_t seed);
+
+}  // namespace rondo::tuner

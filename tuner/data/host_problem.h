@@ -1,0 +1,61 @@
+// Test data for any cell on the host: random but meaningful inputs, and what the reference makes of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/support/result.h"
+
+namespace rondo::runtime {
+
+// Everything a run is given. All values are exact in the storage type of their tensor (artifact.h), so the
+// reference and a kernel see the same numbers.
+struct HostProblem {
+  step::Sizes sizes;
+  step::ForwardArguments<double> forward;
+  step::LossGradients<double> loss;  // random weights on every step of every output, and on every last state
+};
+
+struct RandomOptions {
+  std::uint64_t seed = 1;
+  bool initial_states = true;  // false: none given (zero)
+  double matrix_scale = 1;     // times what is said below
+};
+
+// Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in
+// [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
+// reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one.
+// The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
+// executor; Input when a state is not finite after these steps.
+Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
+                                   const step::Sizes& sizes, const RandomOptions& options = {});
+
+// `count` numbers uniform in [-scale, scale], rounded to the storage type.
+std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
+                                  std::uint64_t seed);
+
+// What the reference gives for a problem; `backward` is filled for Pass::Backward only. Products that pass
+// from forward to backward are outputs by the names of schedule::product_output().
+template <class Real>
+struct ReferenceResult {
+  step::ForwardResult<Real> forward;  // with histories
+  step::BackwardResult<Real> backward;
+};
+// In double: the exact answer. In float with the state rounded to the storage type after every step: what a
+// plain loop in that type would give; its results are rounded to the type they are stored in.
+Result<ReferenceResult<double>> run_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                              const HostProblem& data);
+Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const schedule::Problem& problem,
+                                              const HostProblem& data);
+
+// The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
+// Backward, outputs, histories and saved products are given: those of `forward`.
+const std::vector<double>* given_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
+                                        const HostProblem& data, const step::ForwardResult<double>& forward);
+// The values a pass computes for a tensor; null for tensors it is given.
+template <class Real>
+const std::vector<Real>* computed_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
+                                         const ReferenceResult<Real>& results);
+
+}  // namespace rondo::runtime

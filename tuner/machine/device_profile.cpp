@@ -1,0 +1,73 @@
+#include "tuner/machine/device_profile.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace rondo::tuner {
+
+std::string device_key(const std::string& driver_name) {
+  for (const target::Profile& profile : target::shipped_profiles())
+    if (profile.name == driver_name) return profile.key;
+  std::string key;
+  for (const char c : driver_name)
+    key += std::isalnum(static_cast<unsigned char>(c)) != 0
+               ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+               : '-';
+  const std::string vendor = "nvidia-";
+  if (key.rfind(vendor, 0) == 0) key.erase(0, vendor.size());
+  return key.empty() ? "gpu" : key;
+}
+
+target::Profile profile_of(const runtime::DeviceInfo& info) {
+  target::Profile profile;
+  Result<target::Profile> shipped = target::find_profile(info.name);
+  if (!shipped) shipped = target::find_profile(info.arch());
+  if (shipped) profile = *shipped;
+  profile.source = shipped ? "limits from the driver, speeds of " + profile.name
+                           : "limits from the driver, speeds guessed";
+  profile.name = info.name;
+  profile.key = device_key(info.name);
+  profile.origin = "public";
+  target::Limits& limits = profile.limits;
+  limits.compute_major = info.cc_major;
+  limits.compute_minor = info.cc_minor;
+  limits.sm_count = info.sm_count;
+  limits.shared_per_block = info.shared_per_block_optin;
+  limits.shared_per_sm = info.shared_per_sm;
+  limits.registers_per_sm = info.registers_per_sm;
+  limits.threads_per_sm = info.max_threads_per_sm;
+  limits.threads_per_block = info.max_threads_per_block;
+  limits.blocks_per_sm = info.max_blocks_per_sm;
+  // CUDA C++ Programming Guide, "Thread Block Clusters": 8 is portable; data-center parts take 16.
+  const bool wide = info.cc_major == 9 || info.cc_major == 10;
+  limits.max_cluster = !info.clusters ? 1 : wide ? 16 : 8;
+  limits.l2_bytes = info.l2_bytes;
+  return profile;
+}
+
+target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database) {
+  target::Profile guess = profile_of(info);
+  if (database == nullptr) return guess;
+  const auto stored = database->get_device(guess.key);
+  if (!stored || !stored->has_value() || (*stored)->origin != db::Origin::Measured) return guess;
+  const Result<target::Profile> profile = target::profile_from_json((*stored)->profile);
+  return profile ? *profile : guess;
+}
+
+Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info,
+                     db::Database& database) {
+  db::Device device;
+  device.key = profile.key;
+  device.name = info.name;
+  device.compute_major = info.cc_major;
+  device.compute_minor = info.cc_minor;
+  device.sm_count = info.sm_count;
+  device.driver =
+      std::to_string(info.driver_version / 1000) + "." + std::to_string(info.driver_version % 1000 / 10);
+  device.profile = target::to_json(profile);
+  device.origin = db::Origin::Measured;
+  device.calibrated_at = db::now();
+  return database.put_device(device);
+}
+
+}  // namespace rondo::tuner

@@ -1,0 +1,27 @@
+// The profile of a GPU at hand: what the driver says of it, with the speeds measured on it or on its kind.
+#pragma once
+
+#include <string>
+
+#include "compiler/target/profile.h"
+#include "runtime/cuda/driver.h"
+#include "tuning_db/database.h"
+
+namespace rondo::tuner {
+
+// Key of a board: that of the shipped profile with its name ("h200"), else its name in lower case without
+// "nvidia", blanks as '-': "rtx-a6000".
+std::string device_key(const std::string& driver_name);
+
+// Limits as the driver reports them; speeds of the shipped profile of the same name or architecture, else
+// defaults. What the tuner uses before anything is calibrated. origin "public".
+target::Profile profile_of(const runtime::DeviceInfo& info);
+
+// The profile to use for this GPU: the one measured on it, if the database holds it, else profile_of(). A
+// database that cannot be read counts as none.
+target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database);
+
+// Puts a measured profile in the database, with driver version and time.
+Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info, db::Database& database);
+
+}  // namespace rondo::tuner

@@ -1,0 +1,35 @@
+// One measurement of a problem's best known kernel, beside the copy bandwidth of the same run: `rondo bench`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/commands/emit_stages.h"
+#include "tuner/machine/machine.h"
+#include "tuner/measure/samples.h"
+
+namespace rondo::tuner {
+
+// A row of benchmarks/results/*.json.
+struct BenchRow {
+  std::string cell;
+  step::Clip clip;
+  schedule::Problem problem;
+  runtime::Choice choice;
+  Timing timing;                // seconds
+  std::int64_t bytes = 0;       // that a run must move (schedule::compulsory_bytes)
+  double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
+  double ready_s =
+      0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
+  bool from_cache = false;  // the cubin came from the database
+
+  double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
+};
+
+// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Errors: Missing (no GPU, no
+// NVRTC), Unsupported, Device, and those of choose_with().
+Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+                       const runtime::Wish& wish, db::Database* database, int samples,
+                       double copy_bytes_per_s = 0);
+
+}  // namespace rondo::tuner

@@ -1,0 +1,162 @@
+#include "tuner/measure/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "compiler/kernel/passes/leave_out.h"
+#include "runtime/plan/plan.h"
+#include "runtime/worker/compile_worker.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+
+using kernel::Part;
+using runtime::CompiledPlan;
+using schedule::KernelPlan;
+using schedule::Launch;
+
+namespace {
+
+constexpr double kSample = 2e-3;  // seconds
+constexpr double kMostRepetitions = 200;
+constexpr std::chrono::milliseconds kCompileLimit{120000};
+
+bool has(const KernelPlan& plan, Part part) {
+  return std::any_of(plan.launches.begin(), plan.launches.end(),
+                     [&](const Launch& launch) { return kernel::has_part(launch.kernel, part); });
+}
+
+KernelPlan without(KernelPlan plan, Part part) {
+  for (Launch& launch : plan.launches) launch.kernel = kernel::leave_out(std::move(launch.kernel), part);
+  return plan;
+}
+
+// Whether others wait for what this launch leaves.
+bool is_waited_for(const Launch& launch) {
+  return !launch.kernel.cooperative &&
+         std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const auto& argument) {
+           const auto* pointer = std::get_if<schedule::Pointer>(&argument);
+           return pointer != nullptr && pointer->tensor.role == schedule::Role::Exchange;
+         });
+}
+
+}  // namespace
+
+std::vector<PlanWithout> plans_without(const KernelPlan& plan) {
+  std::vector<PlanWithout> result;
+  for (const Part part : kernel::kParts)
+    if (part != Part::Clears && has(plan, part))
+      result.push_back({kernel::part_name(part), "", without(plan, part)});
+  if (has(plan, Part::Clears))
+    result.push_back({kernel::part_name(Part::Clears), kernel::part_name(Part::Exchange),
+                      without(without(plan, Part::Exchange), Part::Clears)});
+  for (std::size_t i = 0; plan.launches.size() > 1 && i < plan.launches.size(); ++i) {
+    if (is_waited_for(plan.launches[i])) continue;
+    KernelPlan rest = plan;
+    rest.launches.erase(rest.launches.begin() + static_cast<std::ptrdiff_t>(i));
+    result.push_back({"launch " + plan.launches[i].kernel.name, "", std::move(rest)});
+  }
+  return result;
+}
+
+namespace {
+
+// Compiles all of them in worker processes, or here where there are none. Neither reads nor writes a
+// database.
+Status compile_all(std::vector<CompiledPlan>& plans, const runtime::Compiler& compiler) {
+  runtime::CompilePoolOptions options;
+  options.workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
+  options.limit = kCompileLimit;
+  runtime::CompilePool pool(options);
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    pool.submit({i, plans[i].source, "rondo_plan.cu", plans[i].problem.arch, runtime::plan_compile_flags()});
+  while (pool.pending() > 0) {
+    std::optional<runtime::CompileOutcome> outcome = pool.next(kCompileLimit);
+    if (!outcome) continue;
+    CompiledPlan& plan = plans[static_cast<std::size_t>(outcome->id)];
+    if (outcome->end == runtime::CompileEnd::NoWorker)
+      outcome->result = compiler.compile(plan.source, plan.problem.arch, runtime::plan_compile_flags());
+    if (!outcome->result) return outcome->result.error();
+    if (Status status = runtime::attach_code(plan, std::move(outcome->result).value()); !status)
+      return status;
+  }
+  return success();
+}
+
+// One sample of each plan after the other, again and again: what changes with time changes all of them.
+Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<runtime::DevicePlan>& plans,
+                                                       RunData& data, EventTimer& timer, int rounds) {
+  for (const runtime::DevicePlan& plan : plans)  // all first: works keep the workspace's address
+    if (Status status = data.reserve(plan); !status) return status.error();
+  std::vector<std::vector<double>> samples(plans.size());
+  std::vector<double> expected(plans.size(), kSample);
+  for (int round = -2; round < rounds; ++round)  // two to warm up: the first also loads the code
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const double wanted = std::ceil(kSample / std::max(expected[i], 1e-7));
+      const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
+      const Result<double> seconds = timer.sample(data.work(plans[i]), repetitions, data.sets());
+      if (!seconds) return seconds.error();
+      if (Status status = plans[i].check(); !status) return status.error();
+      expected[i] = *seconds;
+      if (round >= 0) samples[i].push_back(*seconds);
+    }
+  return samples;
+}
+
+PartTimes part_times(runtime::Choice choice, const std::vector<PlanWithout>& without,
+                     const std::vector<std::vector<double>>& samples) {
+  PartTimes result{std::move(choice), timing_of(samples[0]), {}};
+  for (std::size_t i = 0; i < without.size(); ++i)
+    result.parts.push_back({without[i].what, without[i].beside, timing_of(samples[i + 1]), 0});
+  for (PartTime& part : result.parts) {
+    const auto beside = std::find_if(result.parts.begin(), result.parts.end(),
+                                     [&](const PartTime& other) { return other.what == part.beside; });
+    const Timing& more = beside == result.parts.end() ? result.whole : beside->timing;
+    part.difference_s = more.median_s - part.timing.median_s;
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
+                                const Machine& machine, const runtime::Wish& wish, db::Database* database,
+                                int rounds) {
+  if (Status status = machine.need_gpu(); !status) return status.error();
+  runtime::ChooseOptions options;
+  options.database = database;
+  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
+  if (!choice) return choice.error();
+  Result<KernelPlan> whole = runtime::build_choice(cell, problem, *choice);
+  if (!whole) return whole.error();
+  const Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
+  if (!compiler) return compiler.error();
+
+  const std::vector<PlanWithout> without = plans_without(*whole);
+  const auto shared_cell = std::make_shared<const step::Cell>(cell);
+  std::vector<CompiledPlan> compiled;
+  compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, std::move(*whole), compiler->version));
+  for (const PlanWithout& part : without)
+    compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, part.plan, compiler->version));
+  if (Status status = compile_all(compiled, *compiler); !status) return status.error();
+
+  std::vector<runtime::DevicePlan> plans;
+  for (const CompiledPlan& plan : compiled) {
+    Result<runtime::DevicePlan> loaded = runtime::DevicePlan::load(plan, *machine.context);
+    if (!loaded) return loaded.error();
+    plans.push_back(std::move(loaded).value());
+  }
+  Result<EventTimer> timer = EventTimer::make();
+  if (!timer) return timer.error();
+  Result<RunData> data = RunData::make(cell, problem, machine.profile.limits.l2_bytes, timer->stream(), 1);
+  if (!data) return data.error();
+  const auto samples = time_in_turns(plans, *data, *timer, rounds);
+  if (!samples) return samples.error();
+  return part_times(std::move(*choice), without, *samples);
+}
+
+}  // namespace rondo::tuner

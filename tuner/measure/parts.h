@@ -1,0 +1,42 @@
+// What the time of a plan is made of: it is timed beside plans that lack a part of it, in turns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/commands/emit_stages.h"
+#include "tuner/machine/machine.h"
+#include "tuner/measure/samples.h"
+
+namespace rondo::tuner {
+
+// A plan without a part of it. Its results are wrong: it is for timing only.
+struct PlanWithout {
+  std::string what;    // "products", "clears", or a launch: "launch lstm_gradient_of_R"
+  std::string beside;  // what else is left out, and from what it is compared with too; "" mostly
+  schedule::KernelPlan plan;
+};
+
+// Each part of the kernels (kernel/leave_out.h) that the plan has, and each launch of several; not launches
+// that prepare words for which later ones wait. Clears are left out beside the exchange only.
+std::vector<PlanWithout> plans_without(const schedule::KernelPlan& plan);
+
+struct PartTime {
+  std::string what, beside;
+  Timing timing;            // of the plan without it, seconds
+  double difference_s = 0;  // what that saves; may be negative
+};
+struct PartTimes {
+  runtime::Choice choice;
+  Timing whole;
+  std::vector<PartTime> parts;
+};
+
+// Times the choice for the problem on the machine's GPU, `rounds` samples each. The database is asked for the
+// choice; nothing is stored in it. Errors: Missing (no GPU, no NVRTC), Compile, Device, those of
+// choose_with().
+Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
+                                const Machine& machine, const runtime::Wish& wish, db::Database* database,
+                                int rounds);
+
+}  // namespace rondo::tuner

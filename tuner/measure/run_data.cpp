@@ -1,0 +1,134 @@
+// Tensors for timing: large, random, and several sets of them where one would stay in L2.
+#include <algorithm>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/signature.h"
+#include "tuner/data/host_problem.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+
+using runtime::DeviceTensor;
+using runtime::StreamHandle;
+using schedule::Pass;
+using schedule::Role;
+using schedule::TensorRef;
+using step::TensorKind;
+
+namespace {
+
+constexpr std::int64_t kPatternElements = 1 << 20;
+constexpr int kMostSets = 32;
+
+// Timing does not depend on the values as long as they are ordinary numbers: a random pattern, repeated by
+// copies that double, fills gigabytes in milliseconds.
+Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
+  const std::size_t total = tensor.buffer().bytes();
+  const auto count = static_cast<std::int64_t>(std::min<std::size_t>(total / size, kPatternElements));
+  const std::vector<double> values = runtime::random_values(tensor.storage(), count, scale, seed);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
+  if (Status status = tensor.buffer().upload(bytes, stream); !status) return status;
+  for (std::size_t done = bytes.size(); done < total; done *= 2) {
+    const runtime::DeviceAddress base = tensor.buffer().address();
+    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream);
+        !status)
+      return status;
+  }
+  return runtime::synchronize(stream);
+}
+
+Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedule::Problem& problem,
+                                           StreamHandle stream, std::uint64_t seed) {
+  std::vector<DeviceTensor> tensors;
+  for (const TensorRef ref : tensors_of_pass(cell, problem)) {
+    Result<DeviceTensor> tensor = DeviceTensor::allocate(ref, cell, problem, problem.sizes);
+    if (!tensor) return tensor.error();
+    const double scale = ref.role == Role::Param || ref.role == Role::InitialState ? 0.5 : 1;
+    if (Status status = fill_random(*tensor, scale, stream, seed++); !status) return status.error();
+    tensors.push_back(std::move(tensor).value());
+  }
+  return tensors;
+}
+
+std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
+  std::int64_t bytes = 0;
+  for (const DeviceTensor& tensor : set) bytes += static_cast<std::int64_t>(tensor.buffer().bytes());
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
+  std::vector<TensorRef> result;
+  const Pass pass = problem.pass;
+  if (passes_products(problem))
+    for (const step::TensorId id : schedule::product_tensors(cell)) result.push_back({Role::Products, id});
+  auto add = [&](TensorKind kind, std::initializer_list<Role> roles) {
+    for (const step::TensorId id : cell.of_kind(kind))
+      for (const Role role : roles) result.push_back({role, id});
+  };
+  if (pass == Pass::Backward) {
+    add(TensorKind::Input, {Role::Input, Role::InputGradient});
+    add(TensorKind::Param, {Role::Param, Role::ParamGradient});
+    add(TensorKind::State, {Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient});
+    add(TensorKind::Output, {Role::OutputGradient});
+    for (const TensorRef& history : schedule::backward_needs(cell).history_tensors) result.push_back(history);
+    return result;
+  }
+  add(TensorKind::Input, {Role::Input});
+  add(TensorKind::Param, {Role::Param});
+  add(TensorKind::State, {Role::InitialState, Role::LastState});
+  add(TensorKind::Output, {Role::Output});
+  if (pass == Pass::ForwardSave)
+    for (const step::TensorId id : schedule::stored_histories(cell)) result.push_back({Role::History, id});
+  return result;
+}
+
+Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem, std::int64_t l2_bytes,
+                              StreamHandle stream, std::uint64_t seed) {
+  RunData data;
+  data.sizes_ = problem.sizes;
+  std::int64_t total = 0;
+  while (data.sets() == 0 || (total < 2 * l2_bytes && data.sets() < kMostSets)) {
+    Result<std::vector<DeviceTensor>> set = make_set(cell, problem, stream, seed + 1000 * data.sets_.size());
+    if (!set) {
+      if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
+      return set.error();
+    }
+    data.bytes_per_set_ = bytes_of(*set);
+    total += data.bytes_per_set_;
+    data.sets_.push_back(std::move(set).value());
+  }
+  return data;
+}
+
+Status RunData::reserve(const runtime::DevicePlan& plan) {
+  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(sizes_.batch, sizes_.time));
+  if (bytes <= workspace_.bytes()) return success();
+  Result<runtime::DeviceBuffer> grown = runtime::DeviceBuffer::allocate(bytes);
+  if (!grown) return grown.error();
+  workspace_ = std::move(grown).value();
+  return success();
+}
+
+TimedWork RunData::work(const runtime::DevicePlan& plan) const {
+  std::vector<runtime::Bindings> bindings(sets_.size());
+  for (std::size_t set = 0; set < sets_.size(); ++set) {
+    for (const DeviceTensor& tensor : sets_[set]) {
+      const runtime::Binding binding = tensor.binding();
+      bindings[set].set(binding.tensor, binding.pointer, binding.strides);
+    }
+    if (workspace_.bytes() > 0) bindings[set].set_workspace(workspace_.address());
+  }
+  return [&plan, bindings = std::move(bindings), sizes = sizes_](StreamHandle stream, int set) {
+    return plan.launch(stream, bindings[static_cast<std::size_t>(set) % bindings.size()], sizes.batch,
+                       sizes.time);
+  };
+}
+
+}  // namespace rondo::tuner

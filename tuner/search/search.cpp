@@ -1,0 +1,227 @@
+#include "tuner/search/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tuner/search/state.h"
+
+namespace rondo::tuner {
+
+using db::TrialStatus;
+
+namespace {
+
+constexpr double kConfirmShare = 0.15;  // of the budget, kept for the leaders
+constexpr int kShortSamples = 2;
+constexpr double kShortSample = 100e-6;
+constexpr int kFullSamples = 7;
+constexpr double kFullSample = 300e-6;
+constexpr double kWorthTiming = 1.25;  // within this of the best: timed in full
+constexpr double kGain = 0.99;
+
+}  // namespace
+
+Clock steady_clock() {
+  return [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+}
+
+const char* phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::Search: return "search";
+    case Phase::Confirm: return "confirm";
+    case Phase::Done: return "done";
+  }
+  return "?";
+}
+
+const char* end_name(SearchEnd end) {
+  switch (end) {
+    case SearchEnd::Exhausted: return "every candidate was tried";
+    case SearchEnd::Converged: return "no more gain";
+    case SearchEnd::Budget: return "time budget used";
+    case SearchEnd::Cancelled: return "cancelled";
+    case SearchEnd::DeviceLost: return "the device was lost";
+  }
+  return "?";
+}
+
+SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+                    const SearchOptions& options, const Clock& clock) {
+  return Search(candidates, measurer, options, clock).run();
+}
+
+Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+               const SearchOptions& options, const Clock& clock)
+    : candidates_(candidates),
+      measurer_(measurer),
+      options_(options),
+      clock_(clock),
+      start_(clock()),
+      picker_(candidates) {}
+
+SearchResult Search::run() {
+  explore();
+  measurer_.stop_compiling();
+  if (measurer_.can_run() && measurer_.alive()) confirm();
+  return finish();
+}
+
+void Search::explore() {
+  report(Phase::Search);
+  if (options_.incumbent) {
+    picker_.claim(*options_.incumbent);
+    submit(*options_.incumbent);
+  }
+  while (!should_stop()) {
+    submit_more();
+    if (in_flight_ == 0) return;  // nothing left to hand out: end_ stays Exhausted
+    const std::optional<Compiled> compiled = measurer_.next_compiled(0.1);
+    if (!compiled) continue;
+    --in_flight_;
+    settle_compiled(*compiled);
+    ++tried_;
+    report(Phase::Search);
+  }
+}
+
+void Search::submit(std::size_t candidate) {
+  rows_[candidate].candidate = candidates_[candidate];
+  measurer_.compile(candidate);
+  ++in_flight_;
+}
+
+// Twice the workers: enough that none idles while a kernel is measured, few enough that the picker learns in
+// time.
+void Search::submit_more() {
+  while (in_flight_ < 2 * static_cast<std::size_t>(std::max(1, measurer_.compile_slots()))) {
+    const std::optional<std::size_t> candidate = picker_.next();
+    if (!candidate) return;
+    submit(*candidate);
+  }
+}
+
+bool Search::should_stop() {
+  const std::optional<SearchEnd> reason = reason_to_stop();
+  if (reason) end_ = *reason;
+  return reason.has_value();
+}
+
+std::optional<SearchEnd> Search::reason_to_stop() const {
+  if (cancelled()) return SearchEnd::Cancelled;
+  if (measurer_.can_run() && !measurer_.alive()) return SearchEnd::DeviceLost;
+  if (options_.exhaustive) return std::nullopt;
+  const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
+  if (elapsed() >= options_.budget_s * share) return SearchEnd::Budget;
+  if (enough_tries()) return SearchEnd::Converged;
+  return std::nullopt;
+}
+
+bool Search::enough_tries() const {
+  if (!measurer_.can_run()) return clean_ >= static_cast<std::size_t>(options_.by_model_wanted);
+  return best_ && tried_ - tried_at_gain_ >= static_cast<std::size_t>(options_.patience) &&
+         picker_.local_optimum();
+}
+
+void Search::settle_compiled(const Compiled& compiled) {
+  Row& r = row(compiled.candidate);
+  r.registers = compiled.registers;
+  r.shared_bytes = compiled.shared_bytes;
+  r.spill_bytes = compiled.spill_bytes;
+  r.cubin_key = compiled.cubin_key;
+  if (compiled.status != TrialStatus::Ok) return fail(compiled.candidate, compiled.status, compiled.reason);
+  if (compiled.spill_bytes > 0)
+    return fail(compiled.candidate, TrialStatus::Spill,
+                fmt::format("{} bytes of registers spilled a thread", compiled.spill_bytes));
+  const auto [first, is_new] = codes_.emplace(compiled.code, compiled.candidate);
+  if (!is_new && !is_incumbent(compiled.candidate))
+    return fail(compiled.candidate, TrialStatus::Duplicate,
+                "same code as " + schedule::print(candidates_[first->second].parameters));
+  ++clean_;
+  if (measurer_.can_run()) race(compiled.candidate);
+}
+
+// A short look first; only what comes near the best is timed in full.
+void Search::race(std::size_t candidate) {
+  const double best = best_seconds();
+  auto timed = [&](int samples, double sample_s) {
+    const Result<std::vector<double>> seconds = measurer_.run(candidate, samples, sample_s);
+    if (!seconds) {
+      fail(candidate, seconds.error());
+      return false;
+    }
+    row(candidate).timing = timing_of(*seconds);
+    return true;
+  };
+  if (!timed(kShortSamples, kShortSample)) return;
+  const double first_look = row(candidate).timing.median_s;
+  picker_.measured(candidate, first_look);
+  const bool may_go = best_ && !is_incumbent(candidate);
+  if (may_go && first_look > options_.race_factor * best)
+    return fail(candidate, TrialStatus::Slower,
+                fmt::format("{:.1f} times the best so far", first_look / best));
+  if (may_go && first_look > kWorthTiming * best) return measurer_.drop(candidate);
+  if (!timed(kFullSamples, kFullSample)) return;
+  if (!best_ || row(candidate).timing.median_s < best) crown(candidate);
+}
+
+// Verified at once: whatever ends the search, the best so far is known to be right.
+void Search::crown(std::size_t candidate) {
+  const double before = best_seconds();
+  if (!verify(candidate)) return;
+  if (!best_ || row(candidate).timing.median_s < kGain * before) tried_at_gain_ = tried_;
+  best_ = candidate;
+}
+
+bool Search::verify(std::size_t candidate) {
+  Row& r = row(candidate);
+  if (r.verified) return true;
+  const Status status = measurer_.verify(candidate);
+  r.verified = status.ok();
+  if (!status) fail(candidate, status.error());
+  return r.verified;
+}
+
+double Search::best_seconds() const { return best_ ? rows_.at(*best_).timing.median_s : 0; }
+
+void Search::fail(std::size_t candidate, TrialStatus status, const std::string& reason) {
+  Row& r = row(candidate);
+  r.status = status;
+  r.reason = reason;
+  r.verified = false;
+  measurer_.drop(candidate);
+  settle(candidate);
+}
+
+void Search::fail(std::size_t candidate, const Error& error) {
+  const bool stopped = error.kind == ErrorKind::Cancelled;  // by its time limit, or by the user
+  const TrialStatus status = error.kind == ErrorKind::Wrong ? TrialStatus::Wrong
+                             : !stopped                     ? TrialStatus::LaunchError
+                             : cancelled()                  ? TrialStatus::Cancelled
+                                                            : TrialStatus::Timeout;
+  fail(candidate, status, error.message);
+}
+
+void Search::settle(std::size_t candidate) {
+  if (options_.settled) options_.settled(row(candidate));
+}
+
+void Search::report(Phase phase) {
+  if (!options_.progress) return;
+  Progress progress;
+  progress.phase = phase;
+  progress.tried = tried_;
+  progress.total = candidates_.size();
+  if (best_) {
+    const Row& best = rows_.at(*best_);
+    progress.best_ms = best.timing.median_s * 1e3;
+    progress.best = best.candidate.strategy + " " + schedule::print(best.candidate.parameters);
+  }
+  progress.seconds_left = std::max(0.0, options_.budget_s - elapsed());
+  options_.progress(progress);
+}
+
+}  // namespace rondo::tuner

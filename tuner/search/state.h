@@ -1,0 +1,63 @@
+// Internal to the search: its state, and its parts.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/search/picker.h"
+#include "tuner/search/search.h"
+
+namespace rondo::tuner {
+
+class Search {
+ public:
+  Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
+         const Clock& clock);
+  SearchResult run();
+
+ private:
+  void explore();
+  void submit(std::size_t candidate);
+  void submit_more();
+  bool should_stop();
+  std::optional<SearchEnd> reason_to_stop() const;
+  bool enough_tries() const;
+  void settle_compiled(const Compiled& compiled);
+  void race(std::size_t candidate);
+  void crown(std::size_t candidate);
+  bool verify(std::size_t candidate);
+  void confirm();
+  void run_alone(const std::vector<std::size_t>& leaders);
+  std::vector<std::size_t> choose_leaders();
+  SearchResult finish();
+  std::optional<std::size_t> winner() const;
+
+  Row& row(std::size_t candidate) { return rows_.at(candidate); }
+  void fail(std::size_t candidate, db::TrialStatus status, const std::string& reason);
+  void fail(std::size_t candidate, const Error& error);  // of a trial
+  void settle(std::size_t candidate);
+  void report(Phase phase);
+  double elapsed() const { return clock_() - start_; }
+  bool is_incumbent(std::size_t candidate) const { return options_.incumbent == candidate; }
+  bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  double best_seconds() const;
+
+  const std::vector<runtime::Candidate>& candidates_;
+  Measurer& measurer_;
+  const SearchOptions& options_;
+  const Clock& clock_;
+  double start_ = 0;
+  Picker picker_;
+  std::map<std::size_t, Row> rows_;                     // by candidate
+  std::unordered_map<std::string, std::size_t> codes_;  // code -> the candidate that had it first
+  std::optional<std::size_t> best_;                     // verified; by its race so far
+  std::size_t in_flight_ = 0;
+  std::size_t tried_ = 0;
+  std::size_t clean_ = 0;  // compiled without fault
+  std::size_t tried_at_gain_ = 0;
+  SearchEnd end_ = SearchEnd::Exhausted;
+};
+
+}  // namespace rondo::tuner

@@ -1,0 +1,110 @@
+#include "tuner/trial/gpu_trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
+
+namespace rondo::tuner {
+
+namespace {
+
+constexpr double kRoundSample = 1e-3;  // seconds of a sample of round()
+constexpr double kMostRepetitions = 200;
+
+}  // namespace
+
+Result<std::unique_ptr<Trials>> GpuTrials::make(const TrialSetup& setup, const runtime::Context& context) {
+  return make_in(setup, Context(Context(), &context));  // borrowed
+}
+
+Result<std::unique_ptr<Trials>> GpuTrials::make_alone(const TrialSetup& setup) {
+  Result<runtime::Context> context = runtime::Context::open(0);
+  if (!context) return context.error();
+  return make_in(setup, std::make_shared<const runtime::Context>(std::move(context).value()));
+}
+
+Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Context context) {
+  if (Status status = context->make_current(); !status) return status.error();
+  Result<EventTimer> timer = EventTimer::make();
+  if (!timer) return timer.error();
+  Result<Verifier> verifier =
+      Verifier::make(setup.cell, setup.problem, default_cases(setup.cell, setup.problem), setup.seed);
+  if (!verifier) return verifier.error();
+  Result<RunData> data =
+      RunData::make(setup.cell, setup.problem, setup.l2_bytes, timer->stream(), setup.seed);
+  if (!data) return data.error();
+  return std::unique_ptr<Trials>(new GpuTrials(setup, std::move(context), std::move(timer).value(),
+                                               std::move(data).value(), std::move(verifier).value()));
+}
+
+Error GpuTrials::broken(Error error) {
+  alive_ = context_->synchronize().ok();
+  return error;
+}
+
+Result<GpuTrials::Loaded*> GpuTrials::loaded(const TrialPlan& trial) {
+  auto found = loaded_.find(trial.candidate);
+  if (found == loaded_.end()) {
+    const schedule::Strategy* strategy = schedule::find_strategy(trial.strategy);
+    if (strategy == nullptr)
+      return Error{ErrorKind::Internal, fmt::format("there is no strategy '{}'", trial.strategy), ""};
+    runtime::CompiledPlan compiled;
+    compiled.cell = cell_;
+    compiled.problem = problem_;
+    compiled.plan = strategy->build(*cell_, problem_, trial.parameters);
+    compiled.cubin = trial.cubin;
+    Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(compiled, *context_);
+    if (!plan) return broken(plan.error());
+    found = loaded_.emplace(trial.candidate, Loaded{std::move(plan).value(), 0}).first;
+  }
+  if (Status status = data_.reserve(found->second.plan); !status) return broken(status.error());
+  return &found->second;
+}
+
+Result<std::vector<double>> GpuTrials::run(const TrialPlan& plan, int samples, double sample_s) {
+  const Result<Loaded*> entry = loaded(plan);
+  if (!entry) return entry.error();
+  TimingPlan timing;
+  timing.samples = samples;
+  timing.sample_s = sample_s;
+  timing.sets = data_.sets();
+  const auto seconds = timer_.time(data_.work((*entry)->plan), timing, (*entry)->expected_s);
+  if (!seconds) return broken(seconds.error());
+  if (Status status = (*entry)->plan.check(); !status) return broken(status.error());
+  (*entry)->expected_s = median(*seconds);
+  return *seconds;
+}
+
+Result<std::vector<double>> GpuTrials::round(const std::vector<TrialPlan>& plans) {
+  std::vector<Loaded*> entries;
+  for (const TrialPlan& plan : plans) {  // all first: the workspace may grow, and works keep its address
+    const Result<Loaded*> entry = loaded(plan);
+    if (!entry) return entry.error();
+    entries.push_back(*entry);
+  }
+  std::vector<double> samples;
+  for (const Loaded* entry : entries) {
+    const double wanted = std::ceil(kRoundSample / std::max(entry->expected_s, 1e-7));
+    const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
+    const Result<double> seconds = timer_.sample(data_.work(entry->plan), repetitions, data_.sets());
+    if (!seconds) return broken(seconds.error());
+    if (Status status = entry->plan.check(); !status) return broken(status.error());
+    samples.push_back(*seconds);
+  }
+  return samples;
+}
+
+Status GpuTrials::verify(const TrialPlan& plan) {
+  const Result<Loaded*> entry = loaded(plan);
+  if (!entry) return entry.error();
+  const Result<Verification> verification = verifier_.check((*entry)->plan, timer_.stream());
+  if (!verification) return broken(verification.error());
+  if (verification->passed) return success();
+  return Error{ErrorKind::Wrong, verification->summary(), ""};
+}
+
+}  // namespace rondo::tuner

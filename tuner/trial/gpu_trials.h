@@ -1,0 +1,57 @@
+// Trials on the GPU in this process.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "tuner/check/verify.h"
+#include "tuner/measure/measure.h"
+#include "tuner/trial/trials.h"
+
+namespace rondo::tuner {
+
+class GpuTrials final : public Trials {
+ public:
+  // Makes the data for timing and the reference for verification now. `context` outlives the trials. Errors:
+  // those of the reference, Device.
+  static Result<std::unique_ptr<Trials>> make(const TrialSetup& setup, const runtime::Context& context);
+  // The same with a context of its own, on the first GPU.
+  static Result<std::unique_ptr<Trials>> make_alone(const TrialSetup& setup);
+
+  Result<double> copy_bandwidth() override { return tuner::copy_bandwidth(timer_); }
+  Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
+  Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
+  Status verify(const TrialPlan& plan) override;
+  void drop(std::size_t candidate) override { loaded_.erase(candidate); }
+  bool alive() const override { return alive_; }
+
+ private:
+  struct Loaded {
+    runtime::DevicePlan plan;
+    double expected_s = 0;
+  };
+
+  using Context = std::shared_ptr<const runtime::Context>;
+
+  GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
+      : cell_(std::make_shared<const step::Cell>(setup.cell)),
+        problem_(setup.problem),
+        context_(std::move(context)),
+        timer_(std::move(timer)),
+        data_(std::move(data)),
+        verifier_(std::move(verifier)) {}
+  static Result<std::unique_ptr<Trials>> make_in(const TrialSetup& setup, Context context);
+  Result<Loaded*> loaded(const TrialPlan& plan);
+  Error broken(Error error);  // after a failure on the device: is the context still usable?
+
+  std::shared_ptr<const step::Cell> cell_;
+  schedule::Problem problem_;
+  Context context_;  // destroyed after what lives in it
+  EventTimer timer_;
+  RunData data_;
+  Verifier verifier_;
+  std::map<std::size_t, Loaded> loaded_;  // destroyed first
+  bool alive_ = true;
+};
+
+}  // namespace rondo::tuner

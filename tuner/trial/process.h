@@ -1,0 +1,65 @@
+// Trials in a worker process: one that hangs or crashes costs one trial, not the tuning run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+
+#include "runtime/worker/worker_call.h"
+#include "tuner/trial/trials.h"
+
+namespace rondo::tuner {
+
+inline constexpr std::string_view kTrialWorkerArgument = "--rondo-trial-worker";
+inline constexpr std::string_view kTrialWorkerGreeting = "rondo trial worker 1";
+
+struct TrialProcessOptions {
+  std::chrono::milliseconds limit{30000};         // for each trial: loading, running, comparing
+  std::chrono::milliseconds setup_limit{120000};  // for the context, the data and the reference
+  // The program started as a worker: its main() calls maybe_run_trial_worker first. "" takes the environment
+  // variable RONDO_WORKER, else this program.
+  std::string executable;
+  const std::atomic<bool>* cancel = nullptr;  // when it turns true the trial is stopped at once
+};
+
+// The worker keeps its context, data and loaded kernels from trial to trial. It is killed at the time limit
+// and when a trial broke its context; a new one is started for the next trial. Errors of trials, beside their
+// own: Cancelled (the time limit, or the flag), Device (the process crashed).
+class TrialProcess final : public Trials {
+ public:
+  TrialProcess(TrialSetup setup, TrialProcessOptions options)
+      : setup_(std::move(setup)), options_(std::move(options)) {}
+
+  // Starts the worker if there is none. Errors: Missing (the program does not serve as such a worker), those
+  // of the set-up.
+  Status start();
+
+  Result<double> copy_bandwidth() override;
+  Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
+  Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
+  Status verify(const TrialPlan& plan) override;
+  void drop(std::size_t candidate) override;
+  bool alive() const override { return alive_; }
+
+  int started() const { return started_; }  // workers so far
+  // The last set-up was answered, with an error: the worker can be had, and cannot do it.
+  bool refused() const { return refused_; }
+
+ private:
+  Result<std::vector<double>> trial(nlohmann::json request, const std::vector<TrialPlan>& plans);
+  // One question to the worker there is.
+  Result<std::vector<double>> ask(const nlohmann::json& request, std::chrono::milliseconds limit);
+  Error lost(const runtime::CallOutcome& outcome, std::chrono::milliseconds limit);
+  void forget();
+
+  TrialSetup setup_;
+  TrialProcessOptions options_;
+  std::optional<runtime::CalledWorker> worker_;
+  std::set<std::size_t> known_;  // candidates whose code the worker has
+  int started_ = 0;
+  bool alive_ = true;
+  bool refused_ = false;
+};
+
+}  // namespace rondo::tuner

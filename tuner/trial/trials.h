@@ -1,0 +1,47 @@
+// What a tuning run does on the GPU: kernels are loaded, timed and verified. In this process (gpu_trials.h),
+// or in a worker process that can be killed (trial_process.h).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/support/result.h"
+
+namespace rondo::tuner {
+
+// A compiled candidate.
+struct TrialPlan {
+  std::size_t candidate = 0;  // its number: what was loaded under it is kept until drop()
+  std::string strategy;
+  schedule::Parameters parameters;
+  std::string_view cubin;
+};
+
+class Trials {
+ public:
+  virtual ~Trials() = default;
+  // Bytes per second, read + written, of a large device copy.
+  virtual Result<double> copy_bandwidth() = 0;
+  // Seconds of one run, one entry a sample, each of about `sample_s`.
+  virtual Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) = 0;
+  // One sample of each plan in turn.
+  virtual Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) = 0;
+  // Compares with the reference. Error Wrong: what differs; other kinds: why it could not be compared.
+  virtual Status verify(const TrialPlan& plan) = 0;
+  virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
+  virtual bool alive() const = 0;                // false: nothing more can run
+};
+
+// What trials of one problem need to begin.
+struct TrialSetup {
+  step::Cell cell;
+  schedule::Problem problem;
+  std::int64_t l2_bytes = 0;  // of the board
+  std::uint64_t seed = 1;     // of the data
+};
+
+}  // namespace rondo::tuner

@@ -1,0 +1,207 @@
+#include "tuner/tune/plan_measurer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/support/hash.h"
+#include "tuner/trial/gpu_trials.h"
+#include "tuner/trial/process.h"
+
+namespace rondo::tuner {
+
+using db::TrialStatus;
+using runtime::CompiledPlan;
+using runtime::CompileEnd;
+
+PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
+                           const std::vector<runtime::Candidate>& candidates,
+                           const PlanMeasurerOptions& options)
+    : cell_(std::make_shared<const step::Cell>(cell)),
+      problem_(problem),
+      candidates_(candidates),
+      options_(options) {
+  options_.workers = std::max(1, options_.workers);
+}
+
+Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
+                                                         const schedule::Problem& problem,
+                                                         const target::Profile& profile,
+                                                         const std::vector<runtime::Candidate>& candidates,
+                                                         const runtime::Context* context,
+                                                         const PlanMeasurerOptions& options) {
+  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, candidates, options));
+  Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
+  if (!compiler) return compiler.error();
+  made->compiler_ = std::move(compiler).value();
+  runtime::CompilePoolOptions pool;
+  pool.workers = made->options_.workers;
+  pool.limit = options.compile_limit;
+  pool.cancel = options.cancel;
+  made->pool_ = std::make_unique<runtime::CompilePool>(pool);
+  if (context != nullptr)
+    if (Status status = made->begin_trials(profile, *context); !status) return status.error();
+  return made;
+}
+
+Status PlanMeasurer::begin_trials(const target::Profile& profile, const runtime::Context& context) {
+  const TrialSetup setup{*cell_, problem_, profile.limits.l2_bytes, options_.seed};
+  if (options_.trial_limit.count() > 0) {
+    TrialProcessOptions process;
+    process.limit = options_.trial_limit;
+    process.cancel = options_.cancel;
+    auto trials = std::make_unique<TrialProcess>(setup, process);
+    const Status started = trials->start();
+    if (started) {
+      trials_ = std::move(trials);
+      return success();
+    }
+    // As for compiling: where no worker process can be had, the work is done here. So it is where the GPU
+    // serves one process only; what else kept the worker from it is then found here too.
+    if (started.error().kind != ErrorKind::Missing && !trials->refused()) return started.error();
+    note_ = fmt::format("trials run in this process, without a time limit: {}", started.error().message);
+  }
+  Result<std::unique_ptr<Trials>> here = GpuTrials::make(setup, context);
+  if (!here) return here.error();
+  trials_ = std::move(here).value();
+  return success();
+}
+
+Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const std::string& reason) {
+  Compiled result;
+  result.candidate = candidate;
+  result.status = status;
+  // Compiler logs run to pages; the database keeps one line.
+  result.reason = reason.substr(0, std::min<std::size_t>(reason.find('\n'), 300));
+  plans_.erase(candidate);
+  return result;
+}
+
+void PlanMeasurer::compile(std::size_t candidate) {
+  const runtime::Candidate& chosen = candidates_[candidate];
+  const schedule::Strategy* strategy = schedule::find_strategy(chosen.strategy);
+  if (strategy == nullptr) {
+    ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + chosen.strategy));
+    return;
+  }
+  try {
+    plans_[candidate] = runtime::uncompiled_plan(
+        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
+  } catch (const std::exception&
+               defect) {  // a schedule that contradicts itself must not end the tuning of the others
+    ready_.push_back(failed(candidate, TrialStatus::CompileError,
+                            fmt::format("defect of the schedule: {}", defect.what())));
+    return;
+  }
+  runtime::CompiledPlan& plan = plans_[candidate];
+  if (options_.database != nullptr && runtime::attach_cached(plan, *options_.database)) {
+    ready_.push_back(finished(candidate, plan));
+    return;
+  }
+  pool_->submit({candidate, plan.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
+}
+
+Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan) {
+  Compiled result;
+  result.candidate = candidate;
+  result.registers = plan.registers();
+  result.shared_bytes = plan.shared_bytes();
+  result.spill_bytes = plan.spill_bytes();
+  result.cubin_key = plan.key.hash();
+  result.code = sha256_hex(plan.cubin);
+  return result;
+}
+
+std::optional<Compiled> PlanMeasurer::next_compiled(double timeout_s) {
+  if (!ready_.empty()) {
+    Compiled result = std::move(ready_.back());
+    ready_.pop_back();
+    return result;
+  }
+  std::optional<runtime::CompileOutcome> outcome =
+      pool_->next(std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1e3)));
+  if (!outcome) return std::nullopt;
+  return take(std::move(*outcome));
+}
+
+Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
+  const auto candidate = static_cast<std::size_t>(outcome.id);
+  CompiledPlan& plan = plans_[candidate];
+  // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
+  // limit.
+  if (outcome.end == CompileEnd::NoWorker) {
+    outcome.result = compiler_.compile(plan.source, problem_.arch, runtime::plan_compile_flags());
+    outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
+  }
+  switch (outcome.end) {
+    case CompileEnd::Compiled: break;
+    case CompileEnd::TimedOut: return failed(candidate, TrialStatus::Timeout, outcome.result.error().message);
+    case CompileEnd::Cancelled:
+      return failed(candidate, TrialStatus::Cancelled, outcome.result.error().message);
+    case CompileEnd::Rejected:
+    case CompileEnd::Crashed:
+    case CompileEnd::NoWorker:
+      return failed(candidate, TrialStatus::CompileError, outcome.result.error().message);
+  }
+  if (Status status = runtime::attach_code(plan, std::move(outcome.result).value()); !status)
+    return failed(candidate, TrialStatus::CompileError, status.error().message);
+  return finished(candidate, plan);
+}
+
+void PlanMeasurer::stop_compiling() {
+  pool_.reset();
+  ready_.clear();
+}
+
+Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
+  const auto found = plans_.find(candidate);
+  if (found == plans_.end() || found->second.cubin.empty() || trials_ == nullptr)
+    return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
+  return TrialPlan{candidate, candidates_[candidate].strategy, candidates_[candidate].parameters,
+                   found->second.cubin};
+}
+
+Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {
+  const Result<TrialPlan> plan = trial_plan(candidate);
+  if (!plan) return plan.error();
+  return trials_->run(*plan, samples, sample_s);
+}
+
+Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
+    const std::vector<std::size_t>& candidates, int rounds, const std::function<bool()>& stop) {
+  std::vector<TrialPlan> plans;
+  for (const std::size_t candidate : candidates) {
+    Result<TrialPlan> plan = trial_plan(candidate);
+    if (!plan) return plan.error();
+    plans.push_back(std::move(plan).value());
+  }
+  std::vector<std::vector<double>> samples(candidates.size());
+  for (int round = -1; round < rounds; ++round) {  // round -1 warms up
+    if (round > 0 && stop()) break;
+    const Result<std::vector<double>> seconds = trials_->round(plans);
+    if (!seconds) return seconds.error();
+    for (std::size_t i = 0; round >= 0 && i < samples.size(); ++i) samples[i].push_back(seconds->at(i));
+  }
+  return samples;
+}
+
+Status PlanMeasurer::verify(std::size_t candidate) {
+  const Result<TrialPlan> plan = trial_plan(candidate);
+  if (!plan) return plan.error();
+  return trials_->verify(*plan);
+}
+
+void PlanMeasurer::drop(std::size_t candidate) {
+  if (trials_ != nullptr) trials_->drop(candidate);
+  plans_.erase(candidate);
+}
+
+const CompiledPlan* PlanMeasurer::plan(std::size_t candidate) const {
+  const auto found = plans_.find(candidate);
+  return found == plans_.end() ? nullptr : &found->second;
+}
+
+}  // namespace rondo::tuner

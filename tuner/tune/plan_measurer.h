@@ -1,0 +1,77 @@
+// The Measurer of real kernels: builds plans, compiles them in worker processes, and lets them run on a GPU,
+// in another, if there is one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/plan/plan.h"
+#include "runtime/worker/compile_worker.h"
+#include "tuner/search/search.h"
+#include "tuner/trial/trials.h"
+
+namespace rondo::tuner {
+
+struct PlanMeasurerOptions {
+  int workers = 1;
+  std::chrono::milliseconds compile_limit{20000};  // for each candidate
+  std::chrono::milliseconds trial_limit{30000};  // for each trial; 0: trials in this process, without a limit
+  const std::atomic<bool>* cancel = nullptr;
+  db::Database* database = nullptr;  // cubins are looked up there; not stored
+  std::uint64_t seed = 1;
+};
+
+class PlanMeasurer final : public Measurer {
+ public:
+  // `context` null: no GPU. With one: makes the data for timing and the reference for verification now, in
+  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without
+  // NVRTC, those of the reference, Device.
+  static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
+                                                    const target::Profile& profile,
+                                                    const std::vector<runtime::Candidate>& candidates,
+                                                    const runtime::Context* context,
+                                                    const PlanMeasurerOptions& options);
+
+  bool can_run() const override { return trials_ != nullptr; }
+  int compile_slots() const override { return options_.workers; }
+  void compile(std::size_t candidate) override;
+  std::optional<Compiled> next_compiled(double timeout_s) override;
+  void stop_compiling() override;
+  Result<std::vector<double>> run(std::size_t candidate, int samples, double sample_s) override;
+  Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
+                                                           int rounds,
+                                                           const std::function<bool()>& stop) override;
+  Status verify(std::size_t candidate) override;
+  void drop(std::size_t candidate) override;
+  bool alive() const override { return trials_ == nullptr || trials_->alive(); }
+
+  // The compiled plan of a candidate that was not dropped, or null.
+  const runtime::CompiledPlan* plan(std::size_t candidate) const;
+  Trials* trials() { return trials_.get(); }  // null without a GPU
+  // Why trials run in this process although they were to run in another; "" otherwise.
+  const std::string& note() const { return note_; }
+
+ private:
+  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
+               const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
+  Status begin_trials(const target::Profile& profile, const runtime::Context& context);
+  Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
+  Compiled take(runtime::CompileOutcome outcome);
+  Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
+  Result<TrialPlan> trial_plan(std::size_t candidate) const;
+
+  std::shared_ptr<const step::Cell> cell_;
+  schedule::Problem problem_;
+  const std::vector<runtime::Candidate>& candidates_;
+  PlanMeasurerOptions options_;
+  runtime::Compiler compiler_;
+  std::map<std::size_t, runtime::CompiledPlan> plans_;
+  std::vector<Compiled> ready_;  // cached cubins, and builds that failed
+  std::unique_ptr<runtime::CompilePool> pool_;
+  std::unique_ptr<Trials> trials_;
+  std::string note_;
+};
+
+}  // namespace rondo::tuner

@@ -1,0 +1,97 @@
+// What a tuning run leaves in the database.
+#include "compiler/support/version.h"
+#include "runtime/choice/choose.h"
+#include "tuner/tune/tune.h"
+
+namespace rondo::tuner {
+
+using db::TrialStatus;
+
+db::Trial to_trial(const Row& row) {
+  db::Trial trial;
+  trial.strategy = row.candidate.strategy;
+  trial.parameters = runtime::parameters_to_json(row.candidate.parameters);
+  trial.status = row.status;
+  trial.verified = row.verified;
+  trial.reason = row.reason;
+  if (row.timing.samples > 0 && row.timing.median_s > 0) trial.median_ms = row.timing.median_s * 1e3;
+  trial.spread = row.timing.decile_spread;
+  trial.samples = row.timing.samples;
+  trial.registers = row.registers;
+  trial.shared_bytes = row.shared_bytes;
+  trial.spill_bytes = row.spill_bytes;
+  trial.cubin_key = row.cubin_key;
+  trial.rondo_version = kVersion;
+  return trial;
+}
+
+db::Device to_device(const target::Profile& profile) {
+  db::Device device;
+  device.key = profile.key;
+  device.name = profile.name;
+  device.compute_major = profile.limits.compute_major;
+  device.compute_minor = profile.limits.compute_minor;
+  device.sm_count = profile.limits.sm_count;
+  device.profile = target::to_json(profile);
+  const bool measured = profile.origin == "measured";
+  device.origin = measured ? db::Origin::Measured : db::Origin::Shipped;
+  if (measured) {
+    device.driver = profile.source;
+    device.calibrated_at = db::now();
+  }
+  return device;
+}
+
+TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
+                             const target::Profile& profile)
+    : database_(database) {
+  if (database_ == nullptr) return;
+  if (database_->access() != db::Access::ReadWrite) {
+    trouble_ = "the database '" + database_->path() + "' is open for reading only";
+    return;
+  }
+  auto keep = [&](const Status& status) {
+    if (!status && trouble_.empty()) trouble_ = status.error().message;
+  };
+  // A device that is known stays as it was calibrated.
+  const auto known = database_->get_device(profile.key);
+  if (!known)
+    trouble_ = known.error().message;
+  else if (!known->has_value())
+    keep(database_->put_device(to_device(profile)));
+  if (!trouble_.empty()) return;
+  const step::Cell keyed = runtime::cell_with_constants(cell, problem);
+  keep(database_->put_cell({step::canonical_hash(keyed), cell.name, cell.source}));
+  if (!trouble_.empty()) return;
+  const Result<std::int64_t> id =
+      database_->upsert_problem(runtime::database_problem(cell, problem, profile));
+  if (!id)
+    trouble_ = id.error().message;
+  else
+    problem_ = *id;
+}
+
+void TrialRecorder::record(const Row& row) {
+  const bool timed = row.timing.samples > 0;
+  if (!usable() || (row.status == TrialStatus::Ok && !timed)) return;
+  db::Trial trial = to_trial(row);
+  trial.created_at = created_at_;
+  const Result<std::int64_t> id = database_->record_trial(problem_, trial);
+  if (!id) trouble_ = id.error().message;
+}
+
+bool TrialRecorder::store_best(const Row& row) {
+  db::Trial trial = to_trial(row);
+  trial.created_at = created_at_;
+  if (!usable() || !trial.may_be_best()) return false;
+  const Result<std::int64_t> id = database_->record_trial(problem_, trial);
+  if (!id) {
+    trouble_ = id.error().message;
+    return false;
+  }
+  const Result<bool> became = database_->set_best(*id, db::Replace::IfFaster);
+  if (!became) trouble_ = became.error().message;
+  return became && *became;
+}
+
+}  // namespace rondo::tuner

@@ -1,0 +1,94 @@
+// Tunes one problem: searches the spaces of all legal strategies, verifies, records in the database.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "runtime/plan/plan.h"
+#include "tuner/search/search.h"
+
+namespace rondo::tuner {
+
+struct TuneOptions {
+  double budget_s = 60;  // from the call of tune() on; the reference's part of it included
+  int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16
+  std::chrono::milliseconds compile_limit{20000};
+  // For each trial on the GPU, in a process that is killed then; 0: in this process, without a limit.
+  std::chrono::milliseconds trial_limit{30000};
+  int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
+  std::string strategy;                       // only candidates of this one; empty: of all that are legal
+  bool exhaustive = false;                    // measure every candidate, however long it takes
+  std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
+  const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
+  std::function<void(const Progress&)> progress;
+  db::Database* database = nullptr;  // none: nothing is recorded
+};
+
+struct TuneResult {
+  SearchResult search;    // the table; rows[*search.best] is the choice
+  bool measured = false;  // false: "by model", ranked by the cost model and pruned by the compiler
+  std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
+  double copy_bytes_per_s = 0;                // device copy measured in this run; 0 without a GPU
+  bool stored_as_best = false;                // false too when the database holds a faster one
+  std::string note;                           // of the trials, for people; "" mostly
+  std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
+
+  const Row* best() const { return search.best ? &search.rows[*search.best] : nullptr; }
+  // What the database held as best before, timed again in this search.
+  const Row* known_before() const {
+    return search.incumbent && incumbent_was_best ? &search.rows[*search.incumbent] : nullptr;
+  }
+  bool incumbent_was_best = false;  // of this very problem; else of the nearest one
+  std::string summary() const;      // one line
+};
+
+// With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
+// recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
+// faster than what is known; what the database holds as best, of this problem or else of the nearest one, is
+// tried first and timed again beside the leaders. Without:
+// candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
+// becomes best. Errors: Unsupported (no strategy, empty space), Missing (no NVRTC), Cancelled (before any
+// candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
+// failed; the commonest reason), Device (the GPU failed before there was a result).
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
+                        const target::Profile& profile, const runtime::Context* context,
+                        const TuneOptions& options = {});
+
+// Which of the candidates the database holds as best of exactly this problem, or of the nearest other one
+// (db::Database::nearest); none if it holds none of them, or cannot be read.
+std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
+                                      const schedule::Problem& problem, const target::Profile& profile,
+                                      const std::vector<runtime::Candidate>& candidates);
+std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
+                                           const schedule::Problem& problem, const target::Profile& profile,
+                                           const std::vector<runtime::Candidate>& candidates);
+
+// A row as the database's trial.
+db::Trial to_trial(const Row& row);
+// A profile as the database's device.
+db::Device to_device(const target::Profile& profile);
+
+// The parts of tune() around the search, for any Measurer: candidates are ranked, trials recorded, the best
+// stored. Cubins are the caller's business.
+class TrialRecorder {
+ public:
+  // Registers device, cell and problem. Trouble is kept, not returned: see trouble().
+  TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
+                const target::Profile& profile);
+  // Records a row; without a time only if it is a failure.
+  void record(const Row& row);
+  // Makes a recorded row best, if it may be and is faster than what is known; whether it became so.
+  bool store_best(const Row& row);
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  bool usable() const { return database_ != nullptr && trouble_.empty(); }
+  db::Database* database_;
+  std::int64_t problem_ = 0;
+  std::int64_t created_at_ = db::now();  // of all trials of the run: the same row twice is one trial
+  std::string trouble_;
+};
+
+}  // namespace rondo::tuner
