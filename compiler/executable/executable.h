@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/executable/tensor.h"
+#include "compiler/support/result.h"
 
 namespace rondo::executable {
 
@@ -113,6 +114,9 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+inline constexpr std::size_t kMaxTensors = 128;
+inline constexpr std::size_t kMaxArguments = 256;  // of a launch
+
 struct Executable {
   Identity identity;
   std::vector<Tensor> tensors;
@@ -120,6 +124,15 @@ struct Executable {
   std::vector<Launch> launches;  // in order, on one stream
   std::vector<Image> images;
   bool operator==(const Executable&) const = default;
+
+  // "stream channels=64 ...", for messages.
+  std::string plan_name() const { return identity.strategy + " " + identity.parameters; }
+  // The same without code: what two builds of one plan have in common.
+  Executable without_images() const;
 };
+
+// Whether it contradicts itself: an index past its end, an argument that no kernel parameter can be, a size
+// below zero. Error Internal, naming the part.
+Status check(const Executable& executable);
 
 }  // namespace rondo::executable

@@ -67,16 +67,14 @@ struct TensorRef {
 };
 
 // A size that follows the call: fixed + each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile)
-// : 1).
+// : 1). What would be larger than kMost counts as kMost.
 struct SizeRule {
+  static constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::int64_t fixed = 0;
   std::int64_t each = 0;
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
-  std::int64_t at(std::int64_t batch, std::int64_t time) const {
-    const std::int64_t spans = time_tile > 0 ? (time + time_tile - 1) / time_tile : 1;
-    return fixed + each * ((batch + batch_tile - 1) / batch_tile) * spans;
-  }
+  std::int64_t at(std::int64_t batch, std::int64_t time) const;
   friend bool operator==(const SizeRule&, const SizeRule&) = default;
 };
 

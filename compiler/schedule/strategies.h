@@ -1,15 +1,18 @@
-// Every strategy of this version.
+// Every strategy there is.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/support/registry.h"
 
 namespace rondo::schedule {
 
-// In order of preference; the list is made by rondo_strategies() in CMakeLists.txt.
-const std::vector<const Strategy*>& strategies();
+// The built-in ones, in order of preference (rondo_strategies() in CMakeLists.txt makes the list), and those that
+// the program has added: Registration<const Strategy*> mine(strategy_registry(), &strategy).
+Registry<const Strategy*>& strategy_registry();
+inline const std::vector<const Strategy*>& strategies() { return strategy_registry().all(); }
 const Strategy* find_strategy(const std::string& name);  // nullptr if unknown
 
 }  // namespace rondo::schedule

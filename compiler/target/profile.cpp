@@ -13,8 +13,13 @@ std::string Profile::arch() const {
   return fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
 }
 
+Registry<Profile>& profile_registry() {
+  static Registry<Profile> all(shipped_profiles());
+  return all;
+}
+
 Result<Profile> find_profile(const std::string& name) {
-  const auto& all = shipped_profiles();
+  const auto& all = profile_registry().all();
   for (const Profile& p : all)
     if (p.key == name || p.name == name) return p;
   if (name == "sm_90")

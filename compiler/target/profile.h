@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/support/registry.h"
 #include "compiler/support/result.h"
 
 namespace rondo::target {
@@ -49,11 +50,14 @@ struct Profile {
   Limits limits;
   Speeds speeds;
   std::string arch() const;  // "sm_90"
+  bool operator==(const Profile& other) const { return key == other.key; }
 };
 
 // The profiles shipped with Rondo: a100, h100, h200, l4, rtx4090, b200, and one a generic sm_86 board stands
 // on (a10).
 const std::vector<Profile>& shipped_profiles();
+// Those, and the ones that the program has added: Registration<Profile> mine(profile_registry(), profile).
+Registry<Profile>& profile_registry();
 // By key, by driver name, or by arch ("sm_90": the first shipped profile of it); Error Input naming the known
 // ones.
 Result<Profile> find_profile(const std::string& name);

@@ -5,12 +5,14 @@
 #include <array>
 #include <utility>
 
+#include "compiler/executable/print.h"
 #include "compiler/kernel/ir/print.h"
+#include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 
 namespace rondo::runtime {
 
@@ -18,12 +20,13 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Stage>, 6> kStages = {{{"ast", Stage::Ast},
+constexpr std::array<std::pair<const char*, Stage>, 7> kStages = {{{"ast", Stage::Ast},
                                                                    {"step", Stage::Step},
                                                                    {"backward", Stage::Backward},
                                                                    {"jacobian", Stage::Jacobian},
                                                                    {"kernel", Stage::Kernel},
-                                                                   {"cuda", Stage::Cuda}}};
+                                                                   {"cuda", Stage::Cuda},
+                                                                   {"launches", Stage::Launches}}};
 
 bool grants(const Candidate& candidate, const Wish& wish) {
   if (!wish.strategy.empty() && candidate.strategy != wish.strategy) return false;
@@ -65,6 +68,12 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   const Result<schedule::KernelPlan> plan = build_choice(request.cell, request.problem, *choice);
   if (!plan) return plan.error();
   if (stage == Stage::Cuda) return emit_source(*plan);
+  if (stage == Stage::Launches) {
+    const Result<executable::Executable> executable =
+        schedule::lower_plan(request.cell, request.problem, *plan);
+    if (!executable) return executable.error();
+    return executable::print_launches(*executable, request.problem.sizes.batch, request.problem.sizes.time);
+  }
   std::string text;
   for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
   return text;
@@ -80,7 +89,8 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     }
     case Stage::Jacobian: return jacobian_text(request.cell);
     case Stage::Kernel:
-    case Stage::Cuda: return plan_text(stage, request);
+    case Stage::Cuda:
+    case Stage::Launches: return plan_text(stage, request);
   }
   return Error{ErrorKind::Internal, "a stage without text", ""};
 }

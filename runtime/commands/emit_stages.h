@@ -10,7 +10,7 @@
 
 namespace rondo::runtime {
 
-enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda };
+enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Launches };
 Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
 
 // What a user fixes of the choice; the rest is the database's or the model's.
@@ -32,7 +32,7 @@ Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
   step::Cell cell;                 // one of its cells
-  schedule::Problem problem;       // Kernel and Cuda only, like all below
+  schedule::Problem problem;       // of Kernel, Cuda and Launches only, like all below
   target::Profile profile;
   Wish wish;
   db::Database* database = nullptr;

@@ -7,8 +7,9 @@
 #include "compiler/scalar/storage.h"
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "runtime/plan/device_tensor.h"
-#include "runtime/plan/plan.h"
 
 namespace rondo::runtime {
 
@@ -37,7 +38,7 @@ struct DeviceTensors {
 Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem, const DevicePlan& plan,
                              const step::ForwardArguments<double>& arguments, StreamHandle stream) {
   DeviceTensors tensors;
-  for (const PlanTensor& tensor : plan.tensors()) {
+  for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
     const std::vector<double>* values = given(tensor.ref, name, arguments);
@@ -107,7 +108,7 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
   const auto compiled =
       compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
   if (!compiled) return compiled.error();
-  const Result<DevicePlan> plan = DevicePlan::load(*compiled, context);
+  const Result<DevicePlan> plan = DevicePlan::load(compiled->executable, context);
   if (!plan) return plan.error();
   const Result<Stream> stream = Stream::create();
   if (!stream) return stream.error();

@@ -1,4 +1,5 @@
-// Source, cubin and cache of a plan.
+#include "runtime/plan/compile.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,14 +8,18 @@
 #include <optional>
 
 #include "compiler/backend/cuda/emit.h"
-#include "runtime/plan/plan.h"
+#include "compiler/executable/serialise.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/support/hash.h"
 
 namespace rondo::runtime {
 
+using executable::KernelResources;
 using nlohmann::json;
 
 namespace {
 
+// What `rondo db show` tells of a stored executable.
 std::string resources_to_json(const std::vector<KernelResources>& resources) {
   json list = json::array();
   for (const KernelResources& r : resources)
@@ -28,41 +33,19 @@ std::string resources_to_json(const std::vector<KernelResources>& resources) {
   return json{{"kernels", list}}.dump();
 }
 
-std::optional<std::vector<KernelResources>> resources_from_json(const std::string& text) {
-  const json parsed = json::parse(text, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("kernels") || !parsed["kernels"].is_array())
-    return std::nullopt;
-  std::vector<KernelResources> result;
-  try {
-    for (const json& k : parsed["kernels"]) {
-      KernelResources r;
-      r.name = k.at("name").get<std::string>();
-      r.registers = k.at("registers").get<int>();
-      r.shared_bytes = k.at("shared_bytes").get<int>();
-      r.stack_bytes = k.at("stack_bytes").get<int>();
-      r.spill_store_bytes = k.at("spill_store_bytes").get<int>();
-      r.spill_load_bytes = k.at("spill_load_bytes").get<int>();
-      r.max_threads = k.at("max_threads").get<int>();
-      result.push_back(r);
-    }
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
-  return result;
-}
-
-// Takes a cubin from the database if it is this plan's; its key may differ in the compiler's version only.
+// Takes an executable from the database if it is this plan's: made of the same text, by the same or another
+// version of the compiler, and launched in the same way.
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
-  const db::Cubin& cubin = **found;
-  if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags ||
-      cubin.key.arch != plan.key.arch)
+  const db::Cubin& stored = **found;
+  if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
+      stored.key.arch != plan.key.arch)
     return false;
-  std::optional<std::vector<KernelResources>> resources = resources_from_json(cubin.resources);
-  if (!resources || resources->size() != plan.plan.launches.size()) return false;
-  plan.cubin = cubin.image;
-  plan.resources = std::move(*resources);
-  plan.key = cubin.key;
+  Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
+  if (!read || read->images.size() != 1) return false;
+  if (executable::launch_hash(*read) != executable::launch_hash(plan.executable)) return false;
+  plan.executable = std::move(read).value();
+  plan.key = stored.key;
   plan.from_cache = true;
   return true;
 }
@@ -98,43 +81,54 @@ Result<Compiler> nvrtc_compiler() {
                   }};
 }
 
+const std::vector<KernelResources>& CompiledPlan::resources() const {
+  static const std::vector<KernelResources> none;
+  return has_code() ? executable.images.front().resources : none;
+}
 bool CompiledPlan::spills() const {
-  return std::any_of(resources.begin(), resources.end(), [](const KernelResources& r) { return r.spills(); });
+  return std::any_of(resources().begin(), resources().end(),
+                     [](const KernelResources& r) { return r.spills(); });
 }
 int CompiledPlan::registers() const {
-  return most(resources, [](const KernelResources& r) { return r.registers; });
+  return most(resources(), [](const KernelResources& r) { return r.registers; });
 }
 int CompiledPlan::shared_bytes() const {
-  return most(resources, [](const KernelResources& r) { return r.shared_bytes; });
+  return most(resources(), [](const KernelResources& r) { return r.shared_bytes; });
 }
 int CompiledPlan::spill_bytes() const {
-  return most(resources, [](const KernelResources& r) { return r.spill_store_bytes + r.spill_load_bytes; });
+  return most(resources(), [](const KernelResources& r) { return r.spill_store_bytes + r.spill_load_bytes; });
 }
 
-CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                             schedule::KernelPlan plan, const std::string& compiler_version,
-                             const std::vector<std::string>& flags) {
+Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
+                                     schedule::KernelPlan plan, const std::string& compiler_version,
+                                     const std::vector<std::string>& flags) {
+  Result<executable::Executable> executable = schedule::lower_plan(*cell, problem, plan);
+  if (!executable) return executable.error();
   CompiledPlan result;
+  result.executable = std::move(executable).value();
   result.cell = std::move(cell);
   result.problem = problem;
   result.plan = std::move(plan);
   result.source = emit_source(result.plan);
+  result.executable.identity.source_hash = sha256_hex(result.source);
   result.key = {result.source, fmt::format("{}", fmt::join(flags, " ")), problem.arch, compiler_version};
   return result;
 }
 
 Status attach_code(CompiledPlan& plan, CompiledKernel code) {
-  plan.resources.clear();
-  for (const schedule::Launch& launch : plan.plan.launches) {
+  executable::Image image;
+  image.target = plan.problem.arch;
+  image.compiler = "nvrtc " + plan.key.compiler_version;
+  image.bytes = std::move(code.cubin);
+  for (const executable::Kernel& kernel : plan.executable.kernels) {
     const auto found = std::find_if(code.kernels.begin(), code.kernels.end(),
-                                    [&](const KernelResources& r) { return r.name == launch.kernel.name; });
+                                    [&](const KernelResources& r) { return r.name == kernel.name; });
     if (found == code.kernels.end())
-      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", launch.kernel.name),
-                   ""};
-    plan.resources.push_back(*found);
-    plan.resources.back().shared_bytes += static_cast<int>(kernel::shared_bytes(launch.kernel));
+      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", kernel.name), ""};
+    image.resources.push_back(*found);
+    image.resources.back().shared_bytes += static_cast<int>(kernel.shared_bytes);
   }
-  plan.cubin = std::move(code.cubin);
+  plan.executable.images = {std::move(image)};
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
   return success();
@@ -148,14 +142,17 @@ void store_cubin(const CompiledPlan& plan, db::Database& database) {
   if (database.access() != db::Access::ReadWrite) return;
   db::Cubin cubin;
   cubin.key = plan.key;
-  cubin.image = plan.cubin;
-  cubin.resources = resources_to_json(plan.resources);
+  cubin.image = executable::to_bytes(plan.executable);
+  cubin.resources = resources_to_json(plan.resources());
   (void)database.put_cubin(cubin);
 }
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
-  CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
+  Result<CompiledPlan> uncompiled =
+      uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
+  if (!uncompiled) return uncompiled.error();
+  CompiledPlan result = std::move(uncompiled).value();
   // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
   // than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&

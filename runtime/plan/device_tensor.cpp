@@ -19,12 +19,13 @@ Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step:
   if (result.timed_) {
     result.batch_ = sizes.batch;
     result.time_ = sizes.time;
-    result.unit_ = unit_elements(ref, cell, sizes);
+    result.unit_ = schedule::unit_elements(ref, cell, sizes);
     const std::int64_t row = result.unit_ + layout.gap;
-    result.strides_ = layout.order == TensorLayout::Order::BatchMajor ? Strides{row * sizes.time, row}
-                                                                      : Strides{row, row * sizes.batch};
+    result.strides_ = layout.order == TensorLayout::Order::BatchMajor
+                          ? executable::Strides{row * sizes.time, row}
+                          : executable::Strides{row, row * sizes.batch};
   } else {
-    result.unit_ = total_elements(ref, cell, sizes);
+    result.unit_ = schedule::total_elements(ref, cell, sizes);
   }
   const std::int64_t rows = result.batch_ * result.time_;
   const std::int64_t elements = rows * (result.unit_ + (result.timed_ ? layout.gap : 0));

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/executable/bindings.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/support/result.h"
-#include "runtime/plan/bindings.h"
+#include "runtime/cuda/driver_memory.h"
 
 namespace rondo::runtime {
 
@@ -35,7 +37,7 @@ class DeviceTensor {
   const std::string& name() const { return name_; }
   kernel::Storage storage() const { return storage_; }
   std::int64_t elements() const { return batch_ * time_ * unit_; }
-  Binding binding() const {
+  executable::Binding binding() const {
     return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt};
   }
   const DeviceBuffer& buffer() const { return buffer_; }
@@ -55,7 +57,7 @@ class DeviceTensor {
   kernel::Storage storage_ = kernel::Storage::F32;
   bool timed_ = false;
   std::int64_t batch_ = 1, time_ = 1, unit_ = 0;  // batch_ and time_ are 1 where the tensor has no such axis
-  Strides strides_;
+  executable::Strides strides_;
   DeviceBuffer buffer_;
 };
 

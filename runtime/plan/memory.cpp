@@ -1,19 +1,22 @@
 #include "runtime/plan/memory.h"
 
+#include "compiler/executable/launcher.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/step/simplify.h"
-#include "runtime/plan/arguments.h"
-#include "runtime/plan/tensor_layout.h"
 
 namespace rondo::runtime {
 
 Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& problem,
                                const schedule::KernelPlan& plan) {
-  const Result<PlanArguments> arguments = PlanArguments::make(cell, problem, plan);
-  if (!arguments) return arguments.error();
+  const Result<executable::Executable> executable = schedule::lower_plan(cell, problem, plan);
+  if (!executable) return executable.error();
+  const Result<executable::Launcher> launcher = executable::Launcher::make(*executable);
+  if (!launcher) return launcher.error();
   PlanMemory memory;
-  memory.workspace_bytes = arguments->workspace_bytes(problem.sizes.batch, problem.sizes.time);
+  memory.workspace_bytes = launcher->workspace_bytes(problem.sizes.batch, problem.sizes.time);
   if (problem.pass == schedule::Pass::Forward) return memory;
   const step::Cell simple = step::simplify(cell);
   for (const step::TensorId id : schedule::stored_histories(simple))
@@ -21,7 +24,7 @@ Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& 
                           kernel::storage_bytes(problem.storage);
   if (!schedule::passes_products(problem)) return memory;
   for (const step::TensorId id : schedule::product_tensors(simple))
-    memory.saved_bytes += total_elements({schedule::Role::Products, id}, simple, problem.sizes) *
+    memory.saved_bytes += schedule::total_elements({schedule::Role::Products, id}, simple, problem.sizes) *
                           kernel::storage_bytes(problem.storage);
   return memory;
 }

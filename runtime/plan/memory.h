@@ -15,7 +15,7 @@ struct PlanMemory {
   std::int64_t workspace_bytes = 0;  // DevicePlan::workspace_bytes, during the pass
 };
 
-// At the problem's B and T. Errors: those of PlanArguments::make.
+// At the problem's B and T. Errors: those of schedule::lower_plan().
 Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& problem,
                                const schedule::KernelPlan& plan);
 

@@ -1,7 +1,7 @@
 // Kernels without one of their parts compile, for timing beside the whole ones.
 #include <gtest/gtest.h>
 
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "tests/schedule/part_plans.h"
 
 namespace rondo::schedule {

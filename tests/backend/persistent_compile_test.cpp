@@ -7,7 +7,7 @@
 #include "compiler/backend/nvrtc/nvrtc.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/emit_stages.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {

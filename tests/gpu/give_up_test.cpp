@@ -31,7 +31,7 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     if (!compiled) return compiled.error();
-    return runtime::DevicePlan::load(*compiled, gpu_->context);
+    return runtime::DevicePlan::load(compiled->executable, gpu_->context);
   }
 };
 

@@ -13,8 +13,9 @@
 #include "compiler/schedule/strategies.h"
 #include "runtime/choice/choose.h"
 #include "runtime/commands/cell_library.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "runtime/plan/device_tensor.h"
-#include "runtime/plan/plan.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/data/host_problem.h"
 #include "tuner/machine/device_profile.h"
@@ -75,7 +76,7 @@ class GpuTest : public ::testing::Test {
       return nullptr;
     }
     EXPECT_FALSE(compiled->spills()) << cell.name << " " << schedule::print(parameters);
-    auto loaded = runtime::DevicePlan::load(*compiled, gpu_->context);
+    auto loaded = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     if (!loaded) {
       ADD_FAILURE() << cell.name << ": " << loaded.error().message;
       return nullptr;
@@ -95,8 +96,8 @@ class GpuTest : public ::testing::Test {
   void bind_required(const runtime::DevicePlan& plan, const step::Cell& cell, const schedule::Problem& p,
                      double amplitude, runtime::Bindings& bindings,
                      std::vector<runtime::DeviceTensor>& tensors) const {
-    for (const runtime::PlanTensor& tensor : plan.tensors()) {
-      if (tensor.need != runtime::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
+    for (const executable::Tensor& tensor : plan.tensors()) {
+      if (tensor.need != executable::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
       auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
       ASSERT_TRUE(made.ok());
       const auto values = runtime::random_values(p.storage, made->elements(), amplitude, 9);

@@ -111,7 +111,7 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
       runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
                             schedule::find_strategy("stream")->build(cell, p, choice->parameters));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-  const auto loaded = runtime::DevicePlan::load(*compiled, gpu_->context);
+  const auto loaded = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_FALSE(loaded.ok());
   EXPECT_FALSE(loaded.error().message.empty());
 }

@@ -18,39 +18,39 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     const schedule::Problem p = problem(schedule::Pass::Forward, {4, 64, 1, 128}, kernel::Storage::BF16);
     const auto choice = runtime::choose(cell, p, gpu_->profile);
     ASSERT_TRUE(choice.ok()) << choice.error().message;
-    strategy_ = choice->strategy;
-    parameters_ = choice->parameters;
-    auto plan = schedule::find_strategy(strategy_)->build(cell, p, parameters_);
+    auto plan = schedule::find_strategy(choice->strategy)->build(cell, p, choice->parameters);
     kernel_ = plan.launches.front().kernel.name;
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-    good_ = compiled->cubin;
+    good_ = compiled->executable;
     TrialProcessOptions options;
     options.limit = 10s;
     trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile.limits.l2_bytes, 3}, options);
   }
 
   // A kernel of the plan's name that does something else.
-  std::string instead(const std::string& body) const {
+  executable::Executable instead(const std::string& body) const {
     const auto compiler = runtime::nvrtc_compiler();
     const auto made = compiler->compile("extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
                                         gpu_->info.arch(), runtime::plan_compile_flags());
     EXPECT_TRUE(made.ok()) << made.error().message;
-    return made ? made->cubin : "";
+    executable::Executable other = good_;
+    other.images.front().bytes = made ? made->cubin : "";
+    return other;
   }
-  Result<std::vector<double>> run(std::size_t candidate, const std::string& cubin) {
-    return trials_->run({candidate, strategy_, parameters_, cubin}, 3, 1e-4);
+  Result<std::vector<double>> run(std::size_t candidate, const executable::Executable& plan) {
+    return trials_->run({candidate, &plan}, 3, 1e-4);
   }
   void expect_good(std::size_t candidate) {
     const auto seconds = run(candidate, good_);
     ASSERT_TRUE(seconds.ok()) << seconds.error().message;
     EXPECT_GT(seconds->at(0), 0);
-    const Status verified = trials_->verify({candidate, strategy_, parameters_, good_});
+    const Status verified = trials_->verify({candidate, &good_});
     EXPECT_TRUE(verified.ok()) << verified.error().message;
   }
 
-  std::string strategy_, kernel_, good_;
-  schedule::Parameters parameters_;
+  std::string kernel_;
+  executable::Executable good_;
   std::unique_ptr<TrialProcess> trials_;
 };
 
@@ -59,14 +59,14 @@ TEST_F(GpuTrialsInAProcess, TimesAndVerifies) {
   const auto copy = trials_->copy_bandwidth();
   ASSERT_TRUE(copy.ok()) << copy.error().message;
   EXPECT_GT(*copy, 1e11);
-  const auto round = trials_->round({{1, strategy_, parameters_, good_}, {2, strategy_, parameters_, good_}});
+  const auto round = trials_->round({{1, &good_}, {2, &good_}});
   ASSERT_TRUE(round.ok()) << round.error().message;
   EXPECT_EQ(round->size(), 2u);
   EXPECT_EQ(trials_->started(), 1);
 }
 
 TEST_F(GpuTrialsInAProcess, AKernelThatNeverEndsIsKilled) {
-  const std::string endless =
+  const executable::Executable endless =
       instead(R"(unsigned on = 1; while (on) asm volatile("mov.u32 %0, 1;" : "=r"(on));)");
   const auto hung = run(1, endless);
   ASSERT_FALSE(hung.ok());
@@ -87,7 +87,7 @@ TEST_F(GpuTrialsInAProcess, AKernelThatBreaksTheContextCostsOneTrial) {
 
 TEST_F(GpuTrialsInAProcess, WrongResultsAreFound) {
   const auto nothing_written = instead("");
-  const Status verified = trials_->verify({1, strategy_, parameters_, nothing_written});
+  const Status verified = trials_->verify({1, &nothing_written});
   ASSERT_FALSE(verified.ok());
   EXPECT_EQ(verified.error().kind, ErrorKind::Wrong) << verified.error().message;
 }

@@ -9,7 +9,8 @@
 #include "compiler/backend/nvrtc/nvrtc.h"
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/scalar/storage.h"
-#include "runtime/cuda/loaded_kernel.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "runtime/launch/loaded_kernel.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/gpu/gpu.h"
 
@@ -81,7 +82,7 @@ class Units : public rondo::testing::GpuTest {
     if (!code) return code.error();
     const auto module = Module::load(code->cubin);
     if (!module) return module.error();
-    const auto loaded = LoadedKernel::load(*module, kernel, gpu_->info);
+    const auto loaded = LoadedKernel::load(*module, schedule::launch_needs(kernel), gpu_->info);
     if (!loaded) return loaded.error();
     std::vector<DeviceBuffer> memory;
     std::vector<DeviceAddress> addresses;

@@ -169,7 +169,7 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
         std::make_shared<step::Cell>(cell), p,
         schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-    const auto plan = runtime::DevicePlan::load(*compiled, gpu_->context);
+    const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     const auto result = verifier->check(*plan, gpu_->stream);
     ASSERT_TRUE(result.ok()) << schedule::print(candidate.parameters) << ": " << result.error().message;

@@ -9,6 +9,7 @@
 #include "compiler/kernel/passes/leave_out.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 
@@ -85,7 +86,7 @@ inline TensorValues values_read(const PartPlan& of) {
       if (pointer == nullptr || launch.kernel.params[i].written || is_internal(pointer->tensor.role))
         continue;
       std::vector<double>& values = given[pointer->tensor];
-      values.resize(static_cast<std::size_t>(element_count(of.cell, pointer->tensor, of.problem.sizes)));
+      values.resize(static_cast<std::size_t>(total_elements(pointer->tensor, of.cell, of.problem.sizes)));
       for (double& value : values) value = uniform(rng);
     }
   return given;

@@ -93,7 +93,7 @@ TEST(Check, ShowsDiagnosticsAsTheFrontendRendersThem) {
 TEST(Emit, EveryStageOfEveryShippedCell) {
   for (const runtime::EmbeddedCell& cell : runtime::embedded_cells()) {
     const bool diagonal = streams(cell.name);
-    for (const std::string stage : {"ast", "step", "backward", "jacobian", "kernel", "cuda"}) {
+    for (const std::string stage : {"ast", "step", "backward", "jacobian", "kernel", "cuda", "launches"}) {
       const Outcome outcome = rondo(with({"emit", cell.name, "--stage", stage}, kSmall));
       if (outcome.status == 3) {  // a Jacobian per channel is what cells with matrices do not have
         EXPECT_EQ(stage, "jacobian") << cell.name;

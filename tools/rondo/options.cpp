@@ -86,7 +86,8 @@ void check_options(CLI::App& app, Options& o) {
 
 void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
-  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel or cuda")->capture_default_str();
+  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda or launches")
+      ->capture_default_str();
   add_problem(app, o, false);
   add_save(app, o);
   add_target(app, o);

@@ -7,7 +7,8 @@
 #include <random>
 
 #include "runtime/commands/problem_text.h"
-#include "runtime/plan/plan.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
@@ -24,7 +25,7 @@ Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Probl
   const auto compiled =
       runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(plan), compiling);
   if (!compiled) return compiled.error();
-  const auto loaded = runtime::DevicePlan::load(*compiled, *session.machine.context);
+  const auto loaded = runtime::DevicePlan::load(compiled->executable, *session.machine.context);
   if (!loaded) return loaded.error();
   const auto verifier = tuner::Verifier::make(cell, problem, tuner::default_cases(cell, problem), seed);
   if (!verifier) return verifier.error();

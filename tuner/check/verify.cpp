@@ -124,7 +124,7 @@ bool Verifier::is_computed(TensorRef ref) const {
 Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePlan& plan,
                                             StreamHandle stream) const {
   Tensors tensors;
-  for (const runtime::PlanTensor& tensor : plan.tensors()) {
+  for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     const std::vector<double>* values =
         runtime::given_values(tensor.ref, *cell_, problem_.pass, run.data, run.exact.forward);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/launch/device_plan.h"
 #include "runtime/plan/device_tensor.h"
-#include "runtime/plan/plan.h"
 #include "tuner/check/compare.h"
 #include "tuner/data/host_problem.h"
 

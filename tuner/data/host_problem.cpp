@@ -9,7 +9,7 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
-#include "runtime/plan/tensor_layout.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 
 namespace rondo::runtime {
 
@@ -57,7 +57,7 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const Rand
 std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
                                const step::Sizes& sizes, const RandomOptions& options) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
-  return random_values(schedule::storage_of(ref, cell, problem), total_elements(ref, cell, sizes),
+  return random_values(schedule::storage_of(ref, cell, problem), schedule::total_elements(ref, cell, sizes),
                        scale_of(tensor, sizes, options),
                        seed_for(schedule::name_of(ref, cell), options.seed));
 }

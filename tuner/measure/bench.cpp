@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
-#include "runtime/plan/plan.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
@@ -22,7 +23,7 @@ Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem
                                               std::move(built).value(), options);
   if (!compiled) return compiled.error();
   from_cache = compiled->from_cache;
-  return runtime::DevicePlan::load(*compiled, *machine.context);
+  return runtime::DevicePlan::load(compiled->executable, *machine.context);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/target/profile.h"
+#include "runtime/launch/device_plan.h"
 #include "runtime/plan/device_tensor.h"
-#include "runtime/plan/plan.h"
 #include "tuner/measure/samples.h"
 
 namespace rondo::tuner {

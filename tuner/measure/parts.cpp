@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "compiler/kernel/passes/leave_out.h"
-#include "runtime/plan/plan.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tuner/measure/measure.h"
 
@@ -139,14 +140,21 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   const std::vector<PlanWithout> without = plans_without(*whole);
   const auto shared_cell = std::make_shared<const step::Cell>(cell);
   std::vector<CompiledPlan> compiled;
-  compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, std::move(*whole), compiler->version));
+  const auto add = [&](KernelPlan plan) -> Status {
+    Result<CompiledPlan> made =
+        runtime::uncompiled_plan(shared_cell, problem, std::move(plan), compiler->version);
+    if (!made) return made.error();
+    compiled.push_back(std::move(made).value());
+    return success();
+  };
+  if (Status status = add(std::move(*whole)); !status) return status.error();
   for (const PlanWithout& part : without)
-    compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, part.plan, compiler->version));
+    if (Status status = add(part.plan); !status) return status.error();
   if (Status status = compile_all(compiled, *compiler); !status) return status.error();
 
   std::vector<runtime::DevicePlan> plans;
   for (const CompiledPlan& plan : compiled) {
-    Result<runtime::DevicePlan> loaded = runtime::DevicePlan::load(plan, *machine.context);
+    Result<runtime::DevicePlan> loaded = runtime::DevicePlan::load(plan.executable, *machine.context);
     if (!loaded) return loaded.error();
     plans.push_back(std::move(loaded).value());
   }

@@ -1,12 +1,7 @@
 #include "tuner/trial/gpu_trials.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-
-#include "compiler/schedule/plan/strategy.h"
-#include "compiler/schedule/strategies.h"
 
 namespace rondo::tuner {
 
@@ -37,7 +32,7 @@ Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Cont
   Result<RunData> data =
       RunData::make(setup.cell, setup.problem, setup.l2_bytes, timer->stream(), setup.seed);
   if (!data) return data.error();
-  return std::unique_ptr<Trials>(new GpuTrials(setup, std::move(context), std::move(timer).value(),
+  return std::unique_ptr<Trials>(new GpuTrials(std::move(context), std::move(timer).value(),
                                                std::move(data).value(), std::move(verifier).value()));
 }
 
@@ -49,15 +44,7 @@ Error GpuTrials::broken(Error error) {
 Result<GpuTrials::Loaded*> GpuTrials::loaded(const TrialPlan& trial) {
   auto found = loaded_.find(trial.candidate);
   if (found == loaded_.end()) {
-    const schedule::Strategy* strategy = schedule::find_strategy(trial.strategy);
-    if (strategy == nullptr)
-      return Error{ErrorKind::Internal, fmt::format("there is no strategy '{}'", trial.strategy), ""};
-    runtime::CompiledPlan compiled;
-    compiled.cell = cell_;
-    compiled.problem = problem_;
-    compiled.plan = strategy->build(*cell_, problem_, trial.parameters);
-    compiled.cubin = trial.cubin;
-    Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(compiled, *context_);
+    Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(*trial.executable, *context_);
     if (!plan) return broken(plan.error());
     found = loaded_.emplace(trial.candidate, Loaded{std::move(plan).value(), 0}).first;
   }

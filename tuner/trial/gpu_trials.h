@@ -33,10 +33,8 @@ class GpuTrials final : public Trials {
 
   using Context = std::shared_ptr<const runtime::Context>;
 
-  GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
-      : cell_(std::make_shared<const step::Cell>(setup.cell)),
-        problem_(setup.problem),
-        context_(std::move(context)),
+  GpuTrials(Context context, EventTimer timer, RunData data, Verifier verifier)
+      : context_(std::move(context)),
         timer_(std::move(timer)),
         data_(std::move(data)),
         verifier_(std::move(verifier)) {}
@@ -44,8 +42,6 @@ class GpuTrials final : public Trials {
   Result<Loaded*> loaded(const TrialPlan& plan);
   Error broken(Error error);  // after a failure on the device: is the context still usable?
 
-  std::shared_ptr<const step::Cell> cell_;
-  schedule::Problem problem_;
   Context context_;  // destroyed after what lives in it
   EventTimer timer_;
   RunData data_;

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/executable/serialise.h"
+
 namespace rondo::tuner {
 
 using nlohmann::json;
@@ -135,10 +137,12 @@ TrialSetup setup_from_message(const json& m) {
           m.at("l2_bytes").get<std::int64_t>(), m.at("seed").get<std::uint64_t>()};
 }
 
-json plan_to_message(const TrialPlan& plan, bool with_cubin) {
-  json message = {
-      {"candidate", plan.candidate}, {"strategy", plan.strategy}, {"parameters", plan.parameters}};
-  if (with_cubin) message["cubin"] = json::binary({plan.cubin.begin(), plan.cubin.end()});
+json plan_to_message(const TrialPlan& plan, bool with_executable) {
+  json message = {{"candidate", plan.candidate}};
+  if (with_executable) {
+    const std::string bytes = executable::to_bytes(*plan.executable);
+    message["executable"] = json::binary({bytes.begin(), bytes.end()});
+  }
   return message;
 }
 

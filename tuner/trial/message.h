@@ -1,5 +1,5 @@
-// What a tuner and its trial worker write to each other: CBOR, which holds every double and a cubin's bytes
-// as they are. Both ends are the same build. Internal to tuner/.
+// What a tuner and its trial worker write to each other: CBOR, which holds every double and an executable's
+// bytes as they are. Both ends are the same build. Internal to tuner/.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,8 +16,8 @@ step::Cell cell_from_message(const nlohmann::json& message);
 nlohmann::json setup_to_message(const TrialSetup& setup);
 TrialSetup setup_from_message(const nlohmann::json& message);
 
-// Without the cubin where the worker has it already.
-nlohmann::json plan_to_message(const TrialPlan& plan, bool with_cubin);
+// Without the executable where the worker has it already.
+nlohmann::json plan_to_message(const TrialPlan& plan, bool with_executable);
 
 nlohmann::json error_to_message(const Error& error);
 Error error_from_message(const nlohmann::json& message);

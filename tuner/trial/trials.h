@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/executable/executable.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/support/result.h"
 
@@ -16,9 +17,7 @@ namespace rondo::tuner {
 // A compiled candidate.
 struct TrialPlan {
   std::size_t candidate = 0;  // its number: what was loaded under it is kept until drop()
-  std::string strategy;
-  schedule::Parameters parameters;
-  std::string_view cubin;
+  const executable::Executable* executable = nullptr;  // with code; lives as long as the call
 };
 
 class Trials {

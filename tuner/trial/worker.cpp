@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include "compiler/executable/serialise.h"
 
 #include "runtime/worker/worker_end.h"
 #include "tuner/trial/gpu_trials.h"
@@ -70,26 +71,25 @@ class TrialService {
 
   json drop(std::size_t candidate) {
     trials_->drop(candidate);
-    cubins_.erase(candidate);
+    executables_.erase(candidate);
     return status_reply(success());
   }
 
   TrialPlan plan_of(const json& message) {
     TrialPlan plan;
     plan.candidate = message.at("candidate").get<std::size_t>();
-    plan.strategy = message.at("strategy").get<std::string>();
-    plan.parameters = message.at("parameters").get<schedule::Parameters>();
-    if (message.contains("cubin")) {
-      const json::binary_t& bytes = message.at("cubin").get_binary();
-      cubins_[plan.candidate].assign(bytes.begin(), bytes.end());
+    if (message.contains("executable")) {
+      const json::binary_t& bytes = message.at("executable").get_binary();
+      const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      executables_[plan.candidate] = executable::from_bytes(view, "the tuner's message").value();
     }
-    plan.cubin = cubins_.at(plan.candidate);
+    plan.executable = &executables_.at(plan.candidate);
     return plan;
   }
 
   TrialMaker make_;
   std::unique_ptr<Trials> trials_;
-  std::map<std::size_t, std::string> cubins_;
+  std::map<std::size_t, executable::Executable> executables_;
 };
 
 }  // namespace

@@ -88,8 +88,13 @@ void PlanMeasurer::compile(std::size_t candidate) {
     return;
   }
   try {
-    plans_[candidate] = runtime::uncompiled_plan(
+    Result<CompiledPlan> made = runtime::uncompiled_plan(
         cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
+    if (!made) {
+      ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
+      return;
+    }
+    plans_[candidate] = std::move(made).value();
   } catch (const std::exception&
                defect) {  // a schedule that contradicts itself must not end the tuning of the others
     ready_.push_back(failed(candidate, TrialStatus::CompileError,
@@ -111,7 +116,7 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan)
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
   result.cubin_key = plan.key.hash();
-  result.code = sha256_hex(plan.cubin);
+  result.code = sha256_hex(plan.executable.images.front().bytes);
   return result;
 }
 
@@ -158,10 +163,9 @@ void PlanMeasurer::stop_compiling() {
 
 Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
-  if (found == plans_.end() || found->second.cubin.empty() || trials_ == nullptr)
+  if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
-  return TrialPlan{candidate, candidates_[candidate].strategy, candidates_[candidate].parameters,
-                   found->second.cubin};
+  return TrialPlan{candidate, &found->second.executable};
 }
 
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {

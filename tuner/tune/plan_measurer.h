@@ -7,7 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/plan/plan.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tuner/search/search.h"
 #include "tuner/trial/trials.h"

@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/plan/plan.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/plan/compile.h"
 #include "tuner/search/search.h"
 
 namespace rondo::tuner {

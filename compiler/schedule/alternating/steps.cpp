@@ -127,7 +127,7 @@ class StepBuilder : Frame {
     if (own_) product_.multiply();
     for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
     Launch launch = finish();
-    launch.each_step = true;
+    launch.repetition.kind = executable::Repetition::Kind::EachStep;
     return launch;
   }
 
@@ -205,9 +205,9 @@ void add_extents(const AlternatingSweep& sweep, KernelPlan& plan) {
   const step::Sizes& sizes = sweep.problem.sizes;
   for (const ProductGroup& group : sweep.stages.groups)
     plan.packed.fixed += sweep.geometry.packed_elements(sweep.problem, group);
-  plan.vectors.per_batch =
+  plan.vectors.each =
       sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.geometry.padded;
-  plan.carries.per_batch = sizes.heads * AlternatingBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
+  plan.carries.each = sizes.heads * AlternatingBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
 }
 
 }  // namespace rondo::schedule

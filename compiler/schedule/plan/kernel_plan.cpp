@@ -1,33 +1,31 @@
 #include "compiler/schedule/plan/kernel_plan.h"
 
-#include <algorithm>
+#include <stdexcept>
 
 namespace rondo::schedule {
 
-std::int64_t TiledExtent::elements(std::int64_t batch, std::int64_t time) const {
-  const std::int64_t spans = time_tile > 0 ? (time + time_tile - 1) / time_tile : 1;
-  return each * ((batch + batch_tile - 1) / batch_tile) * spans;
+executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref) {
+  switch (ref.role) {
+    case Role::Workspace: return {plan.workspace_elements_fixed, plan.workspace_elements_per_batch};
+    case Role::Exchange: return plan.exchange;
+    case Role::Packed: return plan.packed;
+    case Role::Vectors: return plan.vectors;
+    case Role::Carries: return plan.carries;
+    case Role::Scratch: {
+      const std::int64_t rows = plan.scratch_rows.at(static_cast<std::size_t>(ref.tensor));
+      return {0, rows * problem.sizes.heads * problem.sizes.dim, 1, 1};
+    }
+    default: throw std::logic_error("a tensor that is not internal has the size of its declaration");
+  }
 }
 
-const Extent& kept_extent(const KernelPlan& plan, Role role) {
-  return role == Role::Packed ? plan.packed : role == Role::Vectors ? plan.vectors : plan.carries;
+executable::Grid grid_of(const Launch& launch) {
+  return {{launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile},
+          launch.tiles_together};
 }
 
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time) {
-  const std::int64_t rows = (batch + launch.batch_tile - 1) / launch.batch_tile;
-  const std::int64_t spans = launch.time_tile > 0 ? (time + launch.time_tile - 1) / launch.time_tile : 1;
-  return launch.blocks_fixed + launch.blocks_per_batch * rows * spans;
-}
-
-std::vector<LaunchPart> launch_parts(const Launch& launch, std::int64_t batch, std::int64_t time) {
-  if (launch.tiles_together == 0) return {{0, grid_blocks(launch, batch, time)}};
-  std::vector<LaunchPart> parts;
-  const std::int64_t tiles = (batch + launch.batch_tile - 1) / launch.batch_tile;
-  for (std::int64_t first = 0; first < tiles; first += launch.tiles_together) {
-    const std::int64_t rows = std::min(launch.tiles_together, tiles - first) * launch.batch_tile;
-    parts.push_back({first, grid_blocks(launch, rows, time)});
-  }
-  return parts;
+  return grid_of(launch).blocks.at(batch, time);
 }
 
 }  // namespace rondo::schedule

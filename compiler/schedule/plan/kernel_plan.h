@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/executable/executable.h"
 #include "compiler/kernel/ir/ir.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/schedule/problem/tensor_ref.h"
@@ -43,33 +44,7 @@ struct Launch {
   std::int64_t time_tile = 0;
   // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
   std::int64_t tiles_together = 0;
-  // Neighbouring launches with this mark are started together, in order, once for each time step.
-  bool each_step = false;
-};
-
-// Past the launches that are started together with `first`: one, or neighbours with each_step. Of Launch, or
-// of anything else with that mark.
-template <class Launches>
-std::size_t section_end(const Launches& launches, std::size_t first) {
-  std::size_t end = first + 1;
-  if (launches[first].each_step)
-    while (end < launches.size() && launches[end].each_step) ++end;
-  return end;
-}
-
-// Elements = each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) : 1).
-struct TiledExtent {
-  std::int64_t each = 0;
-  std::int64_t batch_tile = 1;
-  std::int64_t time_tile = 0;
-  std::int64_t elements(std::int64_t batch, std::int64_t time) const;
-};
-
-// Elements = fixed + per_batch * B.
-struct Extent {
-  std::int64_t fixed = 0;
-  std::int64_t per_batch = 0;
-  std::int64_t elements(std::int64_t batch) const { return fixed + per_batch * batch; }
+  executable::Repetition repetition = {};
 };
 
 struct KernelPlan {
@@ -79,24 +54,20 @@ struct KernelPlan {
   // Workspace: fp32 elements = fixed + per batch * B.
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
-  std::vector<int> scratch_rows;  // rows of each Scratch tensor
-  TiledExtent exchange;           // int32 words
-  Extent packed, vectors, carries;
+  std::vector<int> scratch_rows;                  // rows of each Scratch tensor
+  executable::SizeRule exchange;                  // int32 words
+  executable::SizeRule packed, vectors, carries;  // elements
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.
   int alignment = 2;
 };
 
-const Extent& kept_extent(const KernelPlan& plan, Role role);  // of a role that is_kept
+// Elements of an internal tensor of the plan, but of Status.
+executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref);
 
+// The launch's grid, as executables have it.
+executable::Grid grid_of(const Launch& launch);
 // Blocks of all parts.
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time);
-
-// A kernel started once: for all batch tiles, or for tiles_together of them (then blocks_fixed is 0).
-struct LaunchPart {
-  std::int64_t first_tile = 0;
-  std::int64_t blocks = 1;
-};
-std::vector<LaunchPart> launch_parts(const Launch& launch, std::int64_t batch, std::int64_t time);
 
 }  // namespace rondo::schedule

@@ -17,51 +17,20 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
 }
 
 std::string name_of(TensorRef ref, const step::Cell& cell) {
-  if (ref.role == Role::Workspace) return "workspace";
-  if (ref.role == Role::Exchange) return "exchange";
-  if (ref.role == Role::Status) return "status";
-  if (ref.role == Role::Scratch) return fmt::format("scratch_{}", ref.tensor);
-  if (ref.role == Role::Packed) return "packed";
-  if (ref.role == Role::Vectors) return "vectors";
-  if (ref.role == Role::Carries) return "carries";
-  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
-  switch (ref.role) {
-    case Role::Input:
-    case Role::Param: return name;
-    case Role::Output: return name + "_out";
-    case Role::InitialState: return name + "_first";
-    case Role::LastState: return name + "_last";
-    case Role::History: return name + "_history";
-    case Role::Products: return name + "_products";
-    case Role::OutputGradient: return "grad_" + name + "_out";
-    case Role::LastStateGradient: return "grad_" + name + "_last";
-    case Role::InputGradient:
-    case Role::ParamGradient: return "grad_" + name;
-    case Role::InitialStateGradient: return "grad_" + name + "_first";
-    case Role::Workspace:
-    case Role::Exchange:
-    case Role::Status:
-    case Role::Scratch:
-    case Role::Packed:
-    case Role::Vectors:
-    case Role::Carries: break;
-  }
-  return name;
+  const char* pattern = executable::role_info(ref.role).name;
+  if (ref.role == Role::Scratch) return fmt::format(fmt::runtime(pattern), ref.tensor);
+  if (is_internal(ref.role)) return pattern;
+  return fmt::format(fmt::runtime(pattern), cell.tensors[static_cast<std::size_t>(ref.tensor)].name);
 }
 
-namespace {
-
-std::string shape_of(TensorRef ref, const step::Tensor& tensor) {
+std::string shape_of(TensorRef ref, const step::Cell& cell) {
+  const step::Tensor tensor = tensor_in_role(ref, cell);
+  const executable::RoleInfo& role = executable::role_info(ref.role);
   const char* tail = tensor.tail == step::Tail::Scalar   ? ""
                      : tensor.tail == step::Tail::Matrix ? ", D, D"
                                                          : ", D";
-  const char* head = has_time_axis(ref.role)                                      ? "B, T, H"
-                     : ref.role == Role::Param || ref.role == Role::ParamGradient ? "H"
-                                                                                  : "B, H";
-  return fmt::format("[{}, {}{}]", head, tensor.rows, tail);
+  return fmt::format("[{}H, {}{}]", role.timed ? "B, T, " : role.per_batch ? "B, " : "", tensor.rows, tail);
 }
-
-}  // namespace
 
 KernelTensor Signature::declare(TensorRef ref, bool written) {
   KernelTensor result;
@@ -72,9 +41,8 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
     shape = fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
-    const step::Tensor tensor = tensor_in_role(ref, cell_);
-    result.rows = tensor.rows;
-    shape = shape_of(ref, tensor);
+    result.rows = tensor_in_role(ref, cell_).rows;
+    shape = shape_of(ref, cell_);
   }
   const kernel::Storage storage = storage_of(ref, cell_, problem_);
   result.memory =

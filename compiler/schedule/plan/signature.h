@@ -58,5 +58,7 @@ class Signature {
 kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);
+// "[B, T, H, 4, D]". Not of internal roles.
+std::string shape_of(TensorRef ref, const step::Cell& cell);
 
 }  // namespace rondo::schedule

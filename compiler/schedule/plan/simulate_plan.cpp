@@ -3,169 +3,229 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 
-#include "compiler/schedule/analysis/saved_products.h"
-#include "compiler/schedule/plan/signature.h"
+#include "compiler/executable/launcher.h"
+#include "compiler/schedule/plan/lower_plan.h"
 
 namespace rondo::schedule {
 
+using executable::Address;
+using executable::Executable;
+
 namespace {
 
-template <class... F>
-struct Overload : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overload(F...) -> Overload<F...>;
+// Made-up device memory: tensors that are bound lie this far apart, and the workspace lies below them.
+constexpr Address kApart = Address{1} << 44;
+constexpr Address kStatus = Address{1} << 20, kWorkspace = Address{1} << 43;
 
-// How a dense [B, T, step] tensor lies in a buffer with padding.
+// How a dense [B, T, unit] tensor lies in a buffer with padding.
 struct Layout {
-  std::int64_t batch = 1, time = 1, step = 0, stride_b = 0, stride_t = 0;
-  std::int64_t buffer_elements() const { return batch * stride_b; }
+  std::int64_t batch = 1, time = 1, unit = 0;
+  executable::Strides strides;
+  std::int64_t dense_elements() const { return batch * time * unit; }
+  std::int64_t buffer_elements() const { return batch * strides.b; }
   std::int64_t place(std::int64_t dense) const {
-    return dense / (time * step) * stride_b + dense / step % time * stride_t + dense % step;
+    return dense / (time * unit) * strides.b + dense / unit % time * strides.t + dense % unit;
   }
 };
 
-class PlanSimulator {
+Layout layout_of(const executable::Tensor& tensor, const step::Sizes& sizes, int pad) {
+  Layout l;
+  if (!has_time_axis(tensor.ref.role) || is_internal(tensor.ref.role)) {
+    l.unit = tensor.ref.role == Role::Status ? 1 : tensor.size.at(sizes.batch, sizes.time);
+    l.strides = {l.unit, l.unit};
+    return l;
+  }
+  l.batch = sizes.batch;
+  l.time = sizes.time;
+  l.unit = tensor.unit;
+  l.strides.t = l.unit + pad;
+  l.strides.b = l.strides.t * l.time + pad;
+  return l;
+}
+
+// Memory of the simulated device, by the address at which kernels are told that it lies.
+class SimulatedMemory {
  public:
-  PlanSimulator(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
+  // A buffer for `bytes` at `address`; false if it overlaps another one.
+  bool add(Address address, std::int64_t bytes, kernel::GlobalBuffer buffer) {
+    const Address end = address + static_cast<Address>(bytes);
+    for (const Region& other : regions_)
+      if (address < other.end && other.begin < end) return false;
+    regions_.push_back({address, end});
+    buffers_.push_back(std::move(buffer));
+    return true;
+  }
+  int at(Address address) const {
+    for (std::size_t i = 0; i < regions_.size(); ++i)
+      if (regions_[i].begin == address) return static_cast<int>(i);
+    return -1;
+  }
+  std::vector<kernel::GlobalBuffer>& buffers() { return buffers_; }
+
+ private:
+  struct Region {
+    Address begin, end;
+  };
+  std::vector<Region> regions_;
+  std::vector<kernel::GlobalBuffer> buffers_;
+};
+
+class PlanSimulator final : public executable::LaunchSink {
+ public:
+  PlanSimulator(const Executable& executable, const KernelPlan& plan, const step::Sizes& sizes,
                 const TensorValues& given, int pad, const kernel::SimulationOptions& options)
-      : cell_(cell), problem_(problem), plan_(plan), given_(given), pad_(pad), options_(options) {}
+      : executable_(executable), plan_(plan), sizes_(sizes), given_(given), pad_(pad), options_(options) {}
 
   SimulatedRun run() {
-    for (std::size_t first = 0; first < plan_.launches.size();) {
-      const std::size_t end = section_end(plan_.launches, first);
-      const std::int64_t steps = plan_.launches[first].each_step ? problem_.sizes.time : 1;
-      for (std::int64_t step = 0; step < steps; ++step)
-        for (std::size_t k = first; k < end; ++k) start(plan_.launches[k], step);
-      first = end;
-    }
-    for (const auto& [ref, written] : written_)
-      if (written && !is_internal(ref.role)) collect(ref);
+    Result<executable::Launcher> launcher = executable::Launcher::make(executable_);
+    if (!launcher) throw std::invalid_argument("simulate_plan: " + launcher.error().message);
+    launcher->set_status(kStatus);
+    bind();
+    workspace_bytes_ = launcher->workspace_bytes(sizes_.batch, sizes_.time);
+    const Status status = launcher->launch(*this, bindings_, sizes_.batch, sizes_.time);
+    if (!status) throw std::invalid_argument("simulate_plan: " + status.error().message);
+    for (const executable::Tensor& tensor : executable_.tensors)
+      if (tensor.written && !is_internal(tensor.ref.role)) collect(tensor);
     return std::move(result_);
   }
 
+  // The zeroed region stands for tensors of several types; each gets its own buffer of zeros there when a
+  // kernel is first given it.
+  Status zero(Address pointer, std::int64_t) override {
+    zeroed_ = pointer;
+    return success();
+  }
+
+  Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
+    const kernel::Kernel& kernel = plan_.launches[index].kernel;
+    std::vector<kernel::Argument> values;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const executable::Argument& argument = executable_.launches[index].arguments[i];
+      std::int64_t value = 0;
+      std::memcpy(&value, arguments[i], sizeof value);
+      kernel::Argument result;
+      if (argument.kind == executable::Argument::Kind::Pointer)
+        result.buffer = buffer(argument.tensor, static_cast<Address>(value));
+      else
+        result.integer = argument.bytes == 4 ? static_cast<std::int32_t>(value) : value;
+      values.push_back(result);
+    }
+    const auto ran = kernel::simulate(kernel, blocks, values, memory_.buffers(), options_);
+    result_.gave_up |= ran.gave_up;
+    for (const kernel::Fault& fault : ran.faults) {
+      result_.faults.push_back(fmt::format("{}: {}", kernel.name, fault.message));
+      result_.kinds.push_back(fault.kind);
+    }
+    return success();
+  }
+
+  bool holds(Address condition) override {
+    const int found = memory_.at(condition);
+    return found >= 0 && memory_.buffers()[static_cast<std::size_t>(found)].integers.at(0) != 0;
+  }
+
  private:
-  void start(const Launch& launch, std::int64_t step) {
-    for (const LaunchPart& part : launch_parts(launch, problem_.sizes.batch, problem_.sizes.time)) {
-      std::vector<kernel::Argument> arguments;
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        arguments.push_back(argument(launch.arguments[i], launch.kernel.params[i].written, part, step));
-      const auto ran = kernel::simulate(launch.kernel, part.blocks, arguments, buffers_, options_);
-      result_.gave_up |= ran.gave_up;
-      for (const kernel::Fault& fault : ran.faults) {
-        result_.faults.push_back(fmt::format("{}: {}", launch.kernel.name, fault.message));
-        result_.kinds.push_back(fault.kind);
-      }
+  // Every tensor that is given or written, each at an address of its own.
+  void bind() {
+    bindings_.set_workspace(kWorkspace);
+    Address next = 0;
+    for (const executable::Tensor& tensor : executable_.tensors) {
+      if (is_internal(tensor.ref.role)) continue;
+      const bool given = given_.count(tensor.ref) != 0;
+      if (!given && !tensor.written && tensor.need == executable::Need::Zero) continue;
+      next += kApart;
+      const Layout l = layout_of(tensor, sizes_, pad_);
+      bindings_.set(tensor.ref, next, l.strides);
     }
   }
 
-  Layout layout(const TensorRef& ref) const {
-    const step::Sizes& sizes = problem_.sizes;
-    Layout l;
-    if (!has_time_axis(ref.role)) {
-      l.step = ref.role == Role::Status     ? 1
-               : is_kept(ref.role)          ? kept_extent(plan_, ref.role).elements(sizes.batch)
-               : ref.role == Role::Exchange ? plan_.exchange.elements(sizes.batch, sizes.time)
-               : ref.role == Role::Workspace
-                   ? plan_.workspace_elements_fixed + plan_.workspace_elements_per_batch * sizes.batch
-                   : element_count(cell_, ref, sizes);
-      l.stride_b = l.stride_t = l.step;
-      return l;
-    }
-    l.batch = sizes.batch;
-    l.time = sizes.time;
-    l.step = ref.role == Role::Scratch
-                 ? plan_.scratch_rows.at(static_cast<std::size_t>(ref.tensor)) * sizes.heads * sizes.dim
-                 : element_count(cell_, ref, sizes) / (sizes.batch * sizes.time);
-    l.stride_t = l.step + pad_;
-    l.stride_b = l.stride_t * l.time + pad_;
-    return l;
+  int buffer(std::uint16_t index, Address address) {
+    const executable::Tensor& tensor = executable_.tensors[index];
+    const bool from_zeros = !is_internal(tensor.ref.role) && bindings_.find(tensor.ref) == nullptr;
+    // Tensors that are not bound share the zeroed region; they are kept apart by their number.
+    const Layout l = layout_of(tensor, sizes_, pad_);
+    const bool no_place = from_zeros || l.buffer_elements() == 0;
+    const Address key = no_place ? kApart * 1024 + index * kWorkspace : address;
+    if (const int known = memory_.at(key); known >= 0) return known;
+    if (from_zeros && address != zeroed_)
+      result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
+    kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements());
+    fill(tensor, l, from_zeros, made);
+    const std::int64_t bytes = l.buffer_elements() * scalar::storage_bytes(tensor.storage);
+    if (!memory_.add(key, std::max<std::int64_t>(bytes, 1), std::move(made)))
+      throw std::logic_error("simulate_plan: " + tensor.name + " overlaps another tensor");
+    if (is_internal(tensor.ref.role) && tensor.ref.role != Role::Status &&
+        address + static_cast<Address>(bytes) > kWorkspace + static_cast<Address>(workspace_bytes_))
+      result_.faults.push_back(tensor.name + ": it does not fit into the workspace");
+    return memory_.at(key);
   }
 
-  int buffer(const TensorRef& ref, bool written) {
-    written_[ref] = written_[ref] || written;
-    if (const auto known = index_.find(ref); known != index_.end()) return known->second;
-    const Layout l = layout(ref);
-    kernel::GlobalBuffer buffer =
-        kernel::output_buffer(storage_of(ref, cell_, problem_), l.buffer_elements());
-    fill(ref, l, buffer);
-    buffers_.push_back(std::move(buffer));
-    return index_[ref] = static_cast<int>(buffers_.size()) - 1;
-  }
-
-  void fill(const TensorRef& ref, const Layout& l, kernel::GlobalBuffer& buffer) const {
-    if (ref.role == Role::Status) {
+  void fill(const executable::Tensor& tensor, const Layout& l, bool zeros,
+            kernel::GlobalBuffer& buffer) const {
+    if (tensor.ref.role == Role::Status) {
       buffer.integers[0] = 0;
       buffer.written[0] = true;
     }
-    const auto found = given_.find(ref);
-    const bool optional = ref.role == Role::InitialState || ref.role == Role::LastStateGradient;
-    if (found == given_.end() && !optional) return;  // written by the plan; reading it first is a fault
-    for (std::int64_t i = 0; i < l.batch * l.time * l.step; ++i) {
-      const double value = found == given_.end() ? 0 : found->second.at(static_cast<std::size_t>(i));
+    const auto found = given_.find(tensor.ref);
+    if (found == given_.end() && !zeros) return;  // written by the plan; reading it first is a fault
+    for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
+      const double value = zeros ? 0 : found->second.at(static_cast<std::size_t>(i));
       const auto at = static_cast<std::size_t>(l.place(i));
       buffer.values[at] = scalar::round_to(buffer.storage, static_cast<float>(value));
       buffer.written[at] = true;
     }
   }
 
-  kernel::Argument argument(const LaunchArgument& launch_argument, bool written, const LaunchPart& part,
-                            std::int64_t step) {
-    kernel::Argument result;
-    std::visit(Overload{[&](const Pointer& p) { result.buffer = buffer(p.tensor, written); },
-                        [&](const StrideB& s) { result.integer = layout(s.tensor).stride_b; },
-                        [&](const StrideT& s) { result.integer = layout(s.tensor).stride_t; },
-                        [&](const Batch&) { result.integer = problem_.sizes.batch; },
-                        [&](const Time&) { result.integer = problem_.sizes.time; },
-                        [&](const FirstTile&) { result.integer = part.first_tile; },
-                        [&](const StepCount&) { result.integer = step; }},
-               launch_argument);
-    return result;
-  }
-
-  void collect(const TensorRef& ref) {
-    const Layout l = layout(ref);
-    const kernel::GlobalBuffer& buffer = buffers_[static_cast<std::size_t>(index_.at(ref))];
-    std::vector<double>& values = result_.written[ref];
+  void collect(const executable::Tensor& tensor) {
+    const Layout l = layout_of(tensor, sizes_, pad_);
+    const int found = memory_.at(bindings_.find(tensor.ref)->pointer);
+    std::vector<double>& values = result_.written[tensor.ref];
+    if (found < 0) {  // no kernel was given it
+      result_.unwritten.push_back(tensor.name);
+      return;
+    }
+    const kernel::GlobalBuffer& buffer = memory_.buffers()[static_cast<std::size_t>(found)];
     bool complete = true;
-    for (std::int64_t i = 0; i < l.batch * l.time * l.step; ++i) {
+    for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
       const auto at = static_cast<std::size_t>(l.place(i));
       complete = complete && buffer.written[at];
       values.push_back(static_cast<double>(buffer.values[at]));
     }
     const auto touched = std::count(buffer.written.begin(), buffer.written.end(), true);
-    if (!complete) result_.unwritten.push_back(name_of(ref, cell_));
-    if (touched > l.batch * l.time * l.step)
-      result_.faults.push_back(name_of(ref, cell_) + ": padding was written");
+    if (!complete) result_.unwritten.push_back(tensor.name);
+    if (touched > l.dense_elements()) result_.faults.push_back(tensor.name + ": padding was written");
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Executable& executable_;
   const KernelPlan& plan_;
+  step::Sizes sizes_;
   const TensorValues& given_;
   int pad_;
   kernel::SimulationOptions options_;
-  std::vector<kernel::GlobalBuffer> buffers_;
-  std::map<TensorRef, int, TensorRefLess> index_;
-  std::map<TensorRef, bool, TensorRefLess> written_;
+  executable::Bindings bindings_;
+  SimulatedMemory memory_;
+  Address zeroed_ = 0;
+  std::int64_t workspace_bytes_ = 0;
   SimulatedRun result_;
 };
 
 }  // namespace
 
-std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const step::Sizes& sizes) {
-  if (is_internal(ref.role)) throw std::logic_error("the workspace has no shape of its own");
-  const step::Tensor tensor = tensor_in_role(ref, cell);
-  if (ref.role == Role::History) return step::history_count(tensor, sizes);
-  return step::element_count(tensor, sizes);
+SimulatedRun simulate_executable(const Executable& executable, const KernelPlan& plan,
+                                 const step::Sizes& sizes, const TensorValues& given, int pad,
+                                 const kernel::SimulationOptions& options) {
+  return PlanSimulator(executable, plan, sizes, given, pad, options).run();
 }
 
 SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
                            const TensorValues& given, int pad, const kernel::SimulationOptions& options) {
-  return PlanSimulator(cell, problem, plan, given, pad, options).run();
+  const Result<Executable> lowered = lower_plan(cell, problem, plan);
+  if (!lowered) throw std::invalid_argument("simulate_plan: " + lowered.error().message);
+  return simulate_executable(*lowered, plan, problem.sizes, given, pad, options);
 }
 
 }  // namespace rondo::schedule

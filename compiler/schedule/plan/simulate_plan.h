@@ -1,5 +1,6 @@
 // Runs a whole plan in the KernelIR simulator: what tests and `rondo verify --simulate` use where there is no
-// GPU.
+// GPU. The plan is lowered to an executable and launched by its walk (compiler/executable/launcher.h), so
+// what is simulated is what a GPU would be given.
 #pragma once
 
 #include <map>
@@ -27,14 +28,19 @@ struct SimulatedRun {
   bool gave_up = false;                    // a kernel set its status: waits ended in vain
 };
 
-// Elements of a tensor in its role at these sizes.
-std::int64_t element_count(const step::Cell& cell, const TensorRef& ref, const step::Sizes& sizes);
-
-// `given` holds every tensor the plan reads; missing initial states and gradients of last states are zero.
+// `given` holds every tensor the plan reads; initial states and gradients that are missing are not bound, and
+// so zero. Everything that the plan writes is bound. Throws std::invalid_argument for a plan that cannot be
+// lowered or launched.
 // `pad` > 0 puts that many unused elements after every time step and after every batch row, so that strides
 // are exercised.
 SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
                            const TensorValues& given, int pad = 0,
                            const kernel::SimulationOptions& options = {});
+
+// The same for an executable that was lowered from `plan`, or read back: the walk is the executable's, the
+// kernels are the plan's.
+SimulatedRun simulate_executable(const executable::Executable& executable, const KernelPlan& plan,
+                                 const step::Sizes& sizes, const TensorValues& given, int pad = 0,
+                                 const kernel::SimulationOptions& options = {});
 
 }  // namespace rondo::schedule

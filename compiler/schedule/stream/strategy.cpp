@@ -21,10 +21,11 @@ using step::TensorKind;
 namespace {
 
 // A table of maps for each round of each team.
-TiledExtent exchange_extent(const step::Cell& cell, const Problem& problem, const StreamParameters& p) {
+executable::SizeRule exchange_extent(const step::Cell& cell, const Problem& problem,
+                                     const StreamParameters& p) {
   const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
   const MapTable table{{}, p.cluster, static_cast<int>(cell.next.size()), p.channels, {}};
-  return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.cluster} * p.steps};
+  return {0, problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.cluster} * p.steps};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "compiler/step/clip.h"
 #include "runtime/commands/emit_stages.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::runtime {
@@ -233,7 +233,8 @@ TEST(PlanOfClippedCell, HasAnotherSource) {
   for (const step::Clip& clip :
        {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
     const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
-    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").key.hash());
+    keys.insert(
+        uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").value().key.hash());
   }
   EXPECT_EQ(keys.size(), 4U);
 }

@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "compiler/executable/launcher.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/cell_library.h"
@@ -54,6 +56,12 @@ inline schedule::Parameters stream_parameters(const step::Cell& cell, const sche
 inline schedule::KernelPlan stream_plan(const step::Cell& cell, const schedule::Problem& problem,
                                         std::int64_t vector = 8) {
   return schedule::find_strategy("stream")->build(cell, problem, stream_parameters(cell, problem, vector));
+}
+
+// The launch walk of a plan.
+inline executable::Launcher launcher_of(const step::Cell& cell, const schedule::Problem& problem,
+                                        const schedule::KernelPlan& plan) {
+  return executable::Launcher::make(schedule::lower_plan(cell, problem, plan).value()).value();
 }
 
 }  // namespace rondo::testing

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <set>
 
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::runtime {
@@ -63,8 +63,7 @@ TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
   const CompiledPlan second = compiled();
   EXPECT_TRUE(second.from_cache);
   EXPECT_EQ(compilations_, 1);
-  EXPECT_EQ(first.cubin, second.cubin);
-  EXPECT_EQ(first.resources, second.resources);
+  EXPECT_EQ(first.executable, second.executable);
   EXPECT_EQ(first.key, second.key);
 }
 
@@ -131,8 +130,8 @@ TEST_F(Compiling, ATunedCubinNeedsNoCompiler) {
 
 TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
   const CompiledPlan plan = compiled();
-  ASSERT_EQ(plan.resources.size(), plan.plan.launches.size());
-  EXPECT_EQ(plan.resources[0].shared_bytes, kernel::shared_bytes(plan.plan.launches[0].kernel))
+  ASSERT_EQ(plan.resources().size(), plan.plan.launches.size());
+  EXPECT_EQ(plan.resources()[0].shared_bytes, kernel::shared_bytes(plan.plan.launches[0].kernel))
       << "dynamic included";
   EXPECT_EQ(plan.registers(), 40);
   EXPECT_FALSE(plan.spills());
@@ -140,7 +139,7 @@ TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
 
 TEST_F(Compiling, AKernelThatIsMissingIsADefect) {
   plan_ = testing::stream_plan(*cell_, problem_);
-  CompiledPlan plan = uncompiled_plan(cell_, problem_, plan_, "13.0");
+  CompiledPlan plan = uncompiled_plan(cell_, problem_, plan_, "13.0").value();
   const Status status = attach_code(plan, CompiledKernel{});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::Internal);

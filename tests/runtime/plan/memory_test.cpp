@@ -2,7 +2,6 @@
 
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
-#include "runtime/plan/arguments.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::runtime {
@@ -17,9 +16,9 @@ PlanMemory memory_of(const std::string& name, Pass pass, bool save_products = fa
   const auto choice = choose(cell, problem, target::find_profile("h200").value());
   const schedule::KernelPlan plan = build_choice(cell, problem, choice.value()).value();
   const PlanMemory memory = plan_memory(cell, problem, plan).value();
-  EXPECT_EQ(memory.workspace_bytes, PlanArguments::make(cell, problem, plan)
-                                        .value()
-                                        .workspace_bytes(problem.sizes.batch, problem.sizes.time));
+  EXPECT_EQ(
+      memory.workspace_bytes,
+      testing::launcher_of(cell, problem, plan).workspace_bytes(problem.sizes.batch, problem.sizes.time));
   return memory;
 }
 

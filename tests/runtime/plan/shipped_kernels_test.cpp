@@ -11,7 +11,7 @@
 #include "compiler/schedule/strategies.h"
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tests/runtime/plan/cells.h"
 
@@ -61,7 +61,7 @@ class ShippedKernels : public ::testing::Test {
     Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
     ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
     CompiledPlan plan =
-        uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built), "");
+        uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built), "").value();
     ++chosen_;
     const auto [unit, is_new] = places_.emplace(std::pair(problem.arch, plan.source), units_.size());
     if (is_new)
@@ -130,8 +130,8 @@ class ShippedKernels : public ::testing::Test {
     const Status attached = attach_code(unit.plan, std::move(code));
     ASSERT_TRUE(attached.ok()) << attached.error().message;
     EXPECT_EQ(unit.plan.spill_bytes(), 0) << "by the compiler's own report";
-    for (std::size_t i = 0; i < unit.plan.resources.size(); ++i) {
-      const KernelResources& used = unit.plan.resources[i];
+    for (std::size_t i = 0; i < unit.plan.resources().size(); ++i) {
+      const KernelResources& used = unit.plan.resources()[i];
       const int warps = (unit.plan.plan.launches[i].kernel.threads + 31) / 32;
       EXPECT_LE(used.registers * warps * 32, unit.limits.registers_per_sm) << used.name << ": does not start";
       EXPECT_LE(used.shared_bytes, unit.limits.shared_per_block) << used.name << ": does not start";

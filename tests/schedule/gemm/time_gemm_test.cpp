@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
 
 namespace rondo::schedule {
@@ -44,7 +45,7 @@ class TimeGemm : public ::testing::TestWithParam<Case> {
   std::int64_t count(TensorRef ref) const {
     const step::Sizes& s = problem_.sizes;
     if (ref.role == Role::Scratch) return s.batch * s.time * s.heads * kScratchRows * s.dim;
-    return element_count(cell_, ref, s);
+    return total_elements(ref, cell_, s);
   }
 
   // Initial states lie between numbers of the storage type, so that their rounding shows.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <variant>
 
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
@@ -104,7 +105,7 @@ class FaultySweep {
   void draw_arguments() {
     std::mt19937 rng(5);
     const auto give = [&](Role role, TensorId id) {
-      given_[{role, id}] = draw(rng, element_count(cell_, {role, id}, problem_.sizes), 0.5, Storage::BF16);
+      given_[{role, id}] = draw(rng, total_elements({role, id}, cell_, problem_.sizes), 0.5, Storage::BF16);
     };
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) give(Role::Input, id);
     for (const TensorId id : cell_.of_kind(TensorKind::Param)) give(Role::Param, id);

@@ -31,7 +31,7 @@ inline AffineLaunch affine_launch(const Parameters& parameters) {
   problem.storage = kernel::Storage::F32;
   problem.math = kernel::Math::Accurate;
   const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, parameters);
-  return {plan.launches.back(), plan.exchange.elements(1, kTime)};
+  return {plan.launches.back(), plan.exchange.at(1, kTime)};
 }
 
 inline kernel::SimulationResult run(const AffineLaunch& built, const Kernel& damaged) {

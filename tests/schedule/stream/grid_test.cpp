@@ -33,13 +33,11 @@ TEST(StreamGrid, WordsAreClearedBeforeTheyAreSent) {
   ASSERT_EQ(plan.launches.size(), 2U);
   EXPECT_EQ(plan.launches[0].kernel.name, "affine_clear_exchange");
   // 7 batch rows, in rounds of two blocks and 16 steps; a pair of entries for each block and channel.
-  EXPECT_EQ(plan.exchange.elements(7, kTime), 7 * 4 * (2 * kDim * 2));
+  EXPECT_EQ(plan.exchange.at(7, kTime), 7 * 4 * (2 * kDim * 2));
   EXPECT_EQ(grid_blocks(plan.launches[0], 7, kTime), 7 * 4);
   // Three batch rows at once, for that is what the choice was made for.
-  const std::vector<LaunchPart> parts = launch_parts(plan.launches[1], 7, kTime);
-  ASSERT_EQ(parts.size(), 3U);
-  EXPECT_EQ(parts[2].first_tile, 6);
-  EXPECT_EQ(parts[2].blocks, 2);
+  EXPECT_EQ(plan.launches[1].tiles_together, 3);
+  EXPECT_EQ(grid_blocks(plan.launches[1], 1, kTime), 2);
 }
 
 }  // namespace

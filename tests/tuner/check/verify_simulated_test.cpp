@@ -41,9 +41,9 @@ class Simulated : public ::testing::TestWithParam<std::tuple<std::string, Storag
     const Verifier::CaseData& run = verifier_->cases()[0];
     const schedule::KernelPlan plan =
         rondo::testing::stream_plan(cell_, problem_, 16 / kernel::storage_bytes(problem_.storage));
-    const auto arguments = runtime::PlanArguments::make(cell_, problem_, plan).value();
+    const auto launcher = rondo::testing::launcher_of(cell_, problem_, plan);
     schedule::TensorValues given;
-    for (const runtime::PlanTensor& tensor : arguments.tensors())
+    for (const executable::Tensor& tensor : launcher.tensors())
       if (const auto* values =
               runtime::given_values(tensor.ref, cell_, problem_.pass, data, run.exact.forward))
         given[tensor.ref] = *values;
@@ -110,8 +110,8 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
     const Verifier::CaseData& run = verifier.cases()[0];
     schedule::TensorValues given;
     const schedule::KernelPlan plan = strategy.build(cell, problem, point);
-    const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
-    for (const runtime::PlanTensor& tensor : arguments.tensors())
+    const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
+    for (const executable::Tensor& tensor : launcher.tensors())
       if (const auto* values =
               runtime::given_values(tensor.ref, cell, problem.pass, run.data, run.exact.forward))
         given[tensor.ref] = *values;

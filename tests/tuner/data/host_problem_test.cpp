@@ -4,7 +4,8 @@
 #include <limits>
 
 #include "compiler/scalar/storage.h"
-#include "runtime/plan/tensor_layout.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "tests/runtime/plan/cells.h"
 #include "tuner/data/host_problem.h"
 
@@ -152,14 +153,13 @@ TEST(TensorLayout, SizesFollowTheLayouts) {
   const step::Sizes sizes{3, 5, 2, 16};
   using schedule::Role;
   const int x = *cell.find("x"), r = *cell.find("R"), h = cell.of_kind(step::TensorKind::State).at(0);
-  EXPECT_EQ(unit_elements({Role::Input, x}, cell, sizes), 2 * 4 * 16);
-  EXPECT_EQ(total_elements({Role::Input, x}, cell, sizes), 3 * 5 * 2 * 4 * 16);
-  EXPECT_EQ(total_elements({Role::ParamGradient, r}, cell, sizes), 2 * 4 * 16 * 16);
-  EXPECT_EQ(total_elements({Role::LastState, h}, cell, sizes), 3 * 2 * 16);
-  EXPECT_EQ(dense_strides({Role::Input, x}, cell, sizes), (Strides{5 * 128, 128}));
-  EXPECT_EQ(shape_text({Role::Input, x}, cell), "[B, T, H, 4, D]");
-  EXPECT_EQ(shape_text({Role::Param, r}, cell), "[H, 4, D, D]");
-  EXPECT_EQ(shape_text({Role::InitialState, h}, cell), "[B, H, 1, D]");
+  EXPECT_EQ(schedule::unit_elements({Role::Input, x}, cell, sizes), 2 * 4 * 16);
+  EXPECT_EQ(schedule::total_elements({Role::Input, x}, cell, sizes), 3 * 5 * 2 * 4 * 16);
+  EXPECT_EQ(schedule::total_elements({Role::ParamGradient, r}, cell, sizes), 2 * 4 * 16 * 16);
+  EXPECT_EQ(schedule::total_elements({Role::LastState, h}, cell, sizes), 3 * 2 * 16);
+  EXPECT_EQ(schedule::shape_of({Role::Input, x}, cell), "[B, T, H, 4, D]");
+  EXPECT_EQ(schedule::shape_of({Role::Param, r}, cell), "[H, 4, D, D]");
+  EXPECT_EQ(schedule::shape_of({Role::InitialState, h}, cell), "[B, H, 1, D]");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/compile.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::tuner {
@@ -72,9 +72,9 @@ TEST(Parts, HaveKeysOfTheirOwn) {
   const auto cell = std::make_shared<const step::Cell>(rondo::testing::library_cell("lstm"));
   const schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
   const schedule::KernelPlan whole = grid_plan(schedule::Pass::Forward);
-  std::vector<std::string> keys = {runtime::uncompiled_plan(cell, problem, whole, "13.0").key.hash()};
+  std::vector<std::string> keys = {runtime::uncompiled_plan(cell, problem, whole, "13.0").value().key.hash()};
   for (const PlanWithout& without : plans_without(whole)) {
-    const std::string key = runtime::uncompiled_plan(cell, problem, without.plan, "13.0").key.hash();
+    const std::string key = runtime::uncompiled_plan(cell, problem, without.plan, "13.0").value().key.hash();
     EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 0) << without.what;
     keys.push_back(key);
   }

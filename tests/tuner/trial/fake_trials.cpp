@@ -9,20 +9,22 @@
 namespace rondo::tuner::testing {
 namespace {
 
+const std::string& code_of(const TrialPlan& plan) { return plan.executable->images.at(0).bytes; }
+
 class FakeTrials final : public Trials {
  public:
   Result<double> copy_bandwidth() override { return 4e12; }
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double) override {
     loaded_.insert(plan.candidate);
-    if (plan.cubin == "hang")
+    if (code_of(plan) == "hang")
       while (true) ::pause();
-    if (plan.cubin == "segfault") std::raise(SIGSEGV);
-    if (plan.cubin == "exit") std::_Exit(7);
-    if (plan.cubin == "lost") alive_ = false;
-    if (plan.cubin == "error" || plan.cubin == "lost")
+    if (code_of(plan) == "segfault") std::raise(SIGSEGV);
+    if (code_of(plan) == "exit") std::_Exit(7);
+    if (code_of(plan) == "lost") alive_ = false;
+    if (code_of(plan) == "error" || code_of(plan) == "lost")
       return Error{ErrorKind::Device, "an illegal memory access was encountered", "as planted"};
     const double value =
-        plan.cubin == "known" ? static_cast<double>(loaded_.size()) : static_cast<double>(::getpid());
+        code_of(plan) == "known" ? static_cast<double>(loaded_.size()) : static_cast<double>(::getpid());
     return std::vector<double>(static_cast<std::size_t>(samples), value);
   }
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override {
@@ -35,7 +37,7 @@ class FakeTrials final : public Trials {
     return result;
   }
   Status verify(const TrialPlan& plan) override {
-    if (plan.cubin == "wrong") return Error{ErrorKind::Wrong, "h_out: error 3.1e-01 (limit 4.0e-03)", ""};
+    if (code_of(plan) == "wrong") return Error{ErrorKind::Wrong, "h_out: error 3.1e-01 (limit 4.0e-03)", ""};
     const auto seconds = run(plan, 1, 0);
     return seconds ? success() : Status(seconds.error());
   }

@@ -5,7 +5,7 @@
 
 namespace rondo::tuner::testing {
 
-// A plan's cubin is one of
+// The bytes of a plan's image are one of
 //   "good"   each sample is the number of the process
 //   "known"  each sample is how many plans were loaded by this process so far
 //   "hang", "segfault", "exit"   the process does so

@@ -160,7 +160,7 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   EXPECT_FALSE(result->measured);
   EXPECT_FALSE(result->stored_as_best);
   ASSERT_TRUE(result->plan.has_value());
-  EXPECT_FALSE(result->plan->cubin.empty());
+  EXPECT_FALSE(result->plan->executable.images.empty());
   EXPECT_FALSE(result->plan->spills());
   EXPECT_NE(result->summary().find("by model"), std::string::npos) << result->summary();
   EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
@@ -269,14 +269,14 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
         const auto choice = runtime::choose(cell, problem, target::find_profile("h200").value());
         if (!choice) continue;
         const auto plan = runtime::build_choice(cell, problem, *choice).value();
-        const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
+        const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
         const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
-        for (const runtime::PlanTensor& tensor : arguments.tensors()) {
+        for (const executable::Tensor& tensor : launcher.tensors()) {
           EXPECT_TRUE(schedule::is_internal(tensor.ref.role) ||
                       std::find(given.begin(), given.end(), tensor.ref) != given.end())
               << embedded.name << " " << schedule::pass_key(problem) << " " << tensor.name;
           if (tensor.ref.role != schedule::Role::Products) continue;
-          EXPECT_EQ(tensor.need, runtime::Need::Required) << tensor.name;
+          EXPECT_EQ(tensor.need, executable::Need::Required) << tensor.name;
           ++saved;
         }
       }

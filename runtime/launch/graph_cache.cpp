@@ -1,4 +1,4 @@
-#include "runtime/cuda/graph_cache.h"
+#include "runtime/launch/graph_cache.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runtime/plan/arguments.h"
+#include "compiler/executable/launcher.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,60 +6,34 @@
 #include <set>
 
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
+#include "tests/executable/recorder.h"
 #include "tests/runtime/plan/cells.h"
 
-namespace rondo::runtime {
+namespace rondo::executable {
 namespace {
 
 using schedule::Pass;
-using schedule::Role;
-using schedule::TensorRef;
 
-// Writes launches down instead of running them.
-class Recorder final : public LaunchSink {
- public:
-  struct Call {
-    std::size_t index;
-    std::int64_t blocks;
-    std::vector<std::int64_t> values;
-  };
-  Status zero(DeviceAddress pointer, std::int64_t bytes) override {
-    zeroed.emplace_back(pointer, bytes);
-    EXPECT_TRUE(calls.empty()) << "zeroed after a launch";
-    return success();
-  }
-  Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
-    Call call{index, blocks, {}};
-    for (void* argument : arguments) {
-      std::int64_t value = 0;
-      std::memcpy(&value, argument, sizeof value);
-      call.values.push_back(value);
-    }
-    calls.push_back(call);
-    return success();
-  }
-  std::vector<std::pair<DeviceAddress, std::int64_t>> zeroed;
-  std::vector<Call> calls;
-};
+using testing::Recorder;
 
-struct Fixture {
-  step::Cell cell = testing::library_cell("paragru");
+struct LauncherFixture {
+  step::Cell cell = rondo::testing::library_cell("paragru");
   schedule::Problem problem;
   schedule::KernelPlan plan;
-  PlanArguments arguments;
+  Launcher launcher;
 
-  explicit Fixture(Pass pass, std::int64_t vector = 8)
-      : problem(testing::problem_of(pass)),
-        plan(testing::stream_plan(cell, problem, vector)),
-        arguments(PlanArguments::make(cell, problem, plan).value()) {}
+  explicit LauncherFixture(Pass pass, std::int64_t vector = 8)
+      : problem(rondo::testing::problem_of(pass)),
+        plan(rondo::testing::stream_plan(cell, problem, vector)),
+        launcher(rondo::testing::launcher_of(cell, problem, plan)) {}
 
   // Every tensor at an address of its own, 1 GiB apart.
   Bindings all() const {
     Bindings bindings;
-    DeviceAddress next = DeviceAddress{1} << 30;
-    for (const PlanTensor& tensor : arguments.tensors())
-      bindings.set(tensor.ref, next += DeviceAddress{1} << 30);
+    Address next = Address{1} << 30;
+    for (const Tensor& tensor : launcher.tensors()) bindings.set(tensor.ref, next += Address{1} << 30);
     return bindings;
   }
   Bindings without(std::initializer_list<Role> roles) const {
@@ -78,15 +52,15 @@ struct Fixture {
     if (const auto* p = std::get_if<schedule::Pointer>(&argument))
       return static_cast<std::int64_t>(bindings.find(p->tensor)->pointer);
     if (const auto* s = std::get_if<schedule::StrideT>(&argument))
-      return unit_elements(s->tensor, cell, problem.sizes);
+      return schedule::unit_elements(s->tensor, cell, problem.sizes);
     if (const auto* s = std::get_if<schedule::StrideB>(&argument))
-      return time * unit_elements(s->tensor, cell, problem.sizes);
+      return time * schedule::unit_elements(s->tensor, cell, problem.sizes);
     const std::int64_t low = std::holds_alternative<schedule::Batch>(argument) ? batch : time;
     return static_cast<std::int32_t>(value) == low ? value : low;
   }
   Error error(const Bindings& bindings, std::int64_t batch = 4, std::int64_t time = 16) const {
     Recorder recorder;
-    const Status status = arguments.launch(recorder, bindings, batch, time);
+    const Status status = launcher.launch(recorder, bindings, batch, time);
     EXPECT_FALSE(status.ok());
     EXPECT_TRUE(recorder.calls.empty()) << "launched in spite of an error";
     return status.ok() ? Error{} : status.error();
@@ -97,12 +71,12 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
-  const Fixture f(Pass::Backward);
+TEST(Launcher, FillsEveryArgumentOfEveryLaunch) {
+  const LauncherFixture f(Pass::Backward);
   ASSERT_GE(f.plan.launches.size(), 2u) << "the sweep and the sum over the batch";
   const Bindings bindings = f.all();
   Recorder recorder;
-  const Status status = f.arguments.launch(recorder, bindings, 5, 17);
+  const Status status = f.launcher.launch(recorder, bindings, 5, 17);
   ASSERT_TRUE(status.ok()) << status.error().message;
   ASSERT_EQ(recorder.calls.size(), f.plan.launches.size());
   EXPECT_TRUE(recorder.zeroed.empty());
@@ -122,9 +96,9 @@ TEST(PlanArguments, FillsEveryArgumentOfEveryLaunch) {
 }
 
 // Where kernels say that they have waited in vain: nothing that a caller binds.
-TEST(PlanArguments, PassesTheStatus) {
-  const step::Cell cell = testing::library_cell("lstm");
-  const schedule::Problem problem = testing::problem_of(Pass::Forward);
+TEST(Launcher, PassesTheStatus) {
+  const step::Cell cell = rondo::testing::library_cell("lstm");
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward);
   const schedule::KernelPlan plan = schedule::find_strategy("persistent")
                                         ->build(cell, problem,
                                                 {{"blocks", 1},
@@ -140,13 +114,13 @@ TEST(PlanArguments, PassesTheStatus) {
                                                  {"vector", 8},
                                                  {"loaders", 1},
                                                  {"writers", 1}});
-  PlanArguments arguments = PlanArguments::make(cell, problem, plan).value();
-  arguments.set_status(0x5000);
+  Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
+  launcher.set_status(0x5000);
   Bindings bindings;
-  for (const PlanTensor& tensor : arguments.tensors())
-    if (!schedule::is_internal(tensor.ref.role)) bindings.set(tensor.ref, DeviceAddress{1} << 30);
+  for (const Tensor& tensor : launcher.tensors())
+    if (!schedule::is_internal(tensor.ref.role)) bindings.set(tensor.ref, Address{1} << 30);
   Recorder recorder;
-  const Status status = arguments.launch(recorder, bindings, 4, 16);
+  const Status status = launcher.launch(recorder, bindings, 4, 16);
   ASSERT_TRUE(status.ok()) << status.error().message;
   ASSERT_EQ(recorder.calls.size(), 1u);
   const kernel::Kernel& kernel = plan.launches[0].kernel;
@@ -154,12 +128,12 @@ TEST(PlanArguments, PassesTheStatus) {
   EXPECT_EQ(recorder.calls[0].values.at(static_cast<std::size_t>(kernel.status)), 0x5000);
 }
 
-TEST(PlanArguments, PassesGivenStrides) {
-  const Fixture f(Pass::Forward);
+TEST(Launcher, PassesGivenStrides) {
+  const LauncherFixture f(Pass::Forward);
   Bindings bindings = f.all();
-  bindings.set(f.input(), DeviceAddress{1} << 40, Strides{1024 * 1024, 4096});
+  bindings.set(f.input(), Address{1} << 40, Strides{1024 * 1024, 4096});
   Recorder recorder;
-  ASSERT_TRUE(f.arguments.launch(recorder, bindings, 4, 16).ok());
+  ASSERT_TRUE(f.launcher.launch(recorder, bindings, 4, 16).ok());
   const auto& arguments = f.plan.launches[0].arguments;
   int seen = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -171,20 +145,20 @@ TEST(PlanArguments, PassesGivenStrides) {
   EXPECT_EQ(seen, 2);
 }
 
-TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
-  const Fixture f(Pass::Backward);
+TEST(Launcher, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
+  const LauncherFixture f(Pass::Backward);
   const std::int64_t batch = 3;
-  const DeviceAddress workspace = f.all().find({Role::Workspace, -1})->pointer;
-  const auto end = workspace + static_cast<DeviceAddress>(f.arguments.workspace_bytes(batch, 16));
+  const Address workspace = f.all().find({Role::Workspace, -1})->pointer;
+  const auto end = workspace + static_cast<Address>(f.launcher.workspace_bytes(batch, 16));
   const Bindings bindings =
       f.without({Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient, Role::ParamGradient,
                  Role::InputGradient, Role::OutputGradient});
   Recorder recorder;
-  const Status status = f.arguments.launch(recorder, bindings, batch, 16);
+  const Status status = f.launcher.launch(recorder, bindings, batch, 16);
   ASSERT_TRUE(status.ok()) << status.error().message;
   ASSERT_EQ(recorder.zeroed.size(), 1u);
   const auto [zero, zero_bytes] = recorder.zeroed[0];
-  const auto own = static_cast<DeviceAddress>(f.plan.workspace_elements_per_batch * batch * 4);
+  const auto own = static_cast<Address>(f.plan.workspace_elements_per_batch * batch * 4);
   EXPECT_GE(zero, workspace + own) << "zeroes what the kernels write";
   const auto& launch = f.plan.launches[0];
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -195,29 +169,30 @@ TEST(PlanArguments, TensorsNotBoundGetTheirPlaceInTheWorkspace) {
     }
     const auto* p = std::get_if<schedule::Pointer>(&launch.arguments[i]);
     if (p == nullptr || bindings.find(p->tensor) != nullptr) continue;
-    const auto at = static_cast<DeviceAddress>(value);
+    const auto at = static_cast<Address>(value);
     const bool timed = schedule::has_time_axis(p->tensor.role);
-    const auto bytes = static_cast<DeviceAddress>(unit_elements(p->tensor, f.cell, f.problem.sizes)) *
+    const auto bytes = static_cast<Address>(schedule::unit_elements(p->tensor, f.cell, f.problem.sizes)) *
                        (timed ? 2 : 4 * batch);
     EXPECT_LE(at + bytes, end) << schedule::name_of(p->tensor, f.cell);
-    const bool in_zeroed = at == zero && bytes <= static_cast<DeviceAddress>(zero_bytes);
-    EXPECT_EQ(in_zeroed, need_of(p->tensor.role) == Need::Zero) << schedule::name_of(p->tensor, f.cell);
+    const bool in_zeroed = at == zero && bytes <= static_cast<Address>(zero_bytes);
+    EXPECT_EQ(in_zeroed, role_info(p->tensor.role).need == Need::Zero)
+        << schedule::name_of(p->tensor, f.cell);
     if (!in_zeroed) {
-      EXPECT_GE(at, zero + static_cast<DeviceAddress>(zero_bytes));
+      EXPECT_GE(at, zero + static_cast<Address>(zero_bytes));
     }
   }
 }
 
-TEST(PlanArguments, WorkspaceOfStreamGrowsWithTheBatchOnly) {
-  const Fixture f(Pass::Backward);
-  EXPECT_GE(f.arguments.workspace_bytes(8, 16), f.plan.workspace_elements_per_batch * 8 * 4);
-  EXPECT_EQ(f.arguments.workspace_bytes(8, 16) % 256, 0);
-  EXPECT_LT(f.arguments.workspace_bytes(1, 16), f.arguments.workspace_bytes(64, 16));
-  EXPECT_EQ(f.arguments.workspace_bytes(8, 16), f.arguments.workspace_bytes(8, 1024));
+TEST(Launcher, WorkspaceOfStreamGrowsWithTheBatchOnly) {
+  const LauncherFixture f(Pass::Backward);
+  EXPECT_GE(f.launcher.workspace_bytes(8, 16), f.plan.workspace_elements_per_batch * 8 * 4);
+  EXPECT_EQ(f.launcher.workspace_bytes(8, 16) % 256, 0);
+  EXPECT_LT(f.launcher.workspace_bytes(1, 16), f.launcher.workspace_bytes(64, 16));
+  EXPECT_EQ(f.launcher.workspace_bytes(8, 16), f.launcher.workspace_bytes(8, 1024));
 }
 
-TEST(PlanArguments, MissingTensorsAreNamed) {
-  const Fixture f(Pass::Forward);
+TEST(Launcher, MissingTensorsAreNamed) {
+  const LauncherFixture f(Pass::Forward);
   const Error error = f.error(f.without({Role::Input}));
   EXPECT_EQ(error.kind, ErrorKind::Input);
   EXPECT_EQ(error.message, "tensor 'x' is not bound");
@@ -226,8 +201,8 @@ TEST(PlanArguments, MissingTensorsAreNamed) {
   EXPECT_TRUE(contains(workspace.hint, "workspace_bytes(B = 4, T = ")) << workspace.hint;
 }
 
-TEST(PlanArguments, NullAndMisalignedPointers) {
-  const Fixture f(Pass::Forward);
+TEST(Launcher, NullAndMisalignedPointers) {
+  const LauncherFixture f(Pass::Forward);
   Bindings bindings = f.all();
   bindings.set(f.output(), 0);
   EXPECT_TRUE(contains(f.error(bindings).message, "'h_out' is bound to a null pointer"));
@@ -239,9 +214,9 @@ TEST(PlanArguments, NullAndMisalignedPointers) {
   EXPECT_TRUE(contains(error.hint, "ChooseOptions::alignment"));
 }
 
-TEST(PlanArguments, StridesAreChecked) {
-  const Fixture f(Pass::Forward);
-  const std::int64_t unit = unit_elements(f.input(), f.cell, f.problem.sizes);
+TEST(Launcher, StridesAreChecked) {
+  const LauncherFixture f(Pass::Forward);
+  const std::int64_t unit = schedule::unit_elements(f.input(), f.cell, f.problem.sizes);
   Bindings bindings = f.all();
   bindings.set(f.input(), 1 << 20, Strides{16 * (unit + 4), unit + 4});
   const Error error = f.error(bindings);
@@ -249,16 +224,16 @@ TEST(PlanArguments, StridesAreChecked) {
   EXPECT_TRUE(contains(error.message, "multiple of 16 bytes")) << error.message;
   // One step, one row: strides multiply nothing.
   Recorder recorder;
-  EXPECT_TRUE(f.arguments.launch(recorder, bindings, 1, 1).ok());
+  EXPECT_TRUE(f.launcher.launch(recorder, bindings, 1, 1).ok());
   // The variant for misaligned tensors takes them.
-  const Fixture narrow(Pass::Forward, 2);
+  const LauncherFixture narrow(Pass::Forward, 2);
   Recorder again;
-  const Status status = narrow.arguments.launch(again, bindings, 4, 16);
+  const Status status = narrow.launcher.launch(again, bindings, 4, 16);
   EXPECT_TRUE(status.ok()) << status.error().message;
 }
 
-TEST(PlanArguments, AStrideInTimeHas32Bits) {
-  const Fixture f(Pass::Forward);
+TEST(Launcher, AStrideInTimeHas32Bits) {
+  const LauncherFixture f(Pass::Forward);
   const std::int64_t most = std::int64_t{1} << 31;
   Bindings bindings = f.all();
   bindings.set(f.input(), 1 << 20, Strides{16, most});
@@ -268,24 +243,24 @@ TEST(PlanArguments, AStrideInTimeHas32Bits) {
   EXPECT_TRUE(contains(error.hint, "dense layout")) << error.hint;
   bindings.set(f.input(), 1 << 20, Strides{16, most - 8});
   Recorder recorder;
-  EXPECT_TRUE(f.arguments.launch(recorder, bindings, 4, 16).ok());
+  EXPECT_TRUE(f.launcher.launch(recorder, bindings, 4, 16).ok());
 }
 
-TEST(PlanArguments, OnlyWhatIsReadMayBeBroadcast) {
-  const Fixture f(Pass::Forward);
-  const std::int64_t in = unit_elements(f.input(), f.cell, f.problem.sizes);
+TEST(Launcher, OnlyWhatIsReadMayBeBroadcast) {
+  const LauncherFixture f(Pass::Forward);
+  const std::int64_t in = schedule::unit_elements(f.input(), f.cell, f.problem.sizes);
   Bindings bindings = f.all();
   bindings.set(f.input(), 1 << 20, Strides{0, in});
   Recorder recorder;
-  EXPECT_TRUE(f.arguments.launch(recorder, bindings, 4, 16).ok());
-  bindings.set(f.output(), 1 << 21, Strides{0, unit_elements(f.output(), f.cell, f.problem.sizes)});
+  EXPECT_TRUE(f.launcher.launch(recorder, bindings, 4, 16).ok());
+  bindings.set(f.output(), 1 << 21, Strides{0, schedule::unit_elements(f.output(), f.cell, f.problem.sizes)});
   const Error error = f.error(bindings);
   EXPECT_TRUE(contains(error.message, "'h_out' is written with a stride of 0 elements in B"))
       << error.message;
 }
 
-TEST(PlanArguments, SizesOutOfRange) {
-  const Fixture f(Pass::Forward);
+TEST(Launcher, SizesOutOfRange) {
+  const LauncherFixture f(Pass::Forward);
   EXPECT_TRUE(contains(f.error(f.all(), 0, 16).message, "B = 0 is outside 1"));
   EXPECT_TRUE(contains(f.error(f.all(), 4, 0).message, "T = 0 is outside 1"));
   EXPECT_TRUE(contains(f.error(f.all(), 4, std::int64_t{1} << 31).message, "T = 2147483648"));
@@ -294,17 +269,17 @@ TEST(PlanArguments, SizesOutOfRange) {
   EXPECT_TRUE(contains(grid.hint, "at most B = 1073741823")) << grid.hint;
 }
 
-TEST(PlanArguments, HostTimeOfALaunch) {
-  const Fixture f(Pass::Backward);
+TEST(Launcher, HostTimeOfALaunch) {
+  const LauncherFixture f(Pass::Backward);
   const Bindings bindings = f.all();
   class Nothing final : public LaunchSink {
-    Status zero(DeviceAddress, std::int64_t) override { return success(); }
+    Status zero(Address, std::int64_t) override { return success(); }
     Status launch(std::size_t, std::int64_t, std::span<void* const>) override { return success(); }
   } nothing;
   std::vector<double> samples;
   for (int sample = 0; sample < 50; ++sample) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 100; ++i) ASSERT_TRUE(f.arguments.launch(nothing, bindings, 4, 16).ok());
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(f.launcher.launch(nothing, bindings, 4, 16).ok());
     samples.push_back(
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 100);
   }
@@ -312,11 +287,11 @@ TEST(PlanArguments, HostTimeOfALaunch) {
   EXPECT_LT(*std::min_element(samples.begin(), samples.end()), 5.0) << "microseconds";
 }
 
-TEST(PlanArguments, EveryTensorOfThePassAppearsOnce) {
+TEST(Launcher, EveryTensorOfThePassAppearsOnce) {
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
-    const Fixture f(pass);
+    const LauncherFixture f(pass);
     std::set<std::string> names;
-    for (const PlanTensor& tensor : f.arguments.tensors())
+    for (const Tensor& tensor : f.launcher.tensors())
       EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
     EXPECT_EQ(names.count("x"), 1u);
     EXPECT_EQ(names.count("a"), 1u);
@@ -325,4 +300,4 @@ TEST(PlanArguments, EveryTensorOfThePassAppearsOnce) {
 }
 
 }  // namespace
-}  // namespace rondo::runtime
+}  // namespace rondo::executable

@@ -1,4 +1,4 @@
-#include "runtime/cuda/loaded_kernel.h"
+#include "runtime/launch/loaded_kernel.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ constexpr unsigned kPortableCluster = 8;  // CUDA programming guide, thread bloc
 
 }  // namespace
 
-Result<LoadedKernel> LoadedKernel::load(const Module& module, const kernel::Kernel& kernel,
+Result<LoadedKernel> LoadedKernel::load(const Module& module, const executable::Kernel& kernel,
                                         const DeviceInfo& device) {
   Result<Function> function = module.function(kernel.name);
   if (!function) return function.error();
@@ -18,7 +18,7 @@ Result<LoadedKernel> LoadedKernel::load(const Module& module, const kernel::Kern
   loaded.function_ = std::move(function).value();
   loaded.threads_ = static_cast<unsigned>(kernel.threads);
   loaded.cluster_ = static_cast<unsigned>(kernel.cluster);
-  loaded.shared_bytes_ = static_cast<std::size_t>(kernel::shared_bytes(kernel));
+  loaded.shared_bytes_ = static_cast<std::size_t>(kernel.shared_bytes);
   loaded.cooperative_ = kernel.cooperative;
   if (loaded.shared_bytes_ > 0)
     if (Status status = loaded.function_.set_dynamic_shared(loaded.shared_bytes_); !status)

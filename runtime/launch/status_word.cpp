@@ -1,4 +1,4 @@
-#include "runtime/cuda/status_word.h"
+#include "runtime/launch/status_word.h"
 
 #include <atomic>
 

@@ -1,5 +1,5 @@
 // When a call becomes a graph, and which graphs make room.
-#include "runtime/cuda/graph_cache.h"
+#include "runtime/launch/graph_cache.h"
 
 #include <gtest/gtest.h>
 

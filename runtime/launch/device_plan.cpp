@@ -1,4 +1,4 @@
-#include "runtime/plan/plan.h"
+#include "runtime/launch/device_plan.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ GraphCache::Key key_of(const Bindings& bindings, std::int64_t batch, std::int64_
 
 }  // namespace
 
-class DevicePlan::DriverSink final : public LaunchSink {
+class DevicePlan::DriverSink final : public executable::LaunchSink {
  public:
   DriverSink(const DevicePlan& plan, StreamHandle stream) : plan_(plan), stream_(stream) {}
 
@@ -42,28 +42,34 @@ class DevicePlan::DriverSink final : public LaunchSink {
   StreamHandle stream_;
 };
 
-Result<DevicePlan> DevicePlan::load(const CompiledPlan& compiled, const Context& context) {
+Result<DevicePlan> DevicePlan::load(const executable::Executable& executable, const Context& context) {
   if (Status status = context.make_current(); !status) return status.error();
-  Result<PlanArguments> arguments = PlanArguments::make(*compiled.cell, compiled.problem, compiled.plan);
-  if (!arguments) return arguments.error();
-  Result<Module> module = Module::load(compiled.cubin);
+  if (executable.images.empty())
+    return Error{ErrorKind::Input, fmt::format("plan '{}' has no code to load", executable.plan_name()),
+                 "compile it first"};
+  Result<executable::Launcher> launcher = executable::Launcher::make(executable);
+  if (!launcher) return launcher.error();
+  Result<Module> module = Module::load(executable.images.front().bytes);
   if (!module) return module.error();
   const Result<DeviceInfo> device = device_info(context.ordinal());
   if (!device) return device.error();
-  DevicePlan plan(std::move(module).value(), std::move(arguments).value());
-  for (const schedule::Launch& launch : compiled.plan.launches) {
-    Result<LoadedKernel> kernel = LoadedKernel::load(plan.module_, launch.kernel, *device);
-    if (!kernel) return kernel.error();
-    plan.kernels_.push_back(std::move(kernel).value());
-    if (launch.kernel.status >= 0) plan.waits_ += (plan.waits_.empty() ? "" : ", ") + launch.kernel.name;
+  DevicePlan plan(std::move(module).value(), std::move(launcher).value());
+  std::vector<LoadedKernel> kernels;
+  for (const executable::Kernel& kernel : executable.kernels) {
+    Result<LoadedKernel> loaded = LoadedKernel::load(plan.module_, kernel, *device);
+    if (!loaded) return loaded.error();
+    kernels.push_back(std::move(loaded).value());
+    if (kernel.waits) plan.waits_ += (plan.waits_.empty() ? "" : ", ") + kernel.name;
   }
+  for (const executable::Launch& launch : executable.launches)
+    plan.kernels_.push_back(kernels[launch.kernel]);
   if (!plan.waits_.empty()) {
     Result<StatusWord> status = StatusWord::make();
     if (!status) return status.error();
     plan.status_ = std::move(status).value();
-    plan.arguments_.set_status(plan.status_->address());
+    plan.launcher_.set_status(plan.status_->address());
   }
-  if (plan.arguments_.has_steps()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
+  if (plan.launcher_.repeats()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
   return plan;
 }
 
@@ -83,9 +89,9 @@ Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::in
   if (Status status = check(); !status) return status;
   const auto work = [&](StreamHandle on) {
     DriverSink sink(*this, on);
-    return arguments_.launch(sink, bindings, batch, time);
+    return launcher_.launch(sink, bindings, batch, time);
   };
-  if (graphs_ == nullptr || arguments_.starts(time) > kMostGraphed) return work(stream);
+  if (graphs_ == nullptr || launcher_.starts(time) > kMostGraphed) return work(stream);
   const Result<bool> capturing = is_capturing(stream);
   if (!capturing) return capturing.error();
   if (*capturing) return work(stream);

@@ -1,10 +1,10 @@
-// A kernel of KernelIR on the GPU at hand: what its launches need, worked out and checked once.
+// A kernel of an executable on the GPU at hand: what its launches need, worked out and checked once.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "compiler/kernel/ir/ir.h"
+#include "compiler/executable/executable.h"
 #include "runtime/cuda/driver_device.h"
 #include "runtime/cuda/driver_module.h"
 
@@ -15,7 +15,7 @@ class LoadedKernel {
   // `module` holds the code that was made of `kernel`, and outlives the result; `device` is the GPU it is
   // loaded on. Errors: Unsupported for clusters that the GPU does not have, or that do not fit on it once;
   // Device from the driver.
-  static Result<LoadedKernel> load(const Module& module, const kernel::Kernel& kernel,
+  static Result<LoadedKernel> load(const Module& module, const executable::Kernel& kernel,
                                    const DeviceInfo& device);
 
   // Starts `blocks` blocks, a multiple of the kernel's cluster, on `stream` and returns; `arguments` as of

@@ -1,0 +1,55 @@
+// What a caller hands an executable: where each tensor lies in device memory, and how it is strided.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/executable/tensor.h"
+
+namespace rondo::executable {
+
+using Address = std::uint64_t;  // in device memory
+
+// Distances in elements between neighbouring batch rows and time steps.
+struct Strides {
+  std::int64_t b = 0;
+  std::int64_t t = 0;
+  friend bool operator==(const Strides&, const Strides&) = default;
+};
+
+struct Binding {
+  TensorRef tensor;
+  // The first element. The caller owns the memory and keeps it until the launch is done.
+  Address pointer = 0;
+  // None: dense, [B, T, ...] as in step_ir.h. Tensors without a time axis are dense.
+  std::optional<Strides> strides;
+};
+
+// A few entries in a flat list: cheaper to build and to search than any map.
+class Bindings {
+ public:
+  // Binding a tensor again replaces it.
+  void set(TensorRef tensor, Address pointer, std::optional<Strides> strides = std::nullopt) {
+    for (Binding& entry : entries_)
+      if (entry.tensor == tensor) {
+        entry = {tensor, pointer, strides};
+        return;
+      }
+    entries_.push_back({tensor, pointer, strides});
+  }
+  // Scratch of at least workspace_bytes(B, T), 256-byte aligned as every CUDA allocation is.
+  void set_workspace(Address pointer) { set({Role::Workspace, -1}, pointer); }
+
+  const Binding* find(TensorRef tensor) const {
+    for (const Binding& entry : entries_)
+      if (entry.tensor == tensor) return &entry;
+    return nullptr;
+  }
+  const std::vector<Binding>& entries() const { return entries_; }
+
+ private:
+  std::vector<Binding> entries_;
+};
+
+}  // namespace rondo::executable

@@ -1,0 +1,253 @@
+#include "compiler/executable/launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+namespace rondo::executable {
+
+namespace {
+
+constexpr std::int64_t kMaxGrid =
+    2147483647;                             // CUDA C++ Programming Guide, "Compute Capabilities": x of a grid
+constexpr std::int64_t kMaxTime = 1 << 30;  // kernels add a stage to a step number in 32 bits
+constexpr std::int64_t kMaxStride = 2147483647;                // of T: kernels take it with 32 bits
+constexpr std::int64_t kMaxWorkspace = std::int64_t{1} << 48;  // bytes: more than any device has
+
+Error input_error(std::string message, std::string hint = "") {
+  return {ErrorKind::Input, std::move(message), std::move(hint)};
+}
+
+// Past the launches that run together with `first`.
+std::size_t section_end(const std::vector<Launch>& launches, std::size_t first) {
+  const Repetition& repetition = launches[first].repetition;
+  std::size_t end = first + 1;
+  if (repetition.kind != Repetition::Kind::Once)
+    while (end < launches.size() && launches[end].repetition == repetition) ++end;
+  return end;
+}
+
+std::int64_t repetitions(const Repetition& repetition, std::int64_t time) {
+  switch (repetition.kind) {
+    case Repetition::Kind::Once: return 1;
+    case Repetition::Kind::EachStep: return time;
+    case Repetition::Kind::Until: return repetition.most;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Result<Launcher> Launcher::make(const Executable& executable) {
+  if (Status status = check(executable); !status) return status.error();
+  Launcher result;
+  result.plan_name_ = executable.plan_name();
+  result.tensors_ = executable.tensors;
+  result.launches_ = executable.launches;
+  result.workspace_ = WorkspaceRule(executable.tensors);
+  return result;
+}
+
+std::int64_t Launcher::workspace_bytes(std::int64_t batch, std::int64_t time) const {
+  return workspace_.at(tensors_, batch, time).bytes;
+}
+
+bool Launcher::repeats() const {
+  return std::any_of(launches_.begin(), launches_.end(),
+                     [](const Launch& launch) { return launch.repetition.kind != Repetition::Kind::Once; });
+}
+
+std::int64_t Launcher::starts(std::int64_t time) const {
+  std::int64_t count = 0;
+  for (const Launch& launch : launches_) count += repetitions(launch.repetition, time);
+  return count;
+}
+
+Status Launcher::check_sizes(std::int64_t batch, std::int64_t time) const {
+  if (batch < 1 || batch > kMaxGrid)
+    return input_error(fmt::format("batch size B = {} is outside 1 ... {}", batch, kMaxGrid));
+  if (time < 1 || time > kMaxTime)
+    return input_error(fmt::format("number of steps T = {} is outside 1 ... {}", time, kMaxTime),
+                       time < 1 ? "" : "cut the sequence and carry the states from one call to the next");
+  for (const Launch& launch : launches_) {
+    const std::int64_t blocks = launch.grid.blocks.at(batch, time);
+    if (blocks <= kMaxGrid) continue;
+    const std::int64_t of_one = std::max<std::int64_t>(1, launch.grid.blocks.at(1, time));
+    return input_error(
+        fmt::format("B = {}, T = {} needs {} blocks; a grid has at most {}", batch, time, blocks, kMaxGrid),
+        fmt::format("split the batch into calls of at most B = {}",
+                    std::max<std::int64_t>(1, kMaxGrid / of_one)));
+  }
+  return success();
+}
+
+Status Launcher::find_workspace(const Bindings& bindings, Call& call) const {
+  call.regions = workspace_.at(tensors_, call.batch, call.time);
+  if (call.regions.bytes > kMaxWorkspace)
+    return input_error(fmt::format("B = {}, T = {} needs more than {} bytes of workspace", call.batch,
+                                   call.time, kMaxWorkspace),
+                       "split the batch or the sequence into several calls");
+  const Binding* bound = bindings.find({Role::Workspace, -1});
+  if (bound != nullptr) call.workspace = bound->pointer;
+  if (call.regions.bytes == 0) return success();
+  if (call.workspace % static_cast<Address>(kRegionAlignment) != 0)
+    return input_error(
+        fmt::format("the workspace at 0x{:x} is not aligned to {} bytes", call.workspace, kRegionAlignment),
+        "pass what the allocator returned, without an offset");
+  return success();
+}
+
+Status Launcher::place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes,
+                                    const Call& call, Place& place) const {
+  if (call.workspace == 0 && bytes > 0)
+    return input_error(
+        fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
+        fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes and pass it with set_workspace()",
+                    call.batch, call.time, call.regions.bytes));
+  place.pointer = call.workspace + static_cast<Address>(offset);
+  return success();
+}
+
+Status Launcher::place(std::size_t index, const Bindings& bindings, Call& call, Place& place) const {
+  const Tensor& tensor = tensors_[index];
+  if (tensor.ref.role == Role::Status) {
+    place.pointer = status_;
+    return success();
+  }
+  if (is_internal(tensor.ref.role)) {
+    if (has_time_axis(tensor.ref.role)) place.strides = {tensor.unit * call.time, tensor.unit};
+    return place_in_workspace(tensor, call.regions.offsets[index],
+                              region_bytes(tensor, call.batch, call.time), call, place);
+  }
+  const Binding* bound = bindings.find(tensor.ref);
+  if (bound == nullptr) {
+    if (tensor.need == Need::Required)
+      return input_error(fmt::format("tensor '{}' is not bound", tensor.name),
+                         "bind every input, parameter and output, and what one pass saves for the other");
+    const bool zero = tensor.need == Need::Zero;
+    call.zero_needed |= zero;
+    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard, tensor.unit, call,
+                              place);
+  }
+  place.pointer = bound->pointer;
+  place.strides = bound->strides.value_or(Strides{tensor.unit * call.time, tensor.unit});
+  return check_place(tensor, place, call);
+}
+
+Status Launcher::check_place(const Tensor& tensor, const Place& place, const Call& call) const {
+  if (place.pointer == 0)
+    return input_error(fmt::format("tensor '{}' is bound to a null pointer", tensor.name),
+                       tensor.need == Need::Required ? "" : "leave it unbound if it is not wanted");
+  if (place.pointer % static_cast<Address>(tensor.alignment) != 0)
+    return input_error(
+        fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,
+                    place.pointer, plan_name_, tensor.alignment),
+        "align the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+  if (!has_time_axis(tensor.ref.role)) return success();
+  // A stride that only ever multiplies 0 may be anything.
+  if (call.batch > 1)
+    if (Status status = check_stride(tensor, "B", place.strides.b); !status) return status;
+  if (call.time > 1) {
+    if (std::abs(place.strides.t) > kMaxStride)
+      return input_error(
+          fmt::format("tensor '{}' has a stride of {} elements in T; kernels count those with 32 "
+                      "bits, so at most {} fit",
+                      tensor.name, place.strides.t, kMaxStride),
+          "copy it to a dense layout, [B, T, ...] or [T, B, ...]");
+    if (Status status = check_stride(tensor, "T", place.strides.t); !status) return status;
+  }
+  return success();
+}
+
+Status Launcher::check_stride(const Tensor& tensor, const char* axis, std::int64_t stride) const {
+  const int element = scalar::storage_bytes(tensor.storage);
+  if (stride % (tensor.alignment / element) != 0)
+    return input_error(
+        fmt::format("tensor '{}' has a stride of {} elements in {} ({} bytes each); plan '{}' needs a "
+                    "multiple of {} bytes",
+                    tensor.name, stride, axis, element, plan_name_, tensor.alignment),
+        "pad the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+  if (tensor.written && std::abs(stride) < tensor.unit)
+    return input_error(
+        fmt::format("tensor '{}' is written with a stride of {} elements in {}, less than the {} of one step",
+                    tensor.name, stride, axis, tensor.unit),
+        "results must not overlap; only tensors that are read may be broadcast");
+  return success();
+}
+
+Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
+                        std::int64_t time) const {
+  if (Status status = check_sizes(batch, time); !status) return status;
+  Call call;
+  call.batch = batch;
+  call.time = time;
+  if (Status status = find_workspace(bindings, call); !status) return status;
+  std::array<Place, kMaxTensors> places;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (Status status = place(i, bindings, call, places[i]); !status) return status;
+  if (call.zero_needed)
+    if (Status status =
+            sink.zero(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes);
+        !status)
+      return status;
+  for (std::size_t first = 0; first < launches_.size();) {
+    const std::size_t end = section_end(launches_, first);
+    if (Status status = run_section(sink, first, end, places, call); !status) return status;
+    first = end;
+  }
+  return success();
+}
+
+Status Launcher::run_section(LaunchSink& sink, std::size_t first, std::size_t end,
+                             std::span<const Place> places, const Call& call) const {
+  const Repetition& repetition = launches_[first].repetition;
+  const std::int64_t times = repetitions(repetition, call.time);
+  for (std::int64_t step = 0; step < times; ++step) {
+    for (std::size_t k = first; k < end; ++k)
+      if (Status status = start(sink, k, places, call, step); !status) return status;
+    if (repetition.kind == Repetition::Kind::Until && sink.holds(places[repetition.condition].pointer)) break;
+  }
+  return success();
+}
+
+Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Place> places, const Call& call,
+                       std::int64_t step) const {
+  std::array<std::int64_t, kMaxArguments> values;
+  std::array<void*, kMaxArguments> pointers;
+  const Launch& launch = launches_[index];
+  std::int64_t* first_tile = nullptr;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument& argument = launch.arguments[i];
+    const Place& at = places[argument.tensor];
+    pointers[i] = &values[i];
+    switch (argument.kind) {
+      case Argument::Kind::Pointer: std::memcpy(&values[i], &at.pointer, sizeof at.pointer); break;
+      case Argument::Kind::StrideB: values[i] = at.strides.b; break;
+      case Argument::Kind::StrideT: values[i] = at.strides.t; break;
+      // Parameters of 4 bytes are read from the low half: CUDA hosts are little-endian.
+      case Argument::Kind::Batch: values[i] = call.batch; break;
+      case Argument::Kind::Time: values[i] = call.time; break;
+      case Argument::Kind::FirstTile:
+        values[i] = 0;
+        first_tile = &values[i];
+        break;
+      case Argument::Kind::StepCount: values[i] = step; break;
+    }
+  }
+  const std::span<void* const> arguments(pointers.data(), launch.arguments.size());
+  const Grid& grid = launch.grid;
+  if (grid.tiles_together == 0) return sink.launch(index, grid.blocks.at(call.batch, call.time), arguments);
+  const std::int64_t tiles = (call.batch + grid.blocks.batch_tile - 1) / grid.blocks.batch_tile;
+  for (std::int64_t first = 0; first < tiles; first += grid.tiles_together) {
+    if (first_tile != nullptr) *first_tile = first;
+    const std::int64_t rows = std::min(grid.tiles_together, tiles - first) * grid.blocks.batch_tile;
+    if (Status status = sink.launch(index, grid.blocks.at(rows, call.time), arguments); !status)
+      return status;
+  }
+  return success();
+}
+
+}  // namespace rondo::executable

@@ -1,0 +1,74 @@
+// The launch walk: from bindings to kernel arguments, grids, parts of launches and repetitions, written once
+// for everything that launches. What does not depend on the call is worked out once, so that a launch costs a
+// few microseconds of host time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/executable/bindings.h"
+#include "compiler/executable/executable.h"
+#include "compiler/executable/launch_sink.h"
+#include "compiler/executable/workspace.h"
+
+namespace rondo::executable {
+
+class Launcher {
+ public:
+  // Errors: those of check().
+  static Result<Launcher> make(const Executable& executable);
+
+  // Bytes of workspace for B batch rows of T steps: the kernels' own, what launches leave for each other, a
+  // zeroed region that stands for tensors read but not bound, and a region where unwanted results go.
+  std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+  // Where kernels say that they have waited in vain; not set: nowhere.
+  void set_status(Address word) { status_ = word; }
+
+  // Whether some launches run once a time step, or until a condition holds.
+  bool repeats() const;
+  // How often a kernel is started at most for T steps, parts of launches counted once.
+  std::int64_t starts(std::int64_t time) const;
+
+  // Checks the bindings and passes every launch to `sink`, in order. Allocates nothing unless a check fails.
+  // Errors (Input) name tensor, value and limit; nothing is launched then. Calls from several threads are
+  // independent.
+  Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
+
+ private:
+  struct Place {
+    Address pointer = 0;
+    Strides strides;
+  };
+  struct Call {
+    Address workspace = 0;
+    std::int64_t batch = 1, time = 1;
+    Workspace regions;
+    bool zero_needed = false;
+  };
+
+  Status check_sizes(std::int64_t batch, std::int64_t time) const;
+  Status find_workspace(const Bindings& bindings, Call& call) const;
+  Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;
+  Status place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, const Call& call,
+                            Place& place) const;
+  Status check_place(const Tensor& tensor, const Place& place, const Call& call) const;
+  Status check_stride(const Tensor& tensor, const char* axis, std::int64_t stride) const;
+  // Starts the launches [first, end) as often as their repetition says.
+  Status run_section(LaunchSink& sink, std::size_t first, std::size_t end, std::span<const Place> places,
+                     const Call& call) const;
+  // Starts a launch once, in parts if not all batch tiles may run at once.
+  Status start(LaunchSink& sink, std::size_t index, std::span<const Place> places, const Call& call,
+               std::int64_t step) const;
+
+  std::string plan_name_;  // for messages
+  std::vector<Tensor> tensors_;
+  std::vector<Launch> launches_;
+  WorkspaceRule workspace_;
+  Address status_ = 0;
+};
+
+}  // namespace rondo::executable

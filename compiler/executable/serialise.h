@@ -1,0 +1,27 @@
+// An Executable as bytes: for the database, for other processes and for packages.
+//
+// Layout: the magic "RONDOEXE", the format's version (u32), the length of the payload (u64), its SHA-256 (64
+// hex digits), the payload (compiler/support/bytes.h). The hash covers the payload, and what stands before it
+// is compared, so that a change of any byte is refused.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/executable/executable.h"
+#include "compiler/support/result.h"
+
+namespace rondo::executable {
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+std::string to_bytes(const Executable& executable);
+
+// Errors: Input (no executable, cut short, altered), Unsupported (another version of the format), and those
+// of check(). `origin` names the source in messages: a file, a row of the database.
+Result<Executable> from_bytes(std::string_view bytes, const std::string& origin);
+
+// SHA-256 of to_bytes() without the images, as hex: equal for two builds that launch the same.
+std::string launch_hash(const Executable& executable);
+
+}  // namespace rondo::executable

@@ -1,0 +1,159 @@
+#include "compiler/schedule/plan/lower_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/version.h"
+
+namespace rondo::schedule {
+
+using executable::Executable;
+
+namespace {
+
+constexpr std::int64_t kMaxUnit = 2147483647;  // kernels number the elements of one step in 32 bits
+
+class PlanLowering {
+ public:
+  PlanLowering(const step::Cell& cell, const Problem& problem, const KernelPlan& plan)
+      : cell_(cell), problem_(problem), plan_(plan) {}
+
+  Result<Executable> run() {
+    identify();
+    for (const Launch& launch : plan_.launches)
+      if (Status status = add(launch); !status) return status.error();
+    if (Status status = executable::check(result_); !status) return status.error();
+    return std::move(result_);
+  }
+
+ private:
+  void identify() {
+    executable::Identity& id = result_.identity;
+    id.cell_name = cell_.name;
+    id.cell_hash = step::canonical_hash(cell_);
+    id.batch = problem_.sizes.batch;
+    id.time = problem_.sizes.time;
+    id.heads = problem_.sizes.heads;
+    id.dim = problem_.sizes.dim;
+    id.storage = kernel::storage_name(problem_.storage);
+    id.math = kernel::math_name(problem_.math);
+    id.pass = pass_key(problem_);
+    id.strategy = plan_.strategy;
+    id.parameters = print(plan_.parameters);
+    id.producer = fmt::format("rondo {}", kVersion);
+  }
+
+  Status add(const Launch& launch) {
+    const std::vector<kernel::Param>& params = launch.kernel.params;
+    if (params.size() != launch.arguments.size())
+      return Error{ErrorKind::Internal,
+                   fmt::format("kernel {} has {} parameters and {} arguments", launch.kernel.name,
+                               params.size(), launch.arguments.size()),
+                   ""};
+    executable::Launch lowered;
+    lowered.kernel = static_cast<std::uint16_t>(result_.kernels.size());
+    lowered.grid = grid_of(launch);
+    lowered.repetition = launch.repetition;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const Result<executable::Argument> argument = lower(launch.arguments[i], params[i]);
+      if (!argument) return argument.error();
+      lowered.arguments.push_back(*argument);
+    }
+    result_.kernels.push_back(launch_needs(launch.kernel));
+    result_.launches.push_back(std::move(lowered));
+    return success();
+  }
+
+  Result<executable::Argument> lower(const LaunchArgument& argument, const kernel::Param& param) {
+    using Kind = executable::Argument::Kind;
+    const std::uint8_t bytes = param.buffer || param.type == kernel::Type::I64 ? 8 : 4;
+    const auto of_tensor = [&](Kind kind, TensorRef ref, bool reads,
+                               bool writes) -> Result<executable::Argument> {
+      const Result<std::uint16_t> tensor = index_of(ref, reads, writes);
+      if (!tensor) return tensor.error();
+      return executable::Argument{kind, bytes, *tensor};
+    };
+    if (const auto* p = std::get_if<Pointer>(&argument))
+      return of_tensor(Kind::Pointer, p->tensor, !param.written, param.written);
+    if (const auto* s = std::get_if<StrideB>(&argument))
+      return of_tensor(Kind::StrideB, s->tensor, false, false);
+    if (const auto* s = std::get_if<StrideT>(&argument))
+      return of_tensor(Kind::StrideT, s->tensor, false, false);
+    const Kind kind = std::holds_alternative<Batch>(argument)       ? Kind::Batch
+                      : std::holds_alternative<Time>(argument)      ? Kind::Time
+                      : std::holds_alternative<FirstTile>(argument) ? Kind::FirstTile
+                                                                    : Kind::StepCount;
+    return executable::Argument{kind, bytes, 0};
+  }
+
+  Result<std::uint16_t> index_of(TensorRef ref, bool reads, bool writes) {
+    auto found = std::find_if(result_.tensors.begin(), result_.tensors.end(),
+                              [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
+    if (found == result_.tensors.end()) {
+      if (result_.tensors.size() == executable::kMaxTensors)
+        return Error{ErrorKind::Unsupported,
+                     fmt::format("cell {} needs more than {} tensors", cell_.name, executable::kMaxTensors),
+                     "join tensors of the cell into rows of one: x[4, D]"};
+      Result<executable::Tensor> tensor = describe(ref);
+      if (!tensor) return tensor.error();
+      found = result_.tensors.insert(result_.tensors.end(), std::move(tensor).value());
+    } else if (reads && found->need == executable::Need::Discard) {
+      found->need = executable::Need::Required;  // a result that a later launch reads cannot be thrown away
+    }
+    found->written |= writes;
+    return static_cast<std::uint16_t>(found - result_.tensors.begin());
+  }
+
+  Result<executable::Tensor> describe(TensorRef ref) const {
+    executable::Tensor tensor;
+    tensor.ref = ref;
+    tensor.name = name_of(ref, cell_);
+    tensor.storage = storage_of(ref, cell_, problem_);
+    tensor.alignment = kernel::storage_bytes(tensor.storage);
+    if (is_internal(ref.role)) {
+      if (ref.role != Role::Status) tensor.size = internal_size(plan_, problem_, ref);
+      tensor.unit = tensor.size.each;
+      return tensor;
+    }
+    const executable::RoleInfo& role = executable::role_info(ref.role);
+    const step::Tensor declared = tensor_in_role(ref, cell_);
+    tensor.shape = shape_of(ref, cell_);
+    tensor.need = role.need;
+    if (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix))
+      tensor.alignment =
+          std::max({plan_.alignment, tensor.alignment, kernel::storage_bytes(problem_.storage)});
+    tensor.unit = unit_elements(ref, cell_, problem_.sizes);
+    if (tensor.unit > kMaxUnit)
+      return Error{ErrorKind::Unsupported,
+                   fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name,
+                               tensor.unit, kMaxUnit),
+                   "split the heads over several calls"};
+    if (role.per_batch)
+      tensor.size = {0, tensor.unit, 1, role.timed ? 1 : 0};
+    else
+      tensor.size.fixed = tensor.unit;
+    return tensor;
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const KernelPlan& plan_;
+  Executable result_;
+};
+
+}  // namespace
+
+executable::Kernel launch_needs(const kernel::Kernel& kernel) {
+  return {kernel.name,        kernel.threads,    kernel.cluster, kernel::shared_bytes(kernel),
+          kernel.cooperative, kernel.status >= 0};
+}
+
+Result<Executable> lower_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
+  return PlanLowering(cell, problem, plan).run();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,19 @@
+// From a plan of kernels to the launchable artifact.
+#pragma once
+
+#include "compiler/executable/executable.h"
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/support/result.h"
+
+namespace rondo::schedule {
+
+// The executable of a plan for `cell`, without code and without the hash of its source. Errors: Unsupported
+// (a step of a tensor has more than 2^31 - 1 elements, or the cell too many tensors), Internal (the plan
+// contradicts itself).
+Result<executable::Executable> lower_plan(const step::Cell& cell, const Problem& problem,
+                                          const KernelPlan& plan);
+
+// What a launch of the kernel needs.
+executable::Kernel launch_needs(const kernel::Kernel& kernel);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,22 @@
+#include "compiler/schedule/plan/tensor_layout.h"
+
+#include "compiler/schedule/analysis/saved_products.h"
+
+namespace rondo::schedule {
+
+using step::Tail;
+
+std::int64_t unit_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
+  const step::Tensor tensor = tensor_in_role(ref, cell);
+  std::int64_t elements = sizes.heads * tensor.rows;
+  if (tensor.tail != Tail::Scalar) elements *= sizes.dim;
+  if (tensor.tail == Tail::Matrix) elements *= sizes.dim;
+  return elements;
+}
+
+std::int64_t total_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
+  const executable::RoleInfo& role = executable::role_info(ref.role);
+  return unit_elements(ref, cell, sizes) * (role.per_batch ? sizes.batch : 1) * (role.timed ? sizes.time : 1);
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,47 @@
+// Lists that a program can add to: strategies, backends and targets, those that are built in and those that a
+// program brings itself.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace rondo {
+
+// T is compared by ==. Not synchronised: add before threads read.
+template <class T>
+class Registry {
+ public:
+  explicit Registry(std::vector<T> built_in) : all_(std::move(built_in)) {}
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  const std::vector<T>& all() const { return all_; }  // in order: the built-in ones first
+
+ private:
+  template <class U>
+  friend class Registration;
+  std::vector<T> all_;
+};
+
+// Keeps an item in a registry for as long as it lives. The registry outlives it.
+template <class T>
+class [[nodiscard]] Registration {
+ public:
+  Registration(Registry<T>& registry, T item) : registry_(registry), item_(std::move(item)) {
+    registry_.all_.push_back(item_);
+  }
+  ~Registration() {
+    auto& all = registry_.all_;
+    const auto found = std::find(all.rbegin(), all.rend(), item_);
+    if (found != all.rend()) all.erase(std::next(found).base());
+  }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+ private:
+  Registry<T>& registry_;
+  T item_;
+};
+
+}  // namespace rondo

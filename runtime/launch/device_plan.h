@@ -1,0 +1,65 @@
+// An executable on a GPU: loaded, and launched on the caller's stream.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/executable/launcher.h"
+#include "compiler/support/result.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/launch/graph_cache.h"
+#include "runtime/launch/loaded_kernel.h"
+#include "runtime/launch/status_word.h"
+
+namespace rondo::runtime {
+
+using executable::Binding;
+using executable::Bindings;
+using executable::Strides;
+
+// A compiled plan on a GPU. Movable; launch() may be called from several threads (each with the context
+// current). Destroy it before the context, and after the work it launched is done.
+class DevicePlan {
+ public:
+  // `context` is the current context. Takes the executable's first image. Errors: Input (no image),
+  // Unsupported (made for another architecture; clusters that the GPU has not, or that do not fit on it),
+  // Device, and those of executable::check().
+  static Result<DevicePlan> load(const executable::Executable& executable, const Context& context);
+
+  // Bytes the caller must bind as workspace for B batch rows of T steps (0: none).
+  std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const {
+    return launcher_.workspace_bytes(batch, time);
+  }
+  const std::vector<executable::Tensor>& tensors() const { return launcher_.tensors(); }
+
+  // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
+  // a graph. A plan with launches for each step keeps CUDA graphs of calls that come again with the same
+  // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
+  // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
+  // driver, Unsupported when blocks that wait for each other do not fit on the GPU at once.
+  // Also Device, and nothing is launched: an earlier launch has given up, see check().
+  Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
+                std::int64_t time) const;
+
+  // Threads of a kernel wait for each other; if that takes seconds they give up, and the kernel ends with
+  // wrong results instead of never. Error Device, once, if that has happened since it was asked last. A
+  // launch is covered when the caller has waited for its end; the context and the plan stay usable. Never
+  // waits itself.
+  Status check() const;
+
+ private:
+  class DriverSink;
+  DevicePlan(Module module, executable::Launcher launcher)
+      : module_(std::move(module)), launcher_(std::move(launcher)) {}
+
+  Module module_;
+  executable::Launcher launcher_;
+  std::vector<LoadedKernel> kernels_;   // by launch
+  std::unique_ptr<GraphCache> graphs_;  // of a plan with launches for each step
+  std::optional<StatusWord> status_;    // of a plan whose kernels wait
+  std::string waits_;                   // their names
+};
+
+}  // namespace rondo::runtime

@@ -1,0 +1,47 @@
+// A sink that writes launches down instead of running them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "compiler/executable/launch_sink.h"
+
+namespace rondo::executable::testing {
+
+class Recorder final : public LaunchSink {
+ public:
+  struct Call {
+    std::size_t index;
+    std::int64_t blocks;
+    std::vector<std::int64_t> values;
+  };
+  Status zero(Address pointer, std::int64_t bytes) override {
+    zeroed.emplace_back(pointer, bytes);
+    EXPECT_TRUE(calls.empty()) << "zeroed after a launch";
+    return success();
+  }
+  Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
+    Call call{index, blocks, {}};
+    for (void* argument : arguments) {
+      std::int64_t value = 0;
+      std::memcpy(&value, argument, sizeof value);
+      call.values.push_back(value);
+    }
+    calls.push_back(std::move(call));
+    return success();
+  }
+  bool holds(Address condition) override {
+    asked.push_back(condition);
+    return asked.size() >= holds_after;
+  }
+
+  std::vector<std::pair<Address, std::int64_t>> zeroed;
+  std::vector<Call> calls;
+  std::vector<Address> asked;
+  std::size_t holds_after = 1u << 30;  // how often it is asked until the condition holds
+};
+
+}  // namespace rondo::executable::testing

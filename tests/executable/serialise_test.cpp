@@ -1,0 +1,211 @@
+// Executables as bytes: what is read back is what was written, and nothing else is accepted.
+#include "compiler/executable/serialise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/hash.h"
+#include "tests/runtime/plan/cells.h"
+
+namespace rondo::executable {
+namespace {
+
+using schedule::Pass;
+
+// An executable with a bit of everything.
+Executable sample() {
+  const step::Cell cell = rondo::testing::library_cell("paragru");
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Backward);
+  Executable executable =
+      schedule::lower_plan(cell, problem, rondo::testing::stream_plan(cell, problem)).value();
+  executable.images = {{"sm_90a",
+                        ImageKind::Cubin,
+                        "nvrtc 13.0",
+                        std::string("\0ELF\xff", 5),
+                        {{"k", 40, 1024, 8, 4, 2, 256}}},
+                       {"sm_90", ImageKind::Ptx, "nvrtc 13.0", ".version 8.0", {}}};
+  executable.launches.back().repetition = {Repetition::Kind::EachStep, 3, 0};
+  return executable;
+}
+
+TEST(Serialise, ReadsBackWhatWasWritten) {
+  for (const char* name : {"paragru", "mingru", "hgrn"})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      const step::Cell cell = rondo::testing::library_cell(name);
+      const schedule::Problem problem = rondo::testing::problem_of(pass);
+      const Executable executable =
+          schedule::lower_plan(cell, problem, rondo::testing::stream_plan(cell, problem)).value();
+      const Result<Executable> read = from_bytes(to_bytes(executable), "a test");
+      ASSERT_TRUE(read.ok()) << read.error().message;
+      EXPECT_EQ(*read, executable);
+      EXPECT_EQ(to_bytes(*read), to_bytes(executable));
+    }
+  const Result<Executable> read = from_bytes(to_bytes(sample()), "a test");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, sample());
+}
+
+TEST(Serialise, EveryTruncationIsRefused) {
+  const std::string bytes = to_bytes(sample());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Result<Executable> read = from_bytes(std::string_view(bytes).substr(0, size), "a test");
+    ASSERT_FALSE(read.ok()) << size << " of " << bytes.size() << " bytes";
+    EXPECT_EQ(read.error().kind, ErrorKind::Input);
+  }
+  EXPECT_FALSE(from_bytes(bytes + '\0', "a test").ok()) << "a byte too many";
+}
+
+TEST(Serialise, EveryMutationIsRefused) {
+  const std::string bytes = to_bytes(sample());
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 10000; ++i) {
+    std::string mutated = bytes;
+    const int changes = 1 + static_cast<int>(random() % 4);
+    for (int c = 0; c < changes; ++c) {
+      char& byte = mutated[random() % mutated.size()];
+      byte = static_cast<char>(byte ^ static_cast<char>(1 + random() % 255));
+    }
+    if (mutated == bytes) continue;
+    ASSERT_FALSE(from_bytes(mutated, "a test").ok()) << "mutation " << i;
+  }
+}
+
+// The reader behind the hash: what a hash cannot vouch for is checked too. Mutated payloads with a right hash
+// are read or refused, and never crash.
+TEST(Serialise, MutationsWithARightHashNeverCrash) {
+  const std::string bytes = to_bytes(sample());
+  constexpr std::size_t kHeader = 8 + 4 + 8 + 64;
+  std::mt19937_64 random(11);
+  int refused = 0;
+  for (int i = 0; i < 10000; ++i) {
+    std::string payload = bytes.substr(kHeader);
+    payload[random() % payload.size()] = static_cast<char>(random());
+    if (random() % 8 == 0) payload.resize(random() % payload.size());
+    std::string framed = bytes.substr(0, 12);
+    for (int b = 0; b < 8; ++b) framed += static_cast<char>(payload.size() >> (8 * b) & 0xFF);
+    const Result<Executable> read = from_bytes(framed + sha256_hex(payload) + payload, "a test");
+    if (!read) {
+      ++refused;
+      continue;
+    }
+    const Result<Launcher> launcher = Launcher::make(*read);
+    ASSERT_TRUE(launcher.ok()) << launcher.error().message;
+    (void)launcher->workspace_bytes(1 << 30, 1 << 30);
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
+  std::string newer = to_bytes(sample()), older = newer;
+  newer[8] = static_cast<char>(kFormatVersion + 1);
+  older[8] = 0;
+  const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
+  ASSERT_FALSE(of_newer.ok());
+  EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 2 of the format; this Rondo reads version 1");
+  EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
+  ASSERT_FALSE(of_older.ok());
+  EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);
+}
+
+TEST(Serialise, TheLaunchHashIsOfAllButTheImages) {
+  Executable a = sample(), b = sample();
+  b.images.clear();
+  EXPECT_EQ(launch_hash(a), launch_hash(b));
+  b.launches.front().grid.tiles_together += 1;
+  EXPECT_NE(launch_hash(a), launch_hash(b));
+}
+
+// Written, read back and launched in the simulator: equal bits.
+TEST(Serialise, AnExecutableReadBackComputesTheSame) {
+  const step::Cell cell = rondo::testing::library_cell("mingru");
+  schedule::Problem problem = rondo::testing::problem_of(Pass::ForwardSave);
+  problem.sizes = {3, 21, 1, 64};
+  const schedule::KernelPlan plan = rondo::testing::stream_plan(cell, problem);
+  const Executable executable = schedule::lower_plan(cell, problem, plan).value();
+  const Executable read = from_bytes(to_bytes(executable), "a test").value();
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  schedule::TensorValues given;
+  for (const Tensor& tensor : executable.tensors) {
+    if (is_internal(tensor.ref.role) || tensor.written) continue;
+    std::vector<double>& values = given[tensor.ref];
+    values.resize(static_cast<std::size_t>(tensor.size.at(problem.sizes.batch, problem.sizes.time)));
+    for (double& value : values) value = uniform(random);
+  }
+  const auto direct = schedule::simulate_plan(cell, problem, plan, given, 8);
+  const auto again = schedule::simulate_executable(read, plan, problem.sizes, given, 8);
+  EXPECT_TRUE(direct.faults.empty() && again.faults.empty());
+  EXPECT_FALSE(direct.written.empty());
+  EXPECT_EQ(direct.written, again.written);
+}
+
+TEST(Check, ContradictionsAreNamed) {
+  const auto message = [](const auto& damage) {
+    Executable executable = sample();
+    damage(executable);
+    const Status status = check(executable);
+    return status.ok() ? std::string("accepted") : status.error().message;
+  };
+  const auto expect = [&](const auto& damage, const char* part) {
+    EXPECT_NE(message(damage).find(part), std::string::npos) << message(damage);
+  };
+  EXPECT_EQ(message([](Executable&) {}), "accepted");
+  expect([](Executable& e) { e.launches[0].kernel = 99; }, "a launch of kernel 99");
+  expect([](Executable& e) { e.launches[0].arguments[0].tensor = 999; }, "names tensor 999");
+  expect([](Executable& e) { e.launches[0].arguments[0].bytes = 3; }, "an argument of kernel");
+  expect([](Executable& e) { e.launches[0].grid.blocks.batch_tile = 0; }, "the grid of kernel");
+  expect([](Executable& e) { e.launches[0].repetition.most = 0; }, "the repetition of kernel");
+  expect(
+      [](Executable& e) {
+        e.launches[0].repetition = {Repetition::Kind::Until, 3, 0};
+      },
+      "repeats until a word");
+  expect([](Executable& e) { e.kernels[0].threads = 2048; }, "2048 threads");
+  expect([](Executable& e) { e.kernels[0].cluster = 3; }, "clusters of 3");
+  expect([](Executable& e) { e.tensors[0].alignment = 3; }, "aligned to 3 bytes");
+  expect([](Executable& e) { e.tensors[0].size.each = -1; }, "the size of tensor");
+  expect([](Executable& e) { e.tensors[1].ref = e.tensors[0].ref; }, "is there twice");
+}
+
+// Regions never overlap, are aligned and fit, whatever B and T are.
+TEST(Workspace, RegionsAreDisjoint) {
+  for (const char* name : {"mgu", "lstm"})
+    for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+      const step::Cell cell = rondo::testing::library_cell(name);
+      const schedule::Problem problem = rondo::testing::problem_of(pass);
+      const schedule::Parameters point = {
+          {"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}};
+      const Executable executable =
+          schedule::lower_plan(cell, problem,
+                               schedule::find_strategy("alternating")->build(cell, problem, point))
+              .value();
+      const WorkspaceRule rule(executable.tensors);
+      for (const std::int64_t batch : {1, 3, 64, 1000})
+        for (const std::int64_t time : {1, 7, 4096}) {
+          const Workspace workspace = rule.at(executable.tensors, batch, time);
+          std::vector<std::pair<std::int64_t, std::int64_t>> regions = {
+              {workspace.zero, workspace.zero + workspace.zero_bytes}};
+          for (std::size_t i = 0; i < executable.tensors.size(); ++i)
+            if (is_internal(executable.tensors[i].ref.role) && executable.tensors[i].ref.role != Role::Status)
+              regions.emplace_back(workspace.offsets[i],
+                                   workspace.offsets[i] + region_bytes(executable.tensors[i], batch, time));
+          std::sort(regions.begin(), regions.end());
+          for (std::size_t i = 0; i < regions.size(); ++i) {
+            EXPECT_EQ(regions[i].first % kRegionAlignment, 0);
+            if (i > 0) {
+              EXPECT_LE(regions[i - 1].second, regions[i].first) << name << " B=" << batch;
+            }
+          }
+          EXPECT_LE(regions.back().second, workspace.discard);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace rondo::executable
