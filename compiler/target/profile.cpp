@@ -58,6 +58,7 @@ void each_speed(Speeds& s, Visit visit) {
   visit("l2_bytes_per_s", s.l2_bytes_per_s);
   visit("special_per_cycle_sm", s.special_per_cycle_sm);
   visit("alu_per_cycle_sm", s.alu_per_cycle_sm);
+  visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm);
 }
 
 }  // namespace

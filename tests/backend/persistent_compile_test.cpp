@@ -42,7 +42,7 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
-    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters);
+    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters, profile_);
     const auto compiled = nvrtc_->compile(runtime::emit_source(plan), "persistent.cu", GetParam(),
                                           runtime::plan_compile_flags());
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;

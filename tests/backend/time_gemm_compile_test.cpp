@@ -5,6 +5,7 @@
 #include "compiler/backend/cuda/emit.h"
 #include "compiler/backend/nvrtc/nvrtc.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 namespace {
@@ -24,10 +25,12 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
                       : dim == 2048 ? kernel::Storage::F32
                                     : kernel::Storage::BF16;
     const step::Cell cell = matrices_and_vectors();
-    std::vector<Launch> launches = matrix_gradients(cell, problem, terms(), {kScratchRows},
-                                                    gemm_parameters(problem, GemmUse::MatrixGradient, 2));
-    launches.push_back(time_product(cell, problem, products(previous_state(0)), {kScratchRows},
-                                    gemm_parameters(problem, GemmUse::TimeProduct, 4)));
+    std::vector<Launch> launches =
+        matrix_gradients(cell, problem, terms(), {kScratchRows},
+                         gemm_parameters(problem, target::board(GetParam()), GemmUse::MatrixGradient, 2));
+    launches.push_back(
+        time_product(cell, problem, products(previous_state(0)), {kScratchRows},
+                     gemm_parameters(problem, target::board(GetParam()), GemmUse::TimeProduct, 4)));
     std::vector<const kernel::Kernel*> kernels;
     for (const Launch& launch : launches) kernels.push_back(&launch.kernel);
     const auto compiled = nvrtc.value()->compile(backend::cuda::emit(kernels), "time_gemm.cu", GetParam());

@@ -20,14 +20,14 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     strategy_ = choice->strategy;
     parameters_ = choice->parameters;
-    auto plan = schedule::find_strategy(strategy_)->build(cell, p, parameters_);
+    auto plan = schedule::find_strategy(strategy_)->build(cell, p, parameters_, gpu_->profile);
     kernel_ = plan.launches.front().kernel.name;
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     good_ = compiled->cubin;
     TrialProcessOptions options;
     options.limit = 10s;
-    trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile.limits.l2_bytes, 3}, options);
+    trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile, 3}, options);
   }
 
   // A kernel of the plan's name that does something else.

@@ -131,7 +131,7 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   options.database = database;
   Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
   if (!choice) return choice.error();
-  Result<KernelPlan> whole = runtime::build_choice(cell, problem, *choice);
+  Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, *choice);
   if (!whole) return whole.error();
   const Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
   if (!compiler) return compiler.error();

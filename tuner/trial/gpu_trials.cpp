@@ -35,7 +35,7 @@ Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Cont
       Verifier::make(setup.cell, setup.problem, default_cases(setup.cell, setup.problem), setup.seed);
   if (!verifier) return verifier.error();
   Result<RunData> data =
-      RunData::make(setup.cell, setup.problem, setup.l2_bytes, timer->stream(), setup.seed);
+      RunData::make(setup.cell, setup.problem, setup.profile.limits.l2_bytes, timer->stream(), setup.seed);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(new GpuTrials(setup, std::move(context), std::move(timer).value(),
                                                std::move(data).value(), std::move(verifier).value()));
@@ -55,7 +55,7 @@ Result<GpuTrials::Loaded*> GpuTrials::loaded(const TrialPlan& trial) {
     runtime::CompiledPlan compiled;
     compiled.cell = cell_;
     compiled.problem = problem_;
-    compiled.plan = strategy->build(*cell_, problem_, trial.parameters);
+    compiled.plan = strategy->build(*cell_, problem_, trial.parameters, profile_);
     compiled.cubin = trial.cubin;
     Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(compiled, *context_);
     if (!plan) return broken(plan.error());

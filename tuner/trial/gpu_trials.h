@@ -36,6 +36,7 @@ class GpuTrials final : public Trials {
   GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
       : cell_(std::make_shared<const step::Cell>(setup.cell)),
         problem_(setup.problem),
+        profile_(setup.profile),
         context_(std::move(context)),
         timer_(std::move(timer)),
         data_(std::move(data)),
@@ -46,6 +47,7 @@ class GpuTrials final : public Trials {
 
   std::shared_ptr<const step::Cell> cell_;
   schedule::Problem problem_;
+  target::Profile profile_;
   Context context_;  // destroyed after what lives in it
   EventTimer timer_;
   RunData data_;

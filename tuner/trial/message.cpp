@@ -126,13 +126,14 @@ step::Cell cell_from_message(const json& m) {
 json setup_to_message(const TrialSetup& setup) {
   return {{"cell", cell_to_message(setup.cell)},
           {"problem", problem_to_message(setup.problem)},
-          {"l2_bytes", setup.l2_bytes},
+          {"profile", target::to_json(setup.profile)},
           {"seed", setup.seed}};
 }
 
 TrialSetup setup_from_message(const json& m) {
   return {cell_from_message(m.at("cell")), problem_from_message(m.at("problem")),
-          m.at("l2_bytes").get<std::int64_t>(), m.at("seed").get<std::uint64_t>()};
+          target::profile_from_json(m.at("profile").get<std::string>()).value(),
+          m.at("seed").get<std::uint64_t>()};
 }
 
 json plan_to_message(const TrialPlan& plan, bool with_cubin) {

@@ -18,10 +18,11 @@ using runtime::CompiledPlan;
 using runtime::CompileEnd;
 
 PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
-                           const std::vector<runtime::Candidate>& candidates,
+                           const target::Profile& profile, const std::vector<runtime::Candidate>& candidates,
                            const PlanMeasurerOptions& options)
     : cell_(std::make_shared<const step::Cell>(cell)),
       problem_(problem),
+      profile_(profile),
       candidates_(candidates),
       options_(options) {
   options_.workers = std::max(1, options_.workers);
@@ -33,7 +34,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const std::vector<runtime::Candidate>& candidates,
                                                          const runtime::Context* context,
                                                          const PlanMeasurerOptions& options) {
-  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, candidates, options));
+  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
   Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
   if (!compiler) return compiler.error();
   made->compiler_ = std::move(compiler).value();
@@ -43,12 +44,12 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   pool.cancel = options.cancel;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
   if (context != nullptr)
-    if (Status status = made->begin_trials(profile, *context); !status) return status.error();
+    if (Status status = made->begin_trials(*context); !status) return status.error();
   return made;
 }
 
-Status PlanMeasurer::begin_trials(const target::Profile& profile, const runtime::Context& context) {
-  const TrialSetup setup{*cell_, problem_, profile.limits.l2_bytes, options_.seed};
+Status PlanMeasurer::begin_trials(const runtime::Context& context) {
+  const TrialSetup setup{*cell_, problem_, profile_, options_.seed};
   if (options_.trial_limit.count() > 0) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;
@@ -89,7 +90,7 @@ void PlanMeasurer::compile(std::size_t candidate) {
   }
   try {
     plans_[candidate] = runtime::uncompiled_plan(
-        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
+        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters, profile_), compiler_.version);
   } catch (const std::exception&
                defect) {  // a schedule that contradicts itself must not end the tuning of the others
     ready_.push_back(failed(candidate, TrialStatus::CompileError,

@@ -54,9 +54,9 @@ class PlanMeasurer final : public Measurer {
   const std::string& note() const { return note_; }
 
  private:
-  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
+  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
-  Status begin_trials(const target::Profile& profile, const runtime::Context& context);
+  Status begin_trials(const runtime::Context& context);
   Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
   Compiled take(runtime::CompileOutcome outcome);
   Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
@@ -64,6 +64,7 @@ class PlanMeasurer final : public Measurer {
 
   std::shared_ptr<const step::Cell> cell_;
   schedule::Problem problem_;
+  target::Profile profile_;
   const std::vector<runtime::Candidate>& candidates_;
   PlanMeasurerOptions options_;
   runtime::Compiler compiler_;

@@ -139,7 +139,8 @@ TEST(PlanArguments, PassesTheStatus) {
                                                  {"stages", 3},
                                                  {"vector", 8},
                                                  {"loaders", 1},
-                                                 {"writers", 1}});
+                                                 {"writers", 1}},
+                                                target::board());
   PlanArguments arguments = PlanArguments::make(cell, problem, plan).value();
   arguments.set_status(0x5000);
   Bindings bindings;

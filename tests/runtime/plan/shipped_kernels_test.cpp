@@ -58,7 +58,7 @@ class ShippedKernels : public ::testing::Test {
                              " on " + profile.key;
     const Result<Choice> choice = choose_with(cell, problem, profile, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;
-    Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
+    Result<schedule::KernelPlan> built = build_choice(cell, problem, profile, *choice);
     ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
     CompiledPlan plan =
         uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built), "");

@@ -43,7 +43,8 @@ struct Fixture {
       : problem(testing::problem_of(pass)),
         plan(schedule::find_strategy("alternating")
                  ->build(cell, problem,
-                         {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}})),
+                         {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}},
+                         target::board())),
         arguments(PlanArguments::make(cell, problem, plan).value()) {}
 
   Recorder run(std::int64_t batch, std::int64_t time) const {

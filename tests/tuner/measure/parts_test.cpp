@@ -30,7 +30,8 @@ schedule::KernelPlan grid_plan(schedule::Pass pass) {
                {"stages", 3},
                {"vector", 8},
                {"loaders", 1},
-               {"writers", 1}});
+               {"writers", 1}},
+              target::board());
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {

@@ -32,8 +32,8 @@ TrialPlan plan(std::size_t candidate, std::string_view what) {
 }
 
 TrialSetup setup_of(std::uint64_t seed = 1) {
-  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward), 1 << 20,
-          seed};
+  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward),
+          target::board("h100"), seed};
 }
 
 bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
@@ -270,6 +270,7 @@ TEST(TrialMessage, CellsArriveWhole) {
       EXPECT_EQ(got.problem.constants, setup.problem.constants);
       EXPECT_EQ(got.problem.sizes.dim, setup.problem.sizes.dim);
       EXPECT_EQ(got.problem.arch, setup.problem.arch);
+      EXPECT_EQ(target::to_json(got.profile), target::to_json(setup.profile));
       EXPECT_EQ(got.problem.save_products, setup.problem.save_products);
       for (const schedule::Strategy* strategy : schedule::strategies())
         EXPECT_EQ(strategy->legal(got.cell, got.problem).legal,

@@ -266,9 +266,9 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
         const step::Cell cell = rondo::testing::library_cell(embedded.name);
         schedule::Problem problem = rondo::testing::problem_of(pass);
         problem.save_products = save_products;
-        const auto choice = runtime::choose(cell, problem, target::find_profile("h200").value());
+        const auto choice = runtime::choose(cell, problem, target::board());
         if (!choice) continue;
-        const auto plan = runtime::build_choice(cell, problem, *choice).value();
+        const auto plan = runtime::build_choice(cell, problem, target::board(), *choice).value();
         const auto arguments = runtime::PlanArguments::make(cell, problem, plan).value();
         const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
         for (const runtime::PlanTensor& tensor : arguments.tensors()) {
