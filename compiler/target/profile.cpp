@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/target/target.h"
+
 namespace rondo::target {
 
 using nlohmann::json;
 
 std::string Profile::arch() const {
-  return fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
+  return Target{10 * limits.compute_major + limits.compute_minor, false}.name();
 }
 
-Result<Profile> find_profile(const std::string& name) {
+Result<Profile> find_profile(const std::string& given) {
+  const std::string name = plain_arch(given);
   const auto& all = shipped_profiles();
   for (const Profile& p : all)
     if (p.key == name || p.name == name) return p;

@@ -57,8 +57,8 @@ struct Profile {
 // The profiles shipped with Rondo: a100, h100, h200, l4, rtx4090, b200, and one a generic sm_86 board stands
 // on (a10).
 const std::vector<Profile>& shipped_profiles();
-// By key, by driver name, or by arch ("sm_90": the first shipped profile of it); Error Input naming the known
-// ones.
+// By key, by driver name, or by architecture ("sm_90": the first shipped profile of it; "sm_90a" is the same,
+// see plain_arch). Error Input naming the known ones.
 Result<Profile> find_profile(const std::string& name);
 
 // What the SMs read of the L2 together, as far as their number and clock tell.
