@@ -65,7 +65,8 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   const Result<schedule::KernelPlan> plan =
       build_choice(request.cell, request.problem, request.profile, *choice);
   if (!plan) return plan.error();
-  if (stage == Stage::Cuda) return emit_source(*plan);
+  if (stage == Stage::Cuda)
+    return backend::backend_for(backend::Language::CudaCxx).lower(kernels_of(*plan)).text;
   std::string text;
   for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
   return text;

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compiler/backend/cuda/emit.h"
 #include "runtime/plan/plan.h"
 
 namespace rondo::runtime {
@@ -51,12 +50,18 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
   return result;
 }
 
+// Records of before there were several backends name NVRTC's version alone: "13.0", and not "nvrtc 13.0".
+std::string backend_of(const db::CacheKey& key) {
+  const std::size_t blank = key.compiler_version.find(' ');
+  return blank == std::string::npos ? "nvrtc" : key.compiler_version.substr(0, blank);
+}
+
 // Takes a cubin from the database if it is this plan's; its key may differ in the compiler's version only.
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& cubin = **found;
   if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags ||
-      cubin.key.arch != plan.key.arch)
+      cubin.key.arch != plan.key.arch || backend_of(cubin.key) != plan.request.backend)
     return false;
   std::optional<std::vector<KernelResources>> resources = resources_from_json(cubin.resources);
   if (!resources || resources->size() != plan.plan.launches.size()) return false;
@@ -76,26 +81,15 @@ int most(const std::vector<KernelResources>& resources, Measure measure) {
 
 }  // namespace
 
-// The text needs no headers and no relaxed arithmetic: what may be approximate says so.
-const std::vector<std::string>& plan_compile_flags() {
-  static const std::vector<std::string> flags = {"--std=c++17"};
-  return flags;
-}
-
-std::string emit_source(const schedule::KernelPlan& plan) {
+std::vector<const kernel::Kernel*> kernels_of(const schedule::KernelPlan& plan) {
   std::vector<const kernel::Kernel*> kernels;
   for (const schedule::Launch& launch : plan.launches) kernels.push_back(&launch.kernel);
-  return backend::cuda::emit(kernels);
+  return kernels;
 }
 
-Result<Compiler> nvrtc_compiler() {
-  const Result<const Nvrtc*> nvrtc = Nvrtc::get();
-  if (!nvrtc) return nvrtc.error();
-  const Nvrtc* loaded = *nvrtc;
-  return Compiler{loaded->version().text(), [loaded](const std::string& source, const std::string& arch,
-                                                     const std::vector<std::string>& flags) {
-                    return loaded->compile(source, "rondo_plan.cu", arch, flags);
-                  }};
+db::CacheKey cache_key(const backend::Request& request, const std::string& version) {
+  return {request.text, fmt::format("{}", fmt::join(request.flags, " ")), request.target.name(),
+          fmt::format("{} {}", request.backend, version)};
 }
 
 bool CompiledPlan::spills() const {
@@ -112,29 +106,34 @@ int CompiledPlan::spill_bytes() const {
 }
 
 CompiledPlan uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                             schedule::KernelPlan plan, const std::string& compiler_version,
-                             const std::vector<std::string>& flags) {
+                             schedule::KernelPlan plan, const backend::Backend& backend,
+                             const std::string& compiler_version,
+                             const std::optional<std::vector<std::string>>& flags) {
   CompiledPlan result;
   result.cell = std::move(cell);
   result.problem = problem;
   result.plan = std::move(plan);
-  result.source = emit_source(result.plan);
-  result.key = {result.source, fmt::format("{}", fmt::join(flags, " ")), problem.arch, compiler_version};
+  result.request = backend::request_for(backend, kernels_of(result.plan),
+                                        target::compute_capability(problem.arch), "rondo_plan.cu");
+  if (flags) result.request.flags = *flags;
+  result.key = cache_key(result.request, compiler_version);
   return result;
 }
 
-Status attach_code(CompiledPlan& plan, CompiledKernel code) {
+Status attach_code(CompiledPlan& plan, backend::Compiled code) {
+  const std::vector<KernelResources>& reported = code.image.resources;
   plan.resources.clear();
   for (const schedule::Launch& launch : plan.plan.launches) {
-    const auto found = std::find_if(code.kernels.begin(), code.kernels.end(),
+    const auto found = std::find_if(reported.begin(), reported.end(),
                                     [&](const KernelResources& r) { return r.name == launch.kernel.name; });
-    if (found == code.kernels.end())
-      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", launch.kernel.name),
-                   ""};
+    if (found == reported.end())
+      return Error{ErrorKind::Internal,
+                   fmt::format("the compiler does not report kernel {}", launch.kernel.name), ""};
     plan.resources.push_back(*found);
     plan.resources.back().shared_bytes += static_cast<int>(kernel::shared_bytes(launch.kernel));
+    plan.resources.back().max_threads = launch.kernel.threads;
   }
-  plan.cubin = std::move(code.cubin);
+  plan.cubin = std::move(code.image.bytes);
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
   return success();
@@ -155,23 +154,20 @@ void store_cubin(const CompiledPlan& plan, db::Database& database) {
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
-  CompiledPlan result = uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
-  // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
-  // than the rest.
+  const backend::Backend& backend =
+      options.backend != nullptr ? *options.backend : backend::preferred_backend();
+  CompiledPlan result =
+      uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
+  // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost
+  // more than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
       take(result, options.database->get_cubin(options.cubin_key)))
     return result;
-  Compiler compiler;
-  if (options.compiler != nullptr) {
-    compiler = *options.compiler;
-  } else {
-    Result<Compiler> nvrtc = nvrtc_compiler();
-    if (!nvrtc) return nvrtc.error();
-    compiler = std::move(nvrtc).value();
-  }
-  result.key.compiler_version = compiler.version;
+  const Result<std::string> version = backend.version();
+  if (!version) return version.error();
+  result.key = cache_key(result.request, *version);
   if (options.database != nullptr && attach_cached(result, *options.database)) return result;
-  Result<CompiledKernel> code = compiler.compile(result.source, problem.arch, options.flags);
+  Result<backend::Compiled> code = backend.compile(result.request);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();
   if (options.database != nullptr) store_cubin(result, *options.database);

@@ -1,23 +1,26 @@
-// A worker process that is asked one thing at a time and killed when it takes too long. Compile pools, which
-// keep several workers busy at once, have their own loop (compile_pool.cpp); the process, its socket and the
-// frames on it are the same.
+// A worker process and the call it has to answer. Callers differ in how they wait: trials wait for one
+// worker, compile pools for several at once.
 #pragma once
+
+#include <poll.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "runtime/worker/compile_process.h"
+#include "runtime/worker/process.h"
 
 namespace rondo::runtime {
+
+// How long a wait goes without looking at a cancel flag.
+inline constexpr std::chrono::milliseconds kSlice{50};
 
 enum class CallEnd {
   Answered,
   TimedOut,   // killed at the time limit
-  Crashed,    // the process ended without an answer
+  Crashed,    // the process ended without an answer, or sent what is none
   NoWorker,   // it never greeted: the program does not serve as such a worker
   Cancelled,  // the flag was set; killed
 };
@@ -27,37 +30,52 @@ struct CallOutcome {
   std::string text;  // the answer, or how the process ended
 };
 
-class CalledWorker {
+// One call at a time. After every end but Answered the process is gone, and the connection is of no more use.
+class WorkerConnection {
  public:
-  // `greeting`: the first frame that a worker of this kind sends.
-  CalledWorker(WorkerProcess process, std::string greeting)
-      : process_(std::move(process)), greeting_(std::move(greeting)) {}
+  using Clock = std::chrono::steady_clock;
 
-  // Sends the message and waits for the answer, at most so long from the moment that the worker has greeted.
-  // After every end but Answered the process is gone, and so are all calls to come.
+  // Starts `executable` ("": see WorkerProcess::start) as a worker of this kind.
+  static Result<WorkerConnection> start(const std::string& executable, const WorkerKind& kind);
+
+  // Begins a call; the one before must have ended. The limit counts from now on, or from the greeting of a
+  // worker that is still starting.
+  void begin(std::string_view message, std::chrono::milliseconds limit);
+
+  // Exchanges what can be exchanged without waiting, and looks at the clock. An outcome once the call has
+  // ended. Answers come before the clock: one that arrived while nobody asked is not late.
+  std::optional<CallOutcome> poll();
+
+  // begin(), and waiting for the outcome. `cancel` may be null; when it turns true the worker is killed.
   CallOutcome call(std::string_view message, std::chrono::milliseconds limit,
                    const std::atomic<bool>* cancel);
 
+  // Kills the worker: what it answered cannot be read.
+  void give_up() { finish(CallEnd::Crashed); }
+
+  bool idle() const { return !busy_; }
+  bool usable() const {
+    return usable_;
+  }  // of an idle one: its process has not ended meanwhile, as far as is known
   const std::string& executable() const { return process_.executable(); }
 
+  pollfd wanted() const;                        // for ::poll
+  std::chrono::milliseconds time_left() const;  // of the call, at least 0
+
  private:
-  // Takes what has arrived: an answer if one is complete. False when the connection is of no more use.
-  bool take(std::optional<std::string>& answer);
+  explicit WorkerConnection(WorkerProcess process, std::string_view greeting)
+      : process_(std::move(process)), greeting_(greeting) {}
+  std::optional<std::string> exchange();  // the answer, if it is there
   CallOutcome finish(CallEnd end, const std::string& why = "");
 
   WorkerProcess process_;
-  std::string greeting_;
+  std::string_view greeting_;
   std::string outgoing_, incoming_;
+  std::chrono::milliseconds limit_{0};
+  Clock::time_point deadline_;
   bool greeted_ = false;
+  bool busy_ = false;
+  bool usable_ = true;
 };
-
-// What a call is on the wire: the message, and the time after which the worker ends itself should the caller
-// be gone.
-struct EncodedCall {
-  std::uint64_t limit_ms = 0;
-  std::string_view message;
-};
-std::string encode_call(const EncodedCall& call);
-std::optional<EncodedCall> decode_call(std::string_view bytes);
 
 }  // namespace rondo::runtime

@@ -1,9 +1,7 @@
-// One worker process as who started it sees it. Internal to runtime/ and to the tuner's trials.
+// One worker process as the program that started it sees it.
 #pragma once
 
 #include <sys/types.h>
-#include <chrono>
-#include <cstdint>
 
 #include <string>
 #include <string_view>
@@ -12,27 +10,24 @@
 
 namespace rondo::runtime {
 
-// A process that has not greeted by then is no worker. Loading a large program from a slow disk takes
-// seconds.
-inline constexpr std::chrono::milliseconds kStartLimit{20000};
-// How long a wait goes without looking at the cancel flag.
-inline constexpr std::chrono::milliseconds kSlice{50};
-// By how much a worker's own alarm lies behind the limit of the process that waits for it, in milliseconds.
-inline constexpr std::uint64_t kOrphanGrace = 2000;
+// A kind of worker: how its process is started, and the first frame that it sends. The greeting tells it from
+// a program that knows nothing of workers, and from an older one.
+struct WorkerKind {
+  std::string_view argument;  // the program's first argument; begins with kWorkerPrefix
+  std::string_view greeting;
+};
 
-inline constexpr std::string_view kWorkerArgument = "--rondo-compile-worker";
-// Of all kinds of workers: a program that does not know its kind must not take it for a command.
+// A program that does not know a kind of worker must not take its argument for a command.
 inline constexpr std::string_view kWorkerPrefix = "--rondo-";
-inline constexpr int kWorkerSocket =
-    3;  // the worker's end of the connection; not 1, which libraries print to
+// The worker's end of the connection; not 1, which libraries print to.
+inline constexpr int kWorkerSocket = 3;
 
 // Owns a started process and this side's end of its socket (non-blocking). Killed and reaped when destroyed.
 class WorkerProcess {
  public:
-  // Starts `executable` as a worker of the kind that `argument` names. "" takes the environment variable
-  // RONDO_WORKER, else this program.
-  static Result<WorkerProcess> start(const std::string& executable,
-                                     std::string_view argument = kWorkerArgument);
+  // Starts `executable` with `argument` as its only one. "" takes the environment variable RONDO_WORKER, else
+  // this program. Error Missing where it cannot be started.
+  static Result<WorkerProcess> start(const std::string& executable, std::string_view argument);
 
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;

@@ -1,28 +1,26 @@
-// A worker process's own end of the connection to who started it (compile_process.h). Internal to runtime/
-// and to the tuner's trials.
+// The whole of a worker process: one loop that reads calls and answers them.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "runtime/worker/process.h"
+
 namespace rondo::runtime {
 
-// Closes what the parent left open, and leaves Ctrl-C to it.
-void prepare_worker();
+// Makes the answer to a call's message; nothing for a message that it cannot read.
+using AnswerFunction = std::function<std::optional<std::string>(std::string_view message)>;
 
-bool send_to_parent(std::string_view bytes);
-// The next frame from the parent; nothing when it closed or the stream is broken.
-std::optional<std::string> receive_from_parent(std::string& stream);
+// In a process that was started as a worker of this kind: greets, answers the calls of a WorkerConnection
+// until the parent closes, and returns the exit status (0: the parent closed; 1: what it sent cannot be
+// read). Elsewhere nothing. The parent kills a worker that takes too long; should the parent be gone, the
+// worker's own alarm ends it.
+std::optional<int> maybe_serve(int argc, char** argv, const WorkerKind& kind, const AnswerFunction& answer);
 
-// The parent kills a worker that takes too long. Should the parent be gone, the worker's own alarm ends it.
-// 0: off.
-void set_worker_alarm(std::uint64_t milliseconds);
-
-// A whole worker: greets, then answers the calls of a CalledWorker (worker_call.h) until the parent closes.
-// Returns the exit status.
-int serve_calls(std::string_view greeting, const std::function<std::string(std::string_view)>& answer);
+// Whether the process was started as a worker of some kind: one that this program does not serve as must not
+// take the argument for a command.
+bool started_as_worker(int argc, char** argv);
 
 }  // namespace rondo::runtime

@@ -32,11 +32,14 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
 
   // A kernel of the plan's name that does something else.
   std::string instead(const std::string& body) const {
-    const auto compiler = runtime::nvrtc_compiler();
-    const auto made = compiler->compile("extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
-                                        gpu_->info.arch(), runtime::plan_compile_flags());
+    const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+    const auto made = backend.compile({backend.name(),
+                                       "extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
+                                       "instead.cu",
+                                       {gpu_->info.cc(), false},
+                                       backend.flags()});
     EXPECT_TRUE(made.ok()) << made.error().message;
-    return made ? made->cubin : "";
+    return made ? made->image.bytes : "";
   }
   Result<std::vector<double>> run(std::size_t candidate, const std::string& cubin) {
     return trials_->run({candidate, strategy_, parameters_, cubin}, 3, 1e-4);

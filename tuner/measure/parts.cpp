@@ -67,19 +67,17 @@ namespace {
 
 // Compiles all of them in worker processes, or here where there are none. Neither reads nor writes a
 // database.
-Status compile_all(std::vector<CompiledPlan>& plans, const runtime::Compiler& compiler) {
+Status compile_all(std::vector<CompiledPlan>& plans) {
   runtime::CompilePoolOptions options;
   options.workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
   options.limit = kCompileLimit;
   runtime::CompilePool pool(options);
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    pool.submit({i, plans[i].source, "rondo_plan.cu", plans[i].problem.arch, runtime::plan_compile_flags()});
+  for (std::size_t i = 0; i < plans.size(); ++i) pool.submit({i, plans[i].request});
   while (pool.pending() > 0) {
     std::optional<runtime::CompileOutcome> outcome = pool.next(kCompileLimit);
     if (!outcome) continue;
     CompiledPlan& plan = plans[static_cast<std::size_t>(outcome->id)];
-    if (outcome->end == runtime::CompileEnd::NoWorker)
-      outcome->result = compiler.compile(plan.source, plan.problem.arch, runtime::plan_compile_flags());
+    if (outcome->end == runtime::CompileEnd::NoWorker) outcome->result = backend::compile(plan.request);
     if (!outcome->result) return outcome->result.error();
     if (Status status = runtime::attach_code(plan, std::move(outcome->result).value()); !status)
       return status;
@@ -133,16 +131,17 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   if (!choice) return choice.error();
   Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, *choice);
   if (!whole) return whole.error();
-  const Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
-  if (!compiler) return compiler.error();
+  const backend::Backend& backend = backend::preferred_backend();
+  const Result<std::string> version = backend.version();
+  if (!version) return version.error();
 
   const std::vector<PlanWithout> without = plans_without(*whole);
   const auto shared_cell = std::make_shared<const step::Cell>(cell);
   std::vector<CompiledPlan> compiled;
-  compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, std::move(*whole), compiler->version));
+  compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, std::move(*whole), backend, *version));
   for (const PlanWithout& part : without)
-    compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, part.plan, compiler->version));
-  if (Status status = compile_all(compiled, *compiler); !status) return status.error();
+    compiled.push_back(runtime::uncompiled_plan(shared_cell, problem, part.plan, backend, *version));
+  if (Status status = compile_all(compiled); !status) return status.error();
 
   std::vector<runtime::DevicePlan> plans;
   for (const CompiledPlan& plan : compiled) {

@@ -35,9 +35,9 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const runtime::Context* context,
                                                          const PlanMeasurerOptions& options) {
   std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
-  Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
-  if (!compiler) return compiler.error();
-  made->compiler_ = std::move(compiler).value();
+  Result<std::string> version = made->backend_.version();
+  if (!version) return version.error();
+  made->compiler_version_ = std::move(version).value();
   runtime::CompilePoolOptions pool;
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
@@ -90,7 +90,8 @@ void PlanMeasurer::compile(std::size_t candidate) {
   }
   try {
     plans_[candidate] = runtime::uncompiled_plan(
-        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters, profile_), compiler_.version);
+        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters, profile_), backend_,
+        compiler_version_);
   } catch (const std::exception&
                defect) {  // a schedule that contradicts itself must not end the tuning of the others
     ready_.push_back(failed(candidate, TrialStatus::CompileError,
@@ -102,7 +103,7 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(finished(candidate, plan));
     return;
   }
-  pool_->submit({candidate, plan.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
+  pool_->submit({candidate, plan.request});
 }
 
 Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan) {
@@ -134,7 +135,7 @@ Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
   // limit.
   if (outcome.end == CompileEnd::NoWorker) {
-    outcome.result = compiler_.compile(plan.source, problem_.arch, runtime::plan_compile_flags());
+    outcome.result = backend_.compile(plan.request);
     outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
   }
   switch (outcome.end) {

@@ -26,8 +26,8 @@ struct PlanMeasurerOptions {
 class PlanMeasurer final : public Measurer {
  public:
   // `context` null: no GPU. With one: makes the data for timing and the reference for verification now, in
-  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without
-  // NVRTC, those of the reference, Device.
+  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without a
+  // compiler, those of the reference, Device.
   static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
                                                     const target::Profile& profile,
                                                     const std::vector<runtime::Candidate>& candidates,
@@ -67,7 +67,8 @@ class PlanMeasurer final : public Measurer {
   target::Profile profile_;
   const std::vector<runtime::Candidate>& candidates_;
   PlanMeasurerOptions options_;
-  runtime::Compiler compiler_;
+  const backend::Backend& backend_ = backend::preferred_backend();
+  std::string compiler_version_;
   std::map<std::size_t, runtime::CompiledPlan> plans_;
   std::vector<Compiled> ready_;  // cached cubins, and builds that failed
   std::unique_ptr<runtime::CompilePool> pool_;

@@ -250,7 +250,9 @@ TEST(PlanOfClippedCell, HasAnotherSource) {
   for (const step::Clip& clip :
        {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
     const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
-    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").key.hash());
+    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem),
+                                backend::preferred_backend(), "12.4")
+                    .key.hash());
   }
   EXPECT_EQ(keys.size(), 4U);
 }
