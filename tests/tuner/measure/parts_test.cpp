@@ -73,9 +73,12 @@ TEST(Parts, HaveKeysOfTheirOwn) {
   const auto cell = std::make_shared<const step::Cell>(rondo::testing::library_cell("lstm"));
   const schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
   const schedule::KernelPlan whole = grid_plan(schedule::Pass::Forward);
-  std::vector<std::string> keys = {runtime::uncompiled_plan(cell, problem, whole, "13.0").key.hash()};
+  std::vector<std::string> keys = {
+      runtime::uncompiled_plan(cell, problem, whole, backend::preferred_backend(), "13.0").key.hash()};
   for (const PlanWithout& without : plans_without(whole)) {
-    const std::string key = runtime::uncompiled_plan(cell, problem, without.plan, "13.0").key.hash();
+    const std::string key =
+        runtime::uncompiled_plan(cell, problem, without.plan, backend::preferred_backend(), "13.0")
+            .key.hash();
     EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 0) << without.what;
     keys.push_back(key);
   }
