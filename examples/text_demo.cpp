@@ -179,7 +179,9 @@ struct Simulated {
 
 // The chosen kernel in the simulator, over the beginning of the text.
 Result<Simulated> simulate(const Run& run, const runtime::Choice& choice) {
-  const auto plan = runtime::build_choice(run.cell, run.problem, choice);
+  const Result<target::Profile> profile = target::find_profile(run.problem.arch);
+  if (!profile) return profile.error();
+  const auto plan = runtime::build_choice(run.cell, run.problem, *profile, choice);
   if (!plan) return plan.error();
   schedule::Problem small = run.problem;
   small.sizes.batch = std::min<std::int64_t>(small.sizes.batch, kSimulatedBatch);

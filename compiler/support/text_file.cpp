@@ -8,22 +8,33 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <utility>
 
 namespace rondo {
 namespace {
 
 // 0, or errno of the failed call.
-int write_and_close(int file, const std::string& text) {
-  int error = 0;
-  for (std::size_t done = 0; done < text.size() && error == 0;) {
-    const ssize_t count = ::write(file, text.data() + done, text.size() - done);
-    if (count > 0) done += static_cast<std::size_t>(count);
-    if (count < 0 && errno != EINTR) error = errno;
+int write_all(int file, std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t count = ::write(file, contents.data(), contents.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) contents.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (error == 0 && ::fsync(file) != 0) error = errno;
+  return 0;
+}
+
+int write_file(const std::string& path, int flags, std::string_view contents, bool sync) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (file < 0) return errno;
+  int error = write_all(file, contents);
+  if (error == 0 && sync && ::fsync(file) != 0) error = errno;
   if (::close(file) != 0 && error == 0) error = errno;
   return error;
+}
+
+Status written(const std::string& path, int error) {
+  if (error == 0) return success();
+  return Error{ErrorKind::Input, fmt::format("cannot write '{}': {}", path, std::strerror(error)), ""};
 }
 
 }  // namespace
@@ -51,14 +62,44 @@ Result<std::string> read_text_file(const std::string& path) {
   return text;
 }
 
-Status write_text_file(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  int error = file < 0 ? errno : write_and_close(file, text);
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return success();
-  if (file >= 0) ::unlink(temporary.c_str());
-  return Error{ErrorKind::Input, fmt::format("cannot write '{}': {}", path, std::strerror(error)), ""};
+Result<StagedFile> StagedFile::write(const std::string& path, std::string_view contents) {
+  StagedFile staged(path, fmt::format("{}.{}.tmp", path, ::getpid()));
+  const int error = write_file(staged.temporary_, O_CREAT | O_TRUNC, contents, true);
+  if (Status status = written(path, error); !status) return status.error();
+  return staged;
+}
+
+StagedFile::StagedFile(StagedFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, "")) {}
+
+StagedFile& StagedFile::operator=(StagedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+StagedFile::~StagedFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status StagedFile::commit() {
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return written(path_, errno);
+  temporary_.clear();
+  return success();
+}
+
+Status write_text_file(const std::string& path, std::string_view text) {
+  Result<StagedFile> staged = StagedFile::write(path, text);
+  if (!staged) return staged.error();
+  return staged->commit();
+}
+
+Status write_in_place(const std::string& path, std::string_view contents) {
+  return written(path, write_file(path, 0, contents, false));
+}
+
+Status write_to_descriptor(int file, const std::string& name, std::string_view contents) {
+  return written(name, write_all(file, contents));
 }
 
 }  // namespace rondo

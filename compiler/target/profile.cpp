@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/target/target.h"
+
 namespace rondo::target {
 
 using nlohmann::json;
 
 std::string Profile::arch() const {
-  return fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
+  return Target{10 * limits.compute_major + limits.compute_minor, false}.name();
 }
 
 Registry<Profile>& profile_registry() {
@@ -18,7 +20,8 @@ Registry<Profile>& profile_registry() {
   return all;
 }
 
-Result<Profile> find_profile(const std::string& name) {
+Result<Profile> find_profile(const std::string& given) {
+  const std::string name = plain_arch(given);
   const auto& all = profile_registry().all();
   for (const Profile& p : all)
     if (p.key == name || p.name == name) return p;
@@ -63,6 +66,7 @@ void each_speed(Speeds& s, Visit visit) {
   visit("l2_bytes_per_s", s.l2_bytes_per_s);
   visit("special_per_cycle_sm", s.special_per_cycle_sm);
   visit("alu_per_cycle_sm", s.alu_per_cycle_sm);
+  visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm);
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ struct Speeds {
   double l2_bytes_per_s = 3e12;      // read from L2 by all SMs
   double special_per_cycle_sm = 16;  // special-function results a cycle and SM
   double alu_per_cycle_sm = 128;     // fp32 results a cycle and SM
+  // Operations of 16-bit products on the tensor cores a cycle and SM by mma.sync: each quarter of an SM does
+  // one m16n8k16, of 4096 operations, in 8 cycles.
+  double mma_flops_per_cycle_sm = 4 * 4096.0 / 8;
 };
 
 struct Profile {
@@ -58,8 +61,8 @@ struct Profile {
 const std::vector<Profile>& shipped_profiles();
 // Those, and the ones that the program has added: Registration<Profile> mine(profile_registry(), profile).
 Registry<Profile>& profile_registry();
-// By key, by driver name, or by arch ("sm_90": the first shipped profile of it); Error Input naming the known
-// ones.
+// By key, by driver name, or by architecture ("sm_90": the first shipped profile of it; "sm_90a" is the same,
+// see plain_arch). Error Input naming the known ones.
 Result<Profile> find_profile(const std::string& name);
 
 // What the SMs read of the L2 together, as far as their number and clock tell.

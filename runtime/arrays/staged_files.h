@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
+#include "compiler/support/text_file.h"
 
 namespace rondo::runtime {
 
@@ -13,21 +14,17 @@ namespace rondo::runtime {
 // commit, in place.
 class StagedFiles {
  public:
-  StagedFiles() = default;
-  StagedFiles(const StagedFiles&) = delete;
-  StagedFiles& operator=(const StagedFiles&) = delete;
-  ~StagedFiles();
-
   // Errors (Input): the folder is missing or cannot be written, the disk is full, a path given twice.
   Status add(const std::string& path, const std::string& contents);
   Status commit();
 
  private:
-  struct Entry {
-    std::string path, temporary;
-    std::string contents;  // only of what is written in place
+  struct InPlace {
+    std::string name, contents;
+    const std::string& path() const { return name; }
   };
-  std::vector<Entry> entries_;
+  std::vector<StagedFile> files_;
+  std::vector<InPlace> in_place_;
 };
 
 // One file. "-" is the standard output.

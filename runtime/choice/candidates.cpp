@@ -35,7 +35,7 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
   (void)constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
     ++seen;
     for (std::size_t i = 0; i < places.size(); ++i) *places[i] = assignment.values()[i];
-    if (alignment_of(problem, candidate.parameters) > alignment) return true;
+    if (strategy.alignment(problem, candidate.parameters) > alignment) return true;
     candidate.estimate = cost(candidate.parameters);
     visit(candidate);
     ++kept;
@@ -48,7 +48,8 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
 }
 
 // Error of kind Input when the strategy cannot be asked for.
-Status check_strategy(const step::Cell& cell, const Problem& problem, const std::string& strategy) {
+Status check_strategy(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                      const std::string& strategy) {
   const Strategy* known = schedule::find_strategy(strategy);
   if (known == nullptr) {
     std::string names;
@@ -56,6 +57,9 @@ Status check_strategy(const step::Cell& cell, const Problem& problem, const std:
       names += fmt::format("{}{}", names.empty() ? "" : ", ", each->name());
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), "known: " + names};
   }
+  if (const schedule::Legality served = known->serves(profile); !served.legal)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("strategy {} does not serve {}: {}", strategy, profile.name, served.reason), ""};
   const schedule::Legality legality = known->legal(cell, problem);
   if (legality.legal) return success();
   return Error{ErrorKind::Input,
@@ -70,7 +74,8 @@ Status visit_all(const step::Cell& cell, const Problem& problem, const target::P
   bool any = false;
   for (const Strategy* strategy : schedule::strategies()) {
     if (!only.empty() && strategy->name() != only) continue;
-    const schedule::Legality legality = strategy->legal(cell, problem);
+    const schedule::Legality served = strategy->serves(profile);
+    const schedule::Legality legality = served.legal ? strategy->legal(cell, problem) : served;
     const std::string reason =
         legality.legal ? visit_points(*strategy, cell, problem, profile, alignment, visit) : legality.reason;
     any |= reason.empty();
@@ -97,17 +102,11 @@ bool safer(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-int alignment_of(const Problem& problem, const Parameters& parameters) {
-  const auto vector = parameters.find("vector");
-  const std::int64_t elements = vector == parameters.end() ? 1 : vector->second;
-  return static_cast<int>(elements) * kernel::storage_bytes(problem.storage);
-}
-
 Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const Problem& problem,
                                                  const target::Profile& profile, int alignment,
                                                  const std::string& strategy) {
   if (!strategy.empty())
-    if (Status status = check_strategy(cell, problem, strategy); !status) return status.error();
+    if (Status status = check_strategy(cell, problem, profile, strategy); !status) return status.error();
   std::vector<Candidate> result;
   const Status status = visit_all(
       cell, problem, profile, alignment, [&](const Candidate& c) { result.push_back(c); }, strategy);
@@ -128,11 +127,11 @@ Result<Candidate> best_candidate(const step::Cell& cell, const Problem& problem,
 
 Status check_candidate(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                        const std::string& strategy, const Parameters& parameters, int alignment) {
-  if (Status status = check_strategy(cell, problem, strategy); !status) return status;
+  if (Status status = check_strategy(cell, problem, profile, strategy); !status) return status;
   const constraint::System space = schedule::find_strategy(strategy)->space(cell, problem, profile);
   const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
   if (!point) return point.error();
-  const int needed = alignment_of(problem, parameters);
+  const int needed = schedule::find_strategy(strategy)->alignment(problem, parameters);
   if (needed > alignment)
     return Error{ErrorKind::Input,
                  fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",

@@ -20,10 +20,6 @@ struct Candidate {
 // Largest alignment that any kernel asks for, and the one that every CUDA allocation has: no restriction.
 inline constexpr int kFullAlignment = 16;
 
-// Bytes to which tensors with a time axis must be aligned (base and strides). By convention of all strategies
-// their parameter `vector` counts the elements that one access moves.
-int alignment_of(const schedule::Problem& problem, const schedule::Parameters& parameters);
-
 // Candidates that content themselves with tensors aligned to `alignment` bytes, the fastest by the model
 // first; equal ones in a fixed order. Errors: Unsupported when no strategy is legal (why, for each), or when
 // no point of any space is left (what is short, with numbers). With `strategy`, of that one only; Input if

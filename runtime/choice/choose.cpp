@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/schedule/strategies.h"
+#include "compiler/target/target.h"
 
 namespace rondo::runtime {
 
@@ -32,7 +33,7 @@ db::Problem database_problem(const step::Cell& cell, const Problem& problem, con
   db::Problem result;
   result.cell = step::canonical_hash(cell_with_constants(cell, problem));
   result.device = profile.key;
-  result.arch = problem.arch;
+  result.arch = target::plain_arch(problem.arch);
   result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};
   result.dtype = kernel::storage_name(problem.storage);
   result.math = kernel::math_name(problem.math);

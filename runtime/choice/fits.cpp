@@ -59,6 +59,8 @@ Fit shortage(const constraint::System& space, const constraint::Explanation& why
 
 Fit fit_of(const Strategy& strategy, const Form& form, const step::Cell& cell, const Problem& problem,
            const target::Profile& profile) {
+  if (const schedule::Legality served = strategy.serves(profile); !served.legal)
+    return {Fit::Kind::Short, "compute capability", served.reason};
   if (form.cluster > profile.limits.max_cluster)
     return {Fit::Kind::Short, "cluster size",
             fmt::format("clusters of {}: {} has {}", form.cluster, profile.name,

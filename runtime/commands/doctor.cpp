@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/backends.h"
+#include "compiler/kernel/builder/builder.h"
 #include "compiler/support/version.h"
 #include "compiler/target/profile.h"
 #include "runtime/commands/cell_library.h"
@@ -14,8 +15,13 @@
 namespace rondo::runtime {
 namespace {
 
-constexpr const char* kProbe =
-    "extern \"C\" __global__ void rondo_probe(float* x) { x[threadIdx.x] += 1.0f; }\n";
+// The least kernel that does something: it stores a number a thread.
+kernel::Kernel probe_kernel() {
+  kernel::Builder b("rondo_probe", 32, kernel::Math::Fast);
+  const kernel::Memory x = b.output("x", kernel::Storage::F32);
+  b.store(x[b.thread()], b.real(1));
+  return b.finish();
+}
 
 Finding program() {
   std::vector<std::string> names;
@@ -46,35 +52,33 @@ Finding gpu(int ordinal) {
           "run `rondo calibrate`, so that the cost model knows its speeds"};
 }
 
-Finding nvrtc() {
-  const Result<const Nvrtc*> found = Nvrtc::get();
-  if (!found) {
+Finding compiler(const backend::Backend& backend) {
+  const std::string subject = backend.title();
+  if (const Status found = backend.available(); !found) {
     const Error& error = found.error();
-    return {"NVRTC", error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
+    return {subject, error.kind == ErrorKind::Missing ? Health::Limited : Health::Bad, error.message,
             (error.hint.empty() ? "" : error.hint + "; ") +
                 "without it kernels cannot be compiled, only emitted"};
   }
-  const Nvrtc& compiler = **found;
-  const std::string text = fmt::format("{} ({}), for sm_{}", compiler.version().text(), compiler.path(),
-                                       fmt::join(compiler.supported_archs(), ", sm_"));
-  if (compiler.supported_archs().empty())
-    return {"NVRTC", Health::Bad, text, "install another version of NVRTC"};
-  const Result<CompiledKernel> probe =
-      compiler.compile(kProbe, "probe.cu", fmt::format("sm_{}", compiler.supported_archs().back()));
+  const std::vector<int> targets = backend.targets().value();
+  const std::string text = fmt::format("{} ({}), for sm_{}", backend.version().value(),
+                                       backend.path().value(), fmt::join(targets, ", sm_"));
+  if (targets.empty())
+    return {subject, Health::Bad, text, fmt::format("install another version of {}", subject)};
+  const kernel::Kernel kernel = probe_kernel();
+  const Result<backend::Compiled> probe =
+      backend.compile(backend::request_for(backend, {&kernel}, targets.back(), "probe.cu"));
   if (!probe)
-    return {"NVRTC", Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message,
+    return {subject, Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message,
             probe.error().hint};
-  return {"NVRTC", Health::Good, fmt::format("{}; a tiny kernel took {:.0f} ms", text, probe->compile_ms),
+  return {subject, Health::Good, fmt::format("{}; a tiny kernel took {:.0f} ms", text, probe->compile_ms),
           ""};
 }
 
 // A job that the worker rejects at once shows as well as any that processes start and answer.
 Finding workers() {
   CompilePool pool(CompilePoolOptions{});
-  CompileJob job;
-  job.name = "probe.cu";
-  job.arch = "none";
-  pool.submit(job);
+  pool.submit({0, {backend::preferred_backend().name(), "", "probe.cu", {0, false}, {}}});
   const std::optional<CompileOutcome> outcome = pool.next(std::chrono::seconds(10));
   if (outcome && (outcome->end == CompileEnd::Rejected || outcome->end == CompileEnd::Compiled))
     return {"compile workers", Health::Good, "start and answer", ""};
@@ -116,7 +120,7 @@ std::vector<Finding> examine(const std::string& database_path) {
     const Result<int> count = device_count();
     for (int i = 0; count && i < *count; ++i) findings.push_back(gpu(i));
   }
-  findings.push_back(nvrtc());
+  for (const backend::Backend* backend : backend::backends()) findings.push_back(compiler(*backend));
   findings.push_back(workers());
   findings.push_back(database(database_path));
   return findings;

@@ -20,8 +20,8 @@ struct Finding {
   std::string advice;  // what to do, and what goes without; empty when good
 };
 
-// Looks for the driver, GPUs, NVRTC (which compiles a tiny kernel), worker processes, the database at
-// `database_path`
+// Looks for the driver, GPUs, the compiler of each backend (which compiles a tiny kernel), worker processes,
+// the database at `database_path`
 // ("": the default one) and the shipped cells. Changes nothing and never fails.
 std::vector<Finding> examine(const std::string& database_path);
 

@@ -65,9 +65,11 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   const Result<Choice> choice =
       choose_with(request.cell, request.problem, request.profile, request.wish, options);
   if (!choice) return choice.error();
-  const Result<schedule::KernelPlan> plan = build_choice(request.cell, request.problem, *choice);
+  const Result<schedule::KernelPlan> plan =
+      build_choice(request.cell, request.problem, request.profile, *choice);
   if (!plan) return plan.error();
-  if (stage == Stage::Cuda) return emit_source(*plan);
+  if (stage == Stage::Cuda)
+    return backend::backend_for(backend::Language::CudaCxx).lower(kernels_of(*plan)).text;
   if (stage == Stage::Launches) {
     const Result<executable::Executable> executable =
         schedule::lower_plan(request.cell, request.problem, *plan);
@@ -126,11 +128,11 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
 }
 
 Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                          const Choice& choice) {
+                                          const target::Profile& profile, const Choice& choice) {
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
   if (strategy == nullptr)
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
-  return strategy->build(cell, problem, choice.parameters);
+  return strategy->build(cell, problem, choice.parameters, profile);
 }
 
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {

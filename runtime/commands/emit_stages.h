@@ -27,7 +27,7 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
                            const ChooseOptions& options = {});
 // The kernels of a choice.
 Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                          const Choice& choice);
+                                          const target::Profile& profile, const Choice& choice);
 
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors

@@ -100,7 +100,7 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
   choosing.database = database;
   const Result<Choice> choice = choose(cell, problem, profile, choosing);
   if (!choice) return choice.error();
-  Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
+  Result<schedule::KernelPlan> built = build_choice(cell, problem, profile, *choice);
   if (!built) return built.error();
   CompileOptions compiling;
   compiling.database = database;

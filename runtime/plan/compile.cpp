@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compiler/backend/cuda/emit.h"
 #include "compiler/executable/serialise.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/hash.h"
@@ -33,18 +32,67 @@ std::string resources_to_json(const std::vector<KernelResources>& resources) {
   return json{{"kernels", list}}.dump();
 }
 
-// Takes an executable from the database if it is this plan's: made of the same text, by the same or another
-// version of the compiler, and launched in the same way.
+std::optional<std::vector<KernelResources>> resources_from_json(const std::string& text) {
+  const json parsed = json::parse(text, nullptr, false);
+  if (!parsed.is_object() || !parsed.contains("kernels") || !parsed["kernels"].is_array())
+    return std::nullopt;
+  std::vector<KernelResources> result;
+  try {
+    for (const json& k : parsed["kernels"]) {
+      KernelResources r;
+      r.name = k.at("name").get<std::string>();
+      r.registers = k.at("registers").get<int>();
+      r.shared_bytes = k.at("shared_bytes").get<int>();
+      r.stack_bytes = k.at("stack_bytes").get<int>();
+      r.spill_store_bytes = k.at("spill_store_bytes").get<int>();
+      r.spill_load_bytes = k.at("spill_load_bytes").get<int>();
+      r.max_threads = k.at("max_threads").get<int>();
+      result.push_back(r);
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+// Records of before there were several backends name NVRTC's version alone: "13.0", and not "nvrtc 13.0".
+std::string backend_of(const db::CacheKey& key) {
+  const std::size_t blank = key.compiler_version.find(' ');
+  return blank == std::string::npos ? "nvrtc" : key.compiler_version.substr(0, blank);
+}
+
+// The image of a stored executable that is launched as the plan is; none of one that is damaged or is launched
+// otherwise. Databases of before there were executables hold the cubin alone, which is compiled from the same text
+// (the key says so) and so is launched as this plan is.
+std::optional<executable::Image> image_of(const db::Cubin& stored, const CompiledPlan& plan) {
+  constexpr std::string_view kElf = "\x7f" "ELF";
+  if (std::string_view(stored.image).starts_with(kElf)) {
+    std::optional<std::vector<KernelResources>> resources = resources_from_json(stored.resources);
+    if (!resources || resources->size() != plan.executable.kernels.size()) return std::nullopt;
+    executable::Image image;
+    image.target = stored.key.arch;
+    image.compiler = stored.key.compiler_version;
+    image.bytes = stored.image;
+    image.resources = std::move(*resources);
+    return image;
+  }
+  Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
+  if (!read || read->images.size() != 1 ||
+      executable::launch_hash(*read) != executable::launch_hash(plan.executable))
+    return std::nullopt;
+  return std::move(read->images.front());
+}
+
+// Takes the code of a stored executable if it is this plan's; its key may differ in the compiler's version only.
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
   if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
-      stored.key.arch != plan.key.arch)
+      stored.key.arch != plan.key.arch || backend_of(stored.key) != plan.request.backend)
     return false;
-  Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
-  if (!read || read->images.size() != 1) return false;
-  if (executable::launch_hash(*read) != executable::launch_hash(plan.executable)) return false;
-  plan.executable = std::move(read).value();
+  std::optional<executable::Image> image = image_of(stored, plan);
+  if (!image) return false;
+  plan.executable.images = {std::move(*image)};
   plan.key = stored.key;
   plan.from_cache = true;
   return true;
@@ -59,26 +107,15 @@ int most(const std::vector<KernelResources>& resources, Measure measure) {
 
 }  // namespace
 
-// The text needs no headers and no relaxed arithmetic: what may be approximate says so.
-const std::vector<std::string>& plan_compile_flags() {
-  static const std::vector<std::string> flags = {"--std=c++17"};
-  return flags;
-}
-
-std::string emit_source(const schedule::KernelPlan& plan) {
+std::vector<const kernel::Kernel*> kernels_of(const schedule::KernelPlan& plan) {
   std::vector<const kernel::Kernel*> kernels;
   for (const schedule::Launch& launch : plan.launches) kernels.push_back(&launch.kernel);
-  return backend::cuda::emit(kernels);
+  return kernels;
 }
 
-Result<Compiler> nvrtc_compiler() {
-  const Result<const Nvrtc*> nvrtc = Nvrtc::get();
-  if (!nvrtc) return nvrtc.error();
-  const Nvrtc* loaded = *nvrtc;
-  return Compiler{loaded->version().text(), [loaded](const std::string& source, const std::string& arch,
-                                                     const std::vector<std::string>& flags) {
-                    return loaded->compile(source, "rondo_plan.cu", arch, flags);
-                  }};
+db::CacheKey cache_key(const backend::Request& request, const std::string& version) {
+  return {request.text, fmt::format("{}", fmt::join(request.flags, " ")), request.target.name(),
+          fmt::format("{} {}", request.backend, version)};
 }
 
 const std::vector<KernelResources>& CompiledPlan::resources() const {
@@ -100,8 +137,9 @@ int CompiledPlan::spill_bytes() const {
 }
 
 Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                                     schedule::KernelPlan plan, const std::string& compiler_version,
-                                     const std::vector<std::string>& flags) {
+                                     schedule::KernelPlan plan, const backend::Backend& backend,
+                                     const std::string& compiler_version,
+                                     const std::optional<std::vector<std::string>>& flags) {
   Result<executable::Executable> executable = schedule::lower_plan(*cell, problem, plan);
   if (!executable) return executable.error();
   CompiledPlan result;
@@ -109,26 +147,28 @@ Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, con
   result.cell = std::move(cell);
   result.problem = problem;
   result.plan = std::move(plan);
-  result.source = emit_source(result.plan);
-  result.executable.identity.source_hash = sha256_hex(result.source);
-  result.key = {result.source, fmt::format("{}", fmt::join(flags, " ")), problem.arch, compiler_version};
+  result.request = backend::request_for(backend, kernels_of(result.plan),
+                                        target::compute_capability(problem.arch), "rondo_plan.cu");
+  if (flags) result.request.flags = *flags;
+  result.executable.identity.source_hash = sha256_hex(result.request.text);
+  result.key = cache_key(result.request, compiler_version);
   return result;
 }
 
-Status attach_code(CompiledPlan& plan, CompiledKernel code) {
-  executable::Image image;
-  image.target = plan.problem.arch;
-  image.compiler = "nvrtc " + plan.key.compiler_version;
-  image.bytes = std::move(code.cubin);
+Status attach_code(CompiledPlan& plan, backend::Compiled code) {
+  std::vector<KernelResources> reported = std::move(code.image.resources);
+  code.image.resources.clear();
   for (const executable::Kernel& kernel : plan.executable.kernels) {
-    const auto found = std::find_if(code.kernels.begin(), code.kernels.end(),
+    const auto found = std::find_if(reported.begin(), reported.end(),
                                     [&](const KernelResources& r) { return r.name == kernel.name; });
-    if (found == code.kernels.end())
-      return Error{ErrorKind::Internal, fmt::format("the compiled code has no kernel {}", kernel.name), ""};
-    image.resources.push_back(*found);
-    image.resources.back().shared_bytes += static_cast<int>(kernel.shared_bytes);
+    if (found == reported.end())
+      return Error{ErrorKind::Internal, fmt::format("the compiler does not report kernel {}", kernel.name),
+                   ""};
+    code.image.resources.push_back(*found);
+    code.image.resources.back().shared_bytes += static_cast<int>(kernel.shared_bytes);
+    code.image.resources.back().max_threads = kernel.threads;
   }
-  plan.executable.images = {std::move(image)};
+  plan.executable.images = {std::move(code.image)};
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
   return success();
@@ -149,26 +189,22 @@ void store_cubin(const CompiledPlan& plan, db::Database& database) {
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
+  const backend::Backend& backend =
+      options.backend != nullptr ? *options.backend : backend::preferred_backend();
   Result<CompiledPlan> uncompiled =
-      uncompiled_plan(std::move(cell), problem, std::move(plan), "", options.flags);
+      uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();
   CompiledPlan result = std::move(uncompiled).value();
-  // A tuned choice names its cubin: loading NVRTC, some 100 MB, only to learn its version would cost more
+  // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost more
   // than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
       take(result, options.database->get_cubin(options.cubin_key)))
     return result;
-  Compiler compiler;
-  if (options.compiler != nullptr) {
-    compiler = *options.compiler;
-  } else {
-    Result<Compiler> nvrtc = nvrtc_compiler();
-    if (!nvrtc) return nvrtc.error();
-    compiler = std::move(nvrtc).value();
-  }
-  result.key.compiler_version = compiler.version;
+  const Result<std::string> version = backend.version();
+  if (!version) return version.error();
+  result.key = cache_key(result.request, *version);
   if (options.database != nullptr && attach_cached(result, *options.database)) return result;
-  Result<CompiledKernel> code = compiler.compile(result.source, problem.arch, options.flags);
+  Result<backend::Compiled> code = backend.compile(result.request);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();
   if (options.database != nullptr) store_cubin(result, *options.database);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "runtime/worker/compile_message.h"
-#include "runtime/worker/compile_process.h"
 #include "runtime/worker/compile_worker.h"
 
 namespace rondo::runtime {
@@ -14,67 +13,6 @@ namespace {
 constexpr std::chrono::hours kLongestWait{24};
 
 }  // namespace
-
-// A process and the job it has, if any.
-class CompilePool::Worker {
- public:
-  explicit Worker(WorkerProcess process) : process_(std::move(process)) {}
-
-  bool idle() const { return !job_.has_value(); }
-  std::uint64_t job() const { return job_.value_or(0); }
-  int socket() const { return process_.socket(); }
-  bool writing() const { return !outgoing_.empty(); }
-  Clock::time_point deadline() const { return deadline_; }
-  bool greeted() const { return greeted_; }
-
-  void give(const CompileJob& job, std::chrono::milliseconds limit) {
-    job_ = job.id;
-    limit_ = limit;
-    // A worker that is still starting gets its job's full time once it has started.
-    deadline_ = Clock::now() + (greeted_ ? limit : kStartLimit);
-    const auto milliseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(limit.count(), 1));
-    outgoing_ += frame(encode_order({job, milliseconds + kOrphanGrace}));
-    alive_ = process_.send(outgoing_) && alive_;
-  }
-
-  // Exchanges what can be exchanged without waiting. An answer if one is complete.
-  std::optional<Result<CompiledKernel>> exchange() {
-    alive_ = process_.send(outgoing_) && alive_;
-    alive_ = process_.receive(incoming_) && alive_;
-    bool broken = false;
-    while (auto message = take_frame(incoming_, broken)) {
-      if (!greeted_) {
-        broken = *message != kWorkerGreeting;
-        greeted_ = !broken;
-        deadline_ = Clock::now() + limit_;
-        if (broken) break;
-        continue;
-      }
-      auto answer = decode_result(*message);
-      if (answer && job_) {
-        job_.reset();
-        return answer;
-      }
-      broken = true;
-    }
-    alive_ = alive_ && !broken;
-    return std::nullopt;
-  }
-
-  bool alive() const { return alive_; }
-  std::string end() { return process_.end(); }
-  const std::string& executable() const { return process_.executable(); }
-
- private:
-  WorkerProcess process_;
-  std::optional<std::uint64_t> job_;
-  std::chrono::milliseconds limit_{0};
-  Clock::time_point deadline_;
-  std::string outgoing_;
-  std::string incoming_;
-  bool greeted_ = false;
-  bool alive_ = true;
-};
 
 CompilePool::CompilePool(CompilePoolOptions options) : options_(std::move(options)) {
   options_.workers = std::max(options_.workers, 1);
@@ -85,13 +23,13 @@ CompilePool::CompilePool(int workers, std::chrono::milliseconds limit)
 
 CompilePool::~CompilePool() = default;
 
-void CompilePool::finish(std::uint64_t id, CompileEnd end, Result<CompiledKernel> result) {
+void CompilePool::finish(std::uint64_t id, CompileEnd end, Result<backend::Compiled> result) {
   finished_.push_back(CompileOutcome{id, end, std::move(result)});
 }
 
 std::size_t CompilePool::pending() const {
-  const auto busy =
-      std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->idle(); });
+  const auto busy = std::count_if(workers_.begin(), workers_.end(),
+                                  [](const Worker& worker) { return !worker.connection.idle(); });
   return waiting_.size() + finished_.size() + static_cast<std::size_t>(busy);
 }
 
@@ -100,35 +38,43 @@ void CompilePool::submit(CompileJob job) {
   if (!cancelled()) dispatch();
 }
 
+// An idle worker, started if there may be one more; null while all are busy.
+CompilePool::Worker* CompilePool::free_worker() {
+  for (Worker& worker : workers_)
+    if (worker.connection.idle()) return &worker;
+  if (workers_.size() >= static_cast<std::size_t>(options_.workers)) return nullptr;
+  while (!waiting_.empty()) {
+    auto connection = WorkerConnection::start(options_.executable, kCompileWorker);
+    if (connection) {
+      workers_.push_back({std::move(connection).value(), 0});
+      return &workers_.back();
+    }
+    finish(waiting_.front().id, CompileEnd::NoWorker, connection.error());
+    waiting_.pop_front();
+  }
+  return nullptr;
+}
+
 void CompilePool::dispatch() {
   while (!waiting_.empty()) {
-    auto free =
-        std::find_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); });
-    if (free == workers_.end()) {
-      if (workers_.size() >= static_cast<std::size_t>(options_.workers)) return;
-      auto process = WorkerProcess::start(options_.executable);
-      if (!process) {
-        finish(waiting_.front().id, CompileEnd::NoWorker, process.error());
-        waiting_.pop_front();
-        continue;
-      }
-      workers_.push_back(std::make_unique<Worker>(std::move(*process)));
-      free = workers_.end() - 1;
-    }
-    (*free)->give(waiting_.front(), options_.limit);
+    Worker* worker = free_worker();
+    if (worker == nullptr) return;
+    worker->job = waiting_.front().id;
+    worker->connection.begin(encode_request(waiting_.front().request), options_.limit);
     waiting_.pop_front();
   }
 }
 
 namespace {
 
-Error crash_error(const std::string& how, bool greeted, const std::string& executable) {
-  if (greeted)
-    return Error{ErrorKind::Compile,
-                 fmt::format("the compiler crashed: its worker process ended with {}", how),
-                 "the same source may pass with another NVRTC version (RONDO_NVRTC)"};
-  return Error{ErrorKind::Missing, fmt::format("{} does not serve as a compile worker: {}", executable, how),
-               "point RONDO_WORKER at the rondo program"};
+Error crash_error(const std::string& how) {
+  return {ErrorKind::Compile, fmt::format("the compiler crashed: its worker process ended with {}", how),
+          "the same source may pass with another version of the compiler (RONDO_NVRTC)"};
+}
+
+Error no_worker_error(const std::string& executable, const std::string& how) {
+  return {ErrorKind::Missing, fmt::format("{} does not serve as a compile worker: {}", executable, how),
+          "point RONDO_WORKER at the rondo program"};
 }
 
 Error timeout_error(std::chrono::milliseconds limit) {
@@ -139,45 +85,42 @@ Error timeout_error(std::chrono::milliseconds limit) {
 
 }  // namespace
 
+void CompilePool::take(Worker& worker, CallOutcome outcome) {
+  switch (outcome.end) {
+    case CallEnd::Answered:
+      if (auto answer = decode_answer(outcome.text)) {
+        const CompileEnd end = *answer ? CompileEnd::Compiled : CompileEnd::Rejected;
+        return finish(worker.job, end, std::move(*answer));
+      }
+      worker.connection.give_up();
+      return finish(worker.job, CompileEnd::Crashed, crash_error("an answer that cannot be read"));
+    case CallEnd::TimedOut: return finish(worker.job, CompileEnd::TimedOut, timeout_error(options_.limit));
+    case CallEnd::Crashed: return finish(worker.job, CompileEnd::Crashed, crash_error(outcome.text));
+    case CallEnd::NoWorker:
+    case CallEnd::Cancelled:
+      return finish(worker.job, CompileEnd::NoWorker,
+                    no_worker_error(worker.connection.executable(), outcome.text));
+  }
+}
+
 void CompilePool::poll_workers(std::chrono::milliseconds timeout) {
   std::vector<pollfd> sockets;
-  for (const auto& worker : workers_) {
-    const auto wanted = static_cast<short>(POLLIN | (worker->writing() ? POLLOUT : 0));
-    sockets.push_back({worker->socket(), wanted, 0});
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(worker->deadline() - Clock::now());
-    if (!worker->idle()) timeout = std::clamp(left, std::chrono::milliseconds{0}, timeout);
+  for (const Worker& worker : workers_) {
+    sockets.push_back(worker.connection.wanted());
+    if (!worker.connection.idle()) timeout = std::min(timeout, worker.connection.time_left());
   }
   ::poll(sockets.data(), sockets.size(), static_cast<int>(timeout.count()));
-
-  for (auto& worker : workers_) {
-    const std::uint64_t job = worker->job();
-    const bool busy = !worker->idle();
-    // Answers come before the clock: one that arrived while nobody asked is not late.
-    if (auto answer = worker->exchange()) {
-      const CompileEnd end = *answer ? CompileEnd::Compiled : CompileEnd::Rejected;
-      finish(job, end, std::move(*answer));
-    } else if (!worker->alive()) {
-      const Error error = crash_error(worker->end(), worker->greeted(), worker->executable());
-      if (busy) finish(job, worker->greeted() ? CompileEnd::Crashed : CompileEnd::NoWorker, error);
-      worker.reset();
-    } else if (busy && Clock::now() >= worker->deadline()) {
-      worker->end();
-      if (worker->greeted())
-        finish(job, CompileEnd::TimedOut, timeout_error(options_.limit));
-      else
-        finish(job, CompileEnd::NoWorker, crash_error("it sent no greeting", false, worker->executable()));
-      worker.reset();
-    }
-  }
-  std::erase(workers_, nullptr);
+  for (Worker& worker : workers_)
+    if (auto outcome = worker.connection.poll()) take(worker, std::move(*outcome));
+  std::erase_if(workers_, [](const Worker& worker) { return !worker.connection.usable(); });
 }
 
 void CompilePool::stop_all() {
   const auto cancel = [this](std::uint64_t id) {
     finish(id, CompileEnd::Cancelled, Error{ErrorKind::Cancelled, "compiling was cancelled", ""});
   };
-  for (const auto& worker : workers_)
-    if (!worker->idle()) cancel(worker->job());
+  for (const Worker& worker : workers_)
+    if (!worker.connection.idle()) cancel(worker.job);
   for (const CompileJob& job : waiting_) cancel(job.id);
   waiting_.clear();
   workers_.clear();

@@ -6,22 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/backends.h"
 #include "compiler/support/result.h"
+#include "runtime/worker/connection.h"
 
 namespace rondo::runtime {
 
 struct CompileJob {
   std::uint64_t id = 0;  // the caller's, returned with the outcome
-  std::string source;
-  std::string name;  // how messages call the source
-  std::string arch;  // "sm_90"
-  std::vector<std::string> flags;
+  backend::Request request;
 };
 
 enum class CompileEnd {
@@ -36,20 +33,19 @@ enum class CompileEnd {
 struct CompileOutcome {
   std::uint64_t id = 0;
   CompileEnd end = CompileEnd::NoWorker;
-  Result<CompiledKernel>
-      result;  // an error for every end but Compiled; of kind Cancelled for the limit and the flag
+  // An error for every end but Compiled; of kind Cancelled for the limit and the flag.
+  Result<backend::Compiled> result;
 };
 
-// What a worker does with a job.
-using CompileFunction = Result<CompiledKernel> (*)(const CompileJob& job);
+inline constexpr WorkerKind kCompileWorker{"--rondo-compile-worker", "rondo compile worker 2"};
 
-// The work of a worker: NVRTC of this process.
-Result<CompiledKernel> compile_with_nvrtc(const CompileJob& job);
+// What a worker does with a request.
+using CompileFunction = Result<backend::Compiled> (*)(const backend::Request& request);
 
-// To be called first in main(). In a process that a pool started as a worker (its first argument is
-// --rondo-compile-worker) it serves jobs until the pool closes and returns the exit status; in a worker of
-// another kind, which this program would not serve as, status 2; elsewhere nothing.
-std::optional<int> maybe_run_worker(int argc, char** argv, CompileFunction compile = &compile_with_nvrtc);
+// To be called first in main(). In a process that a pool started as a worker it serves requests until the
+// pool closes and returns the exit status; in a worker of another kind, which this program would not serve
+// as, status 2; elsewhere nothing.
+std::optional<int> maybe_run_worker(int argc, char** argv, CompileFunction compile = &backend::compile);
 
 struct CompilePoolOptions {
   int workers = 1;                         // processes at most, at least 1
@@ -82,17 +78,23 @@ class CompilePool {
   std::size_t pending() const;  // jobs submitted whose outcome next() has not returned yet
 
  private:
-  class Worker;
-  using Clock = std::chrono::steady_clock;
+  // A worker and the job it has, if it is not idle.
+  struct Worker {
+    WorkerConnection connection;
+    std::uint64_t job = 0;
+  };
+  using Clock = WorkerConnection::Clock;
 
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   void dispatch();
+  Worker* free_worker();
+  void take(Worker& worker, CallOutcome outcome);
   void poll_workers(std::chrono::milliseconds timeout);
   void stop_all();
-  void finish(std::uint64_t id, CompileEnd end, Result<CompiledKernel> result);
+  void finish(std::uint64_t id, CompileEnd end, Result<backend::Compiled> result);
 
   CompilePoolOptions options_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker> workers_;
   std::deque<CompileJob> waiting_;
   std::deque<CompileOutcome> finished_;
 };

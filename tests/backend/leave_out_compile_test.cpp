@@ -2,26 +2,28 @@
 #include <gtest/gtest.h>
 
 #include "runtime/plan/compile.h"
+#include "tests/backend/compiled.h"
 #include "tests/schedule/part_plans.h"
 
 namespace rondo::schedule {
 namespace {
 
 TEST(LeaveOutCompile, EachPartOfEachPlan) {
-  const auto nvrtc = runtime::Nvrtc::get();
-  if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
+  const backend::Backend& backend = backend::preferred_backend();
+  const Status available = backend.available();
+  if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   for (const PartPlan& of : part_plans()) {
-    const std::string whole = runtime::emit_source(of.plan);
+    const std::string whole = backend.lower(runtime::kernels_of(of.plan)).text;
     for (const kernel::Part part : of.parts) {
       SCOPED_TRACE(of.name + " without " + kernel::part_name(part));
-      const std::string source = runtime::emit_source(plan_without(of.plan, part));
+      const KernelPlan rest = plan_without(of.plan, part);
+      const std::string source = backend.lower(runtime::kernels_of(rest)).text;
       EXPECT_NE(source, whole) << "a cubin of it would be found under the whole plan's key";
       EXPECT_NE(source.find("// without " + std::string(kernel::part_name(part)) + ": the results are wrong"),
                 std::string::npos);
-      const auto compiled =
-          nvrtc.value()->compile(source, "parts.cu", "sm_90", runtime::plan_compile_flags());
+      const auto compiled = backend::compile_kernels(runtime::kernels_of(rest), "sm_90", "parts.cu");
       ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-      for (const runtime::KernelResources& used : compiled->kernels)
+      for (const executable::KernelResources& used : compiled->image.resources)
         EXPECT_EQ(used.stack_bytes, 0) << used.name;
     }
   }

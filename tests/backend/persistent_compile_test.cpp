@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "compiler/backend/nvrtc/nvrtc.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/emit_stages.h"
 #include "runtime/plan/compile.h"
+#include "tests/backend/compiled.h"
 #include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {
@@ -18,9 +18,8 @@ using kernel::Math;
 class PersistentCompile : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const auto nvrtc = runtime::Nvrtc::get();
-    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
-    nvrtc_ = nvrtc.value();
+    const Status available = backend::preferred_backend().available();
+    if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
     const std::vector<target::Profile>& boards = target::shipped_profiles();
     const auto board =
         std::find_if(boards.begin(), boards.end(), [](const auto& b) { return b.arch() == GetParam(); });
@@ -42,18 +41,16 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
-    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters);
-    const auto compiled = nvrtc_->compile(runtime::emit_source(plan), "persistent.cu", GetParam(),
-                                          runtime::plan_compile_flags());
+    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters, profile_);
+    const auto compiled = backend::compile_kernels(runtime::kernels_of(plan), GetParam(), "persistent.cu");
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-    EXPECT_EQ(compiled->kernels.size(), plan.launches.size());
-    for (const runtime::KernelResources& used : compiled->kernels) {
+    EXPECT_EQ(compiled->image.resources.size(), plan.launches.size());
+    for (const executable::KernelResources& used : compiled->image.resources) {
       EXPECT_FALSE(used.spills()) << used.name;
       EXPECT_EQ(used.stack_bytes, 0) << used.name;
     }
   }
 
-  const runtime::Nvrtc* nvrtc_ = nullptr;
   target::Profile profile_;
 };
 

@@ -2,9 +2,9 @@
 // made for, without spills and without local memory: register arrays stay in registers.
 #include <gtest/gtest.h>
 
-#include "compiler/backend/cuda/emit.h"
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "tests/backend/compiled.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 namespace {
@@ -14,8 +14,8 @@ using namespace testing;
 class TimeGemmCompile : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TimeGemmCompile, StaysInRegisters) {
-  const auto nvrtc = runtime::Nvrtc::get();
-  if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
+  const Status available = backend::preferred_backend().available();
+  if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   for (const int dim : {64, 72, 768, 2048}) {
     Problem problem;
     problem.arch = GetParam();
@@ -24,16 +24,18 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
                       : dim == 2048 ? kernel::Storage::F32
                                     : kernel::Storage::BF16;
     const step::Cell cell = matrices_and_vectors();
-    std::vector<Launch> launches = matrix_gradients(cell, problem, terms(), {kScratchRows},
-                                                    gemm_parameters(problem, GemmUse::MatrixGradient, 2));
-    launches.push_back(time_product(cell, problem, products(previous_state(0)), {kScratchRows},
-                                    gemm_parameters(problem, GemmUse::TimeProduct, 4)));
+    std::vector<Launch> launches =
+        matrix_gradients(cell, problem, terms(), {kScratchRows},
+                         gemm_parameters(problem, target::board(GetParam()), GemmUse::MatrixGradient, 2));
+    launches.push_back(
+        time_product(cell, problem, products(previous_state(0)), {kScratchRows},
+                     gemm_parameters(problem, target::board(GetParam()), GemmUse::TimeProduct, 4)));
     std::vector<const kernel::Kernel*> kernels;
     for (const Launch& launch : launches) kernels.push_back(&launch.kernel);
-    const auto compiled = nvrtc.value()->compile(backend::cuda::emit(kernels), "time_gemm.cu", GetParam());
+    const auto compiled = backend::compile_kernels(kernels, GetParam(), "time_gemm.cu");
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-    EXPECT_EQ(compiled->kernels.size(), kernels.size());
-    for (const runtime::KernelResources& used : compiled->kernels) {
+    EXPECT_EQ(compiled->image.resources.size(), kernels.size());
+    for (const executable::KernelResources& used : compiled->image.resources) {
       EXPECT_FALSE(used.spills()) << used.name << " D=" << dim;
       EXPECT_EQ(used.stack_bytes, 0) << used.name << " D=" << dim;
       EXPECT_LE(used.registers, 255) << used.name << " D=" << dim;

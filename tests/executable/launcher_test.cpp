@@ -113,7 +113,8 @@ TEST(Launcher, PassesTheStatus) {
                                                  {"stages", 3},
                                                  {"vector", 8},
                                                  {"loaders", 1},
-                                                 {"writers", 1}});
+                                                 {"writers", 1}},
+                                                target::board());
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;

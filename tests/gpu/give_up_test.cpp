@@ -27,7 +27,8 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
             {"stages", 3},      {"vector", 8},        {"loaders", 1},        {"writers", 1}};
   }
   Result<runtime::DevicePlan> loaded(const step::Cell& cell, const schedule::Problem& p, bool silent) const {
-    schedule::KernelPlan plan = schedule::find_strategy("persistent")->build(cell, p, parameters());
+    schedule::KernelPlan plan =
+        schedule::find_strategy("persistent")->build(cell, p, parameters(), gpu_->profile);
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     if (!compiled) return compiled.error();

@@ -69,8 +69,9 @@ class GpuTest : public ::testing::Test {
   std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
                                             const std::string& strategy,
                                             const schedule::Parameters& parameters) const {
-    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                                          schedule::find_strategy(strategy)->build(cell, p, parameters));
+    auto compiled =
+        runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                              schedule::find_strategy(strategy)->build(cell, p, parameters, gpu_->profile));
     if (!compiled) {
       ADD_FAILURE() << cell.name << ": " << compiled.error().message;
       return nullptr;
@@ -85,11 +86,10 @@ class GpuTest : public ::testing::Test {
   }
   // Whether what the compiler makes of a candidate spills; of how many candidates a test asks.
   static constexpr int kTries = 20;
-  static bool spills(const step::Cell& cell, const schedule::Problem& p,
-                     const runtime::Candidate& candidate) {
+  bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate) const {
     const auto compiled = runtime::compile_plan(
         std::make_shared<step::Cell>(cell), p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, gpu_->profile));
     return compiled.ok() && compiled->spills();
   }
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.

@@ -107,9 +107,9 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   p.arch = gpu_->info.cc_major == 8 ? "sm_90" : "sm_80";
   const auto choice = runtime::choose(cell, p, gpu_->profile);
   ASSERT_TRUE(choice.ok());
-  const auto compiled =
-      runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                            schedule::find_strategy("stream")->build(cell, p, choice->parameters));
+  const auto compiled = runtime::compile_plan(
+      std::make_shared<step::Cell>(cell), p,
+      schedule::find_strategy("stream")->build(cell, p, choice->parameters, gpu_->profile));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto loaded = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_FALSE(loaded.ok());

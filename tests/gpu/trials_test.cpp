@@ -18,24 +18,28 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     const schedule::Problem p = problem(schedule::Pass::Forward, {4, 64, 1, 128}, kernel::Storage::BF16);
     const auto choice = runtime::choose(cell, p, gpu_->profile);
     ASSERT_TRUE(choice.ok()) << choice.error().message;
-    auto plan = schedule::find_strategy(choice->strategy)->build(cell, p, choice->parameters);
+    auto plan =
+        schedule::find_strategy(choice->strategy)->build(cell, p, choice->parameters, gpu_->profile);
     kernel_ = plan.launches.front().kernel.name;
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     good_ = compiled->executable;
     TrialProcessOptions options;
     options.limit = 10s;
-    trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile.limits.l2_bytes, 3}, options);
+    trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile, 3}, options);
   }
 
   // A kernel of the plan's name that does something else.
   executable::Executable instead(const std::string& body) const {
-    const auto compiler = runtime::nvrtc_compiler();
-    const auto made = compiler->compile("extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
-                                        gpu_->info.arch(), runtime::plan_compile_flags());
+    const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+    const auto made = backend.compile({backend.name(),
+                                       "extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
+                                       "instead.cu",
+                                       {gpu_->info.cc(), false},
+                                       backend.flags()});
     EXPECT_TRUE(made.ok()) << made.error().message;
     executable::Executable other = good_;
-    other.images.front().bytes = made ? made->cubin : "";
+    other.images.front().bytes = made ? made->image.bytes : "";
     return other;
   }
   Result<std::vector<double>> run(std::size_t candidate, const executable::Executable& plan) {

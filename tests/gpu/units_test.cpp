@@ -5,8 +5,8 @@
 #include <cstring>
 #include <functional>
 
+#include "compiler/backend/backends.h"
 #include "compiler/backend/cuda/emit.h"
-#include "compiler/backend/nvrtc/nvrtc.h"
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/lower_plan.h"
@@ -75,12 +75,12 @@ class Units : public rondo::testing::GpuTest {
 
   Status run(const Kernel& kernel, std::int64_t blocks, std::vector<Buffer>& buffers,
              std::vector<std::int32_t> numbers = {}, const std::string& before = "") const {
-    const auto nvrtc = Nvrtc::get();
-    if (!nvrtc) return nvrtc.error();
-    const auto code =
-        (*nvrtc)->compile(before + backend::cuda::emit({&kernel}), "units.cu", gpu_->info.arch());
+    const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+    backend::Request request = backend::request_for(backend, {&kernel}, gpu_->info.cc(), "units.cu");
+    request.text = before + request.text;
+    const auto code = backend.compile(request);
     if (!code) return code.error();
-    const auto module = Module::load(code->cubin);
+    const auto module = Module::load(code->image.bytes);
     if (!module) return module.error();
     const auto loaded = LoadedKernel::load(*module, schedule::launch_needs(kernel), gpu_->info);
     if (!loaded) return loaded.error();

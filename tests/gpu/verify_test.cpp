@@ -167,7 +167,7 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
     const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
     auto compiled = runtime::compile_plan(
         std::make_shared<step::Cell>(cell), p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters));
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, gpu_->profile));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;

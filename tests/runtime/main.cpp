@@ -9,15 +9,16 @@
 
 namespace {
 
-// The job's name chooses what the worker does instead of compiling.
-rondo::Result<rondo::runtime::CompiledKernel> compile_or_misbehave(const rondo::runtime::CompileJob& job) {
-  if (job.name == "abort") std::abort();
-  if (job.name == "segfault") std::raise(SIGSEGV);
-  if (job.name == "exit") std::_Exit(7);
-  if (job.name == "hang")
+// The request's name chooses what the worker does instead of compiling.
+rondo::Result<rondo::backend::Compiled> compile_or_misbehave(const rondo::backend::Request& request) {
+  if (request.name == "abort") std::abort();
+  if (request.name == "segfault") std::raise(SIGSEGV);
+  if (request.name == "exit") std::_Exit(7);
+  if (request.name == "hang")
     while (true) ::pause();
-  if (job.name == "echo") return rondo::Error{rondo::ErrorKind::Compile, job.source, job.arch};
-  return rondo::runtime::compile_with_nvrtc(job);
+  if (request.name == "echo")
+    return rondo::Error{rondo::ErrorKind::Compile, request.text, request.target.name()};
+  return rondo::backend::compile(request);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 
@@ -36,7 +37,7 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
                            {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},         {"steps", 4},
                            {"stages", 3},      {"vector", 8},   {"loaders", 1},        {"writers", 1}};
   for (const auto& [parameter, value] : changed) parameters[parameter] = value;
-  result.plan = find_strategy("persistent")->build(result.cell, result.problem, parameters);
+  result.plan = find_strategy("persistent")->build(result.cell, result.problem, parameters, target::board());
   return result;
 }
 
@@ -46,7 +47,7 @@ inline PartPlan stream_plan(const std::string& name, bool grid) {
   result.problem.sizes = {1, 100, 1, 64};
   Parameters parameters = stream_in_cluster_of_two(32, false);
   parameters["grid"] = grid ? 1 : 0;
-  result.plan = find_strategy("stream")->build(result.cell, result.problem, parameters);
+  result.plan = find_strategy("stream")->build(result.cell, result.problem, parameters, target::board());
   return result;
 }
 

@@ -40,7 +40,7 @@ TEST(Profile, JsonKeepsEveryField) {
 TEST(Profile, SpeedsThatCameLaterMayBeMissing) {
   const Profile h200 = find_profile("h200").value();
   std::string text = to_json(h200);
-  for (const std::string name : {"\"graph_launch_s\"", "\"l2_bytes_per_s\""}) {
+  for (const std::string name : {"\"graph_launch_s\"", "\"l2_bytes_per_s\"", "\"mma_flops_per_cycle_sm\""}) {
     const std::size_t at = text.find(name);
     ASSERT_NE(at, std::string::npos);
     text.insert(at + 1, "not_");
@@ -49,6 +49,7 @@ TEST(Profile, SpeedsThatCameLaterMayBeMissing) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->speeds.l2_bytes_per_s, h200.speeds.l2_bytes_per_s);
   EXPECT_EQ(back->speeds.graph_launch_s, Speeds{}.graph_launch_s);
+  EXPECT_EQ(back->speeds.mma_flops_per_cycle_sm, Speeds{}.mma_flops_per_cycle_sm);
 }
 
 TEST(Profile, BadJsonIsAnError) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/backends.h"
 #include "runtime/commands/cell_library.h"
 #include "tests/tools/program.h"
 
@@ -108,14 +108,19 @@ TEST(Emit, EveryStageOfEveryShippedCell) {
 }
 
 TEST(Emit, CudaCompilesWithNvrtc) {
-  const auto nvrtc = runtime::Nvrtc::get();
-  ASSERT_TRUE(nvrtc.ok()) << nvrtc.error().message << " (tools/setup installs it)";
+  const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+  const Status available = backend.available();
+  ASSERT_TRUE(available.ok()) << available.error().message << " (tools/setup installs it)";
   for (const char* cell : {"mingru", "paralstm", "sru", "lstm", "mgu"})
     for (const char* pass : {"fw", "fws", "bw"})
       for (const char* arch : {"sm_80", "sm_90", "sm_120"}) {
         const Outcome outcome = rondo(with({"emit", cell, "--pass", pass, "--arch", arch}, kSmall));
         ASSERT_EQ(outcome.status, 0) << outcome.err;
-        const auto compiled = (*nvrtc)->compile(outcome.out, "emitted.cu", arch, {"--std=c++17"});
+        const auto compiled = backend.compile({backend.name(),
+                                               outcome.out,
+                                               "emitted.cu",
+                                               {target::compute_capability(arch), false},
+                                               backend.flags()});
         EXPECT_TRUE(compiled.ok()) << cell << pass << arch << compiled.error().message;
       }
 }

@@ -42,7 +42,7 @@ Status choose_for(const step::Cell& cell, const schedule::Problem& problem, cons
   if (!choice) return choice.error();
   verdict.choice =
       fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters), choice->expected_ms);
-  const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, *choice);
+  const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, profile, *choice);
   if (!plan) return plan.error();
   const Result<runtime::PlanMemory> memory = runtime::plan_memory(cell, problem, *plan);
   if (!memory) return memory.error();

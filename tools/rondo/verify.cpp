@@ -43,7 +43,7 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   Result<runtime::Choice> choice =
       runtime::choose_with(cell, *problem, session.machine.profile, wish, choosing);
   if (!choice) return choice.error();
-  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, *choice);
+  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, session.machine.profile, *choice);
   if (!plan) return plan.error();
   VerifiedPass result{*problem, *choice, {}};
   if (options.simulate) {

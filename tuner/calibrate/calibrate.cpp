@@ -8,7 +8,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/backends.h"
 #include "runtime/cuda/driver_graph.h"
 #include "tuner/machine/device_profile.h"
 #include "tuner/measure/measure.h"
@@ -138,11 +138,9 @@ class Probes {
 };
 
 Result<Probes> Probes::make(const runtime::DeviceInfo& info) {
-  const Result<const runtime::Nvrtc*> nvrtc = runtime::Nvrtc::get();
-  if (!nvrtc) return nvrtc.error();
-  const Result<runtime::CompiledKernel> code = (*nvrtc)->compile(kProbes, "calibrate.cu", info.arch());
+  const Result<backend::Compiled> code = backend::compile(calibration_request(info.cc()));
   if (!code) return code.error();
-  Result<runtime::Module> module = runtime::Module::load(code->cubin);
+  Result<runtime::Module> module = runtime::Module::load(code->image.bytes);
   if (!module) return module.error();
   Result<EventTimer> timer = EventTimer::make();
   if (!timer) return timer.error();
@@ -303,7 +301,10 @@ Result<double> Probes::copy_bytes_per_s() {
 
 }  // namespace
 
-const char* calibration_source() { return kProbes; }
+backend::Request calibration_request(int capability) {
+  const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+  return {backend.name(), kProbes, "calibrate.cu", {capability, false}, {}};
+}
 
 Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
                                   const CalibrateOptions& options) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "compiler/backend/interface/backend.h"
 #include "compiler/target/profile.h"
 #include "runtime/cuda/driver.h"
 
@@ -15,11 +16,11 @@ struct CalibrateOptions {
 
 // Copy bandwidth, what one SM moves, loaded memory latency, __syncthreads, the gap of a launch, and the clock
 // under load; takes a few seconds. Origin "measured"; source: driver version and date. Errors: Missing (no
-// NVRTC), Device.
+// compiler of CUDA C++), Device.
 Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
                                   const CalibrateOptions& options = {});
 
-// The probes' CUDA C++, compiled with NVRTC; shown by tests.
-const char* calibration_source();
+// The compilation of the probes, which are CUDA C++, for GPUs of a compute capability (90).
+backend::Request calibration_request(int capability);
 
 }  // namespace rondo::tuner

@@ -14,7 +14,7 @@ namespace {
 Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& problem,
                                  const runtime::Choice& choice, const Machine& machine,
                                  db::Database* database, bool& from_cache) {
-  Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, choice);
+  Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, machine.profile, choice);
   if (!built) return built.error();
   runtime::CompileOptions options;
   options.database = database;

@@ -68,19 +68,17 @@ namespace {
 
 // Compiles all of them in worker processes, or here where there are none. Neither reads nor writes a
 // database.
-Status compile_all(std::vector<CompiledPlan>& plans, const runtime::Compiler& compiler) {
+Status compile_all(std::vector<CompiledPlan>& plans) {
   runtime::CompilePoolOptions options;
   options.workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
   options.limit = kCompileLimit;
   runtime::CompilePool pool(options);
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    pool.submit({i, plans[i].source, "rondo_plan.cu", plans[i].problem.arch, runtime::plan_compile_flags()});
+  for (std::size_t i = 0; i < plans.size(); ++i) pool.submit({i, plans[i].request});
   while (pool.pending() > 0) {
     std::optional<runtime::CompileOutcome> outcome = pool.next(kCompileLimit);
     if (!outcome) continue;
     CompiledPlan& plan = plans[static_cast<std::size_t>(outcome->id)];
-    if (outcome->end == runtime::CompileEnd::NoWorker)
-      outcome->result = compiler.compile(plan.source, plan.problem.arch, runtime::plan_compile_flags());
+    if (outcome->end == runtime::CompileEnd::NoWorker) outcome->result = backend::compile(plan.request);
     if (!outcome->result) return outcome->result.error();
     if (Status status = runtime::attach_code(plan, std::move(outcome->result).value()); !status)
       return status;
@@ -132,17 +130,18 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   options.database = database;
   Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
   if (!choice) return choice.error();
-  Result<KernelPlan> whole = runtime::build_choice(cell, problem, *choice);
+  Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, *choice);
   if (!whole) return whole.error();
-  const Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
-  if (!compiler) return compiler.error();
+  const backend::Backend& backend = backend::preferred_backend();
+  const Result<std::string> version = backend.version();
+  if (!version) return version.error();
 
   const std::vector<PlanWithout> without = plans_without(*whole);
   const auto shared_cell = std::make_shared<const step::Cell>(cell);
   std::vector<CompiledPlan> compiled;
   const auto add = [&](KernelPlan plan) -> Status {
     Result<CompiledPlan> made =
-        runtime::uncompiled_plan(shared_cell, problem, std::move(plan), compiler->version);
+        runtime::uncompiled_plan(shared_cell, problem, std::move(plan), backend, *version);
     if (!made) return made.error();
     compiled.push_back(std::move(made).value());
     return success();
@@ -150,7 +149,7 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   if (Status status = add(std::move(*whole)); !status) return status.error();
   for (const PlanWithout& part : without)
     if (Status status = add(part.plan); !status) return status.error();
-  if (Status status = compile_all(compiled, *compiler); !status) return status.error();
+  if (Status status = compile_all(compiled); !status) return status.error();
 
   std::vector<runtime::DevicePlan> plans;
   for (const CompiledPlan& plan : compiled) {

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Cont
       Verifier::make(setup.cell, setup.problem, default_cases(setup.cell, setup.problem), setup.seed);
   if (!verifier) return verifier.error();
   Result<RunData> data =
-      RunData::make(setup.cell, setup.problem, setup.l2_bytes, timer->stream(), setup.seed);
+      RunData::make(setup.cell, setup.problem, setup.profile.limits.l2_bytes, timer->stream(), setup.seed);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(new GpuTrials(std::move(context), std::move(timer).value(),
                                                std::move(data).value(), std::move(verifier).value()));

@@ -1,157 +1,254 @@
 #include "tuner/trial/message.h"
 
-#include <nlohmann/json.hpp>
-
-#include "compiler/executable/serialise.h"
+#include "runtime/worker/frame.h"
 
 namespace rondo::tuner {
-
-using nlohmann::json;
-
 namespace {
 
-json node_to_message(const step::Node& node) {
-  return {static_cast<int>(node.kind),
-          static_cast<int>(node.op),
-          static_cast<int>(node.extent),
-          node.operands,
-          node.value,
-          node.const_index,
-          node.tensor,
-          node.row,
-          static_cast<int>(node.gradient.of),
-          node.gradient.tensor,
-          node.gradient.row,
-          node.label};
+template <class Enum>
+void write_enum(ByteWriter& writer, Enum value) {
+  writer.u8(static_cast<std::uint8_t>(value));
 }
 
-step::Node node_from_message(const json& m) {
+void write_node(ByteWriter& writer, const step::Node& node) {
+  write_enum(writer, node.kind);
+  write_enum(writer, node.op);
+  write_enum(writer, node.extent);
+  writer.count(node.operands.size());
+  for (const step::NodeId operand : node.operands) writer.i32(operand);
+  writer.f64(node.value);
+  writer.i32(node.const_index);
+  writer.i32(node.tensor);
+  writer.i32(node.row);
+  write_enum(writer, node.gradient.of);
+  writer.i32(node.gradient.tensor);
+  writer.i32(node.gradient.row);
+  writer.text(node.label);
+}
+
+step::Node read_node(ByteReader& reader) {
   step::Node node;
-  node.kind = static_cast<step::NodeKind>(m.at(0).get<int>());
-  node.op = static_cast<scalar::Op>(m.at(1).get<int>());
-  node.extent = static_cast<step::Extent>(m.at(2).get<int>());
-  node.operands = m.at(3).get<std::vector<step::NodeId>>();
-  node.value = m.at(4).get<double>();
-  node.const_index = m.at(5).get<int>();
-  node.tensor = m.at(6).get<step::TensorId>();
-  node.row = m.at(7).get<int>();
-  node.gradient = {static_cast<step::GradientRef::Of>(m.at(8).get<int>()), m.at(9).get<step::TensorId>(),
-                   m.at(10).get<int>()};
-  node.label = m.at(11).get<std::string>();
+  node.kind = reader.one_of(step::NodeKind::Gradient);
+  node.op = reader.one_of(static_cast<scalar::Op>(scalar::kOpCount - 1));
+  node.extent = reader.one_of(step::Extent::Vector);
+  node.operands.resize(reader.count(4));
+  for (step::NodeId& operand : node.operands) operand = reader.i32();
+  node.value = reader.f64();
+  node.const_index = reader.i32();
+  node.tensor = reader.i32();
+  node.row = reader.i32();
+  node.gradient.of = reader.one_of(step::GradientRef::Of::NextState);
+  node.gradient.tensor = reader.i32();
+  node.gradient.row = reader.i32();
+  node.label = reader.text();
   return node;
 }
 
-json rows_to_message(const std::vector<step::Row>& rows) {
-  json list = json::array();
-  for (const step::Row& row : rows) list.push_back({row.tensor, row.row, row.value});
-  return list;
+void write_rows(ByteWriter& writer, const std::vector<step::Row>& rows) {
+  writer.count(rows.size());
+  for (const step::Row& row : rows) {
+    writer.i32(row.tensor);
+    writer.i32(row.row);
+    writer.i32(row.value);
+  }
 }
 
-std::vector<step::Row> rows_from_message(const json& list) {
-  std::vector<step::Row> rows;
-  for (const json& row : list)
-    rows.push_back({row.at(0).get<step::TensorId>(), row.at(1).get<int>(), row.at(2).get<step::NodeId>()});
+std::vector<step::Row> read_rows(ByteReader& reader) {
+  std::vector<step::Row> rows(reader.count(12));
+  for (step::Row& row : rows) {
+    row.tensor = reader.i32();
+    row.row = reader.i32();
+    row.value = reader.i32();
+  }
   return rows;
 }
 
-json bound_to_message(const std::optional<double>& bound) { return bound ? json(*bound) : json(); }
-
-std::optional<double> bound_from_message(const json& m) {
-  return m.is_null() ? std::nullopt : std::optional(m.get<double>());
+void write_tensors(ByteWriter& writer, const std::vector<step::Tensor>& tensors) {
+  writer.count(tensors.size());
+  for (const step::Tensor& tensor : tensors) {
+    write_enum(writer, tensor.kind);
+    writer.text(tensor.name);
+    write_enum(writer, tensor.tail);
+    writer.count(tensor.lead.size());
+    for (const int extent : tensor.lead) writer.i32(extent);
+    writer.i32(tensor.rows);
+  }
 }
 
-json problem_to_message(const schedule::Problem& problem) {
+std::vector<step::Tensor> read_tensors(ByteReader& reader) {
+  std::vector<step::Tensor> tensors(reader.count(14));
+  for (step::Tensor& tensor : tensors) {
+    tensor.kind = reader.one_of(step::TensorKind::Output);
+    tensor.name = reader.text();
+    tensor.tail = reader.one_of(step::Tail::Matrix);
+    tensor.lead.resize(reader.count(4));
+    for (int& extent : tensor.lead) extent = reader.i32();
+    tensor.rows = reader.i32();
+  }
+  return tensors;
+}
+
+void write_bound(ByteWriter& writer, const std::optional<double>& bound) {
+  writer.flag(bound.has_value());
+  if (bound) writer.f64(*bound);
+}
+
+std::optional<double> read_bound(ByteReader& reader) {
+  return reader.flag() ? std::optional(reader.f64()) : std::nullopt;
+}
+
+void write_problem(ByteWriter& writer, const schedule::Problem& problem) {
   const step::Sizes& sizes = problem.sizes;
-  return {{"sizes", {sizes.batch, sizes.time, sizes.heads, sizes.dim}},
-          {"storage", static_cast<int>(problem.storage)},
-          {"pass", static_cast<int>(problem.pass)},
-          {"math", static_cast<int>(problem.math)},
-          {"constants", problem.constants},
-          {"arch", problem.arch},
-          {"save_products", problem.save_products}};
+  for (const std::int64_t extent : {sizes.batch, sizes.time, sizes.heads, sizes.dim}) writer.i64(extent);
+  write_enum(writer, problem.storage);
+  write_enum(writer, problem.pass);
+  write_enum(writer, problem.math);
+  writer.count(problem.constants.size());
+  for (const auto& [name, value] : problem.constants) {
+    writer.text(name);
+    writer.f64(value);
+  }
+  writer.text(problem.arch);
+  writer.flag(problem.save_products);
 }
 
-schedule::Problem problem_from_message(const json& m) {
+schedule::Problem read_problem(ByteReader& reader) {
   schedule::Problem problem;
-  const json& sizes = m.at("sizes");
-  problem.sizes = {sizes.at(0).get<std::int64_t>(), sizes.at(1).get<std::int64_t>(),
-                   sizes.at(2).get<std::int64_t>(), sizes.at(3).get<std::int64_t>()};
-  problem.storage = static_cast<kernel::Storage>(m.at("storage").get<int>());
-  problem.pass = static_cast<schedule::Pass>(m.at("pass").get<int>());
-  problem.math = static_cast<kernel::Math>(m.at("math").get<int>());
-  problem.constants = m.at("constants").get<std::map<std::string, double>>();
-  problem.arch = m.at("arch").get<std::string>();
-  problem.save_products = m.at("save_products").get<bool>();
+  step::Sizes& sizes = problem.sizes;
+  for (std::int64_t* extent : {&sizes.batch, &sizes.time, &sizes.heads, &sizes.dim}) *extent = reader.i64();
+  problem.storage = reader.one_of(kernel::Storage::I32);
+  problem.pass = reader.one_of(schedule::Pass::Backward);
+  problem.math = reader.one_of(kernel::Math::Tf32);
+  for (std::size_t left = reader.count(12); left > 0; --left) {
+    std::string name = reader.text();
+    problem.constants[std::move(name)] = reader.f64();
+  }
+  problem.arch = reader.text();
+  problem.save_products = reader.flag();
   return problem;
+}
+
+void write_plan(ByteWriter& writer, const TrialRequest::Plan& plan) {
+  writer.u64(plan.candidate);
+  writer.flag(plan.executable.has_value());
+  if (plan.executable) writer.text(*plan.executable);
+}
+
+TrialRequest::Plan read_plan(ByteReader& reader) {
+  TrialRequest::Plan plan;
+  plan.candidate = reader.u64();
+  if (reader.flag()) plan.executable = reader.text();
+  return plan;
 }
 
 }  // namespace
 
-json cell_to_message(const step::Cell& cell) {
-  json tensors = json::array(), constants = json::array(), nodes = json::array();
-  for (const step::Tensor& tensor : cell.tensors)
-    tensors.push_back({static_cast<int>(tensor.kind), tensor.name, static_cast<int>(tensor.tail), tensor.lead,
-                       tensor.rows});
-  for (const step::NamedConstant& constant : cell.constants)
-    constants.push_back({constant.name, constant.value});
-  for (const step::Node& node : cell.graph.nodes) nodes.push_back(node_to_message(node));
-  return {{"name", cell.name},
-          {"dimension", cell.dimension},
-          {"tensors", tensors},
-          {"constants", constants},
-          {"nodes", nodes},
-          {"next", rows_to_message(cell.next)},
-          {"outputs", rows_to_message(cell.outputs)},
-          {"clip", {bound_to_message(cell.clip.forward), bound_to_message(cell.clip.gradient)}}};
+void write_cell(ByteWriter& writer, const step::Cell& cell) {
+  writer.text(cell.name);
+  writer.text(cell.dimension);
+  write_tensors(writer, cell.tensors);
+  writer.count(cell.constants.size());
+  for (const step::NamedConstant& constant : cell.constants) {
+    writer.text(constant.name);
+    writer.f64(constant.value);
+  }
+  writer.count(cell.graph.nodes.size());
+  for (const step::Node& node : cell.graph.nodes) write_node(writer, node);
+  write_rows(writer, cell.next);
+  write_rows(writer, cell.outputs);
+  write_bound(writer, cell.clip.forward);
+  write_bound(writer, cell.clip.gradient);
 }
 
-step::Cell cell_from_message(const json& m) {
+step::Cell read_cell(ByteReader& reader) {
   step::Cell cell;
-  cell.name = m.at("name").get<std::string>();
-  cell.dimension = m.at("dimension").get<std::string>();
-  for (const json& tensor : m.at("tensors"))
-    cell.tensors.push_back({static_cast<step::TensorKind>(tensor.at(0).get<int>()),
-                            tensor.at(1).get<std::string>(),
-                            static_cast<step::Tail>(tensor.at(2).get<int>()),
-                            tensor.at(3).get<std::vector<int>>(),
-                            tensor.at(4).get<int>(),
-                            {}});
-  for (const json& constant : m.at("constants"))
-    cell.constants.push_back({constant.at(0).get<std::string>(), constant.at(1).get<double>(), {}});
-  for (const json& node : m.at("nodes")) cell.graph.nodes.push_back(node_from_message(node));
-  cell.next = rows_from_message(m.at("next"));
-  cell.outputs = rows_from_message(m.at("outputs"));
-  cell.clip = {bound_from_message(m.at("clip").at(0)), bound_from_message(m.at("clip").at(1))};
+  cell.name = reader.text();
+  cell.dimension = reader.text();
+  cell.tensors = read_tensors(reader);
+  for (std::size_t left = reader.count(12); left > 0; --left) {
+    std::string name = reader.text();
+    cell.constants.push_back({std::move(name), reader.f64(), {}});
+  }
+  for (std::size_t left = reader.count(40); left > 0; --left) cell.graph.nodes.push_back(read_node(reader));
+  cell.next = read_rows(reader);
+  cell.outputs = read_rows(reader);
+  cell.clip.forward = read_bound(reader);
+  cell.clip.gradient = read_bound(reader);
   return cell;
 }
 
-json setup_to_message(const TrialSetup& setup) {
-  return {{"cell", cell_to_message(setup.cell)},
-          {"problem", problem_to_message(setup.problem)},
-          {"l2_bytes", setup.l2_bytes},
-          {"seed", setup.seed}};
+void write_setup(ByteWriter& writer, const TrialSetup& setup) {
+  write_cell(writer, setup.cell);
+  write_problem(writer, setup.problem);
+  writer.text(target::to_json(setup.profile));
+  writer.u64(setup.seed);
 }
 
-TrialSetup setup_from_message(const json& m) {
-  return {cell_from_message(m.at("cell")), problem_from_message(m.at("problem")),
-          m.at("l2_bytes").get<std::int64_t>(), m.at("seed").get<std::uint64_t>()};
+TrialSetup read_setup(ByteReader& reader) {
+  TrialSetup setup;
+  setup.cell = read_cell(reader);
+  setup.problem = read_problem(reader);
+  if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
+    setup.profile = std::move(profile).value();
+  else
+    reader.fail();
+  setup.seed = reader.u64();
+  return setup;
 }
 
-json plan_to_message(const TrialPlan& plan, bool with_executable) {
-  json message = {{"candidate", plan.candidate}};
-  if (with_executable) {
-    const std::string bytes = executable::to_bytes(*plan.executable);
-    message["executable"] = json::binary({bytes.begin(), bytes.end()});
+std::string encode_request(const TrialRequest& request) {
+  ByteWriter writer;
+  write_enum(writer, request.what);
+  writer.flag(request.setup.has_value());
+  if (request.setup) write_setup(writer, *request.setup);
+  writer.count(request.plans.size());
+  for (const TrialRequest::Plan& plan : request.plans) write_plan(writer, plan);
+  writer.i32(request.samples);
+  writer.f64(request.sample_s);
+  writer.u64(request.candidate);
+  return writer.take();
+}
+
+std::optional<TrialRequest> decode_request(std::string_view bytes) {
+  using What = TrialRequest::What;
+  ByteReader reader(bytes);
+  TrialRequest request;
+  request.what = reader.one_of(What::Drop);
+  if (reader.flag()) request.setup = read_setup(reader);
+  for (std::size_t left = reader.count(9); left > 0; --left) request.plans.push_back(read_plan(reader));
+  request.samples = reader.i32();
+  request.sample_s = reader.f64();
+  request.candidate = reader.u64();
+  const bool one_plan = request.what == What::Run || request.what == What::Verify;
+  if (request.setup.has_value() != (request.what == What::SetUp)) reader.fail();
+  if (one_plan && request.plans.size() != 1) reader.fail();
+  return reader.done() ? std::optional(std::move(request)) : std::nullopt;
+}
+
+std::string encode_reply(const TrialReply& reply) {
+  ByteWriter writer;
+  writer.flag(reply.alive);
+  writer.flag(reply.values.ok());
+  if (reply.values) {
+    writer.count(reply.values->size());
+    for (const double value : *reply.values) writer.f64(value);
+  } else {
+    runtime::write_error(writer, reply.values.error());
   }
-  return message;
+  return writer.take();
 }
 
-json error_to_message(const Error& error) {
-  return {static_cast<int>(error.kind), error.message, error.hint};
-}
-
-Error error_from_message(const json& m) {
-  return {static_cast<ErrorKind>(m.at(0).get<int>()), m.at(1).get<std::string>(), m.at(2).get<std::string>()};
+std::optional<TrialReply> decode_reply(std::string_view bytes) {
+  ByteReader reader(bytes);
+  TrialReply reply{reader.flag(), std::vector<double>()};
+  if (reader.flag()) {
+    std::vector<double> values(reader.count(8));
+    for (double& value : values) value = reader.f64();
+    reply.values = std::move(values);
+  } else {
+    reply.values = runtime::read_error(reader);
+  }
+  return reader.done() ? std::optional(std::move(reply)) : std::nullopt;
 }
 
 }  // namespace rondo::tuner

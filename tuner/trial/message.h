@@ -1,25 +1,45 @@
-// What a tuner and its trial worker write to each other: CBOR, which holds every double and an executable's
-// bytes as they are. Both ends are the same build. Internal to tuner/.
+// What a tuner and its trial worker write to each other.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "compiler/support/bytes.h"
 #include "tuner/trial/trials.h"
 
 namespace rondo::tuner {
 
 // A cell with everything a strategy reads of it; the text of the file and places in it stay behind.
-nlohmann::json cell_to_message(const step::Cell& cell);
-step::Cell cell_from_message(const nlohmann::json& message);
+void write_cell(ByteWriter& writer, const step::Cell& cell);
+step::Cell read_cell(ByteReader& reader);
 
-nlohmann::json setup_to_message(const TrialSetup& setup);
-TrialSetup setup_from_message(const nlohmann::json& message);
+void write_setup(ByteWriter& writer, const TrialSetup& setup);
+TrialSetup read_setup(ByteReader& reader);
 
-// Without the executable where the worker has it already.
-nlohmann::json plan_to_message(const TrialPlan& plan, bool with_executable);
+// One question to a trial worker; which members count depends on `what`.
+struct TrialRequest {
+  enum class What : std::uint8_t { SetUp, Copy, Run, Round, Verify, Drop } what = What::Copy;
+  struct Plan {
+    std::size_t candidate = 0;
+    std::optional<std::string> executable;  // its bytes; nothing where the worker has it already
+  };
+  std::optional<TrialSetup> setup;  // of SetUp
+  std::vector<Plan> plans;          // of Round; one of Run and Verify
+  int samples = 0;                  // of Run
+  double sample_s = 0;              // of Run
+  std::size_t candidate = 0;        // of Drop
+};
+std::string encode_request(const TrialRequest& request);
+std::optional<TrialRequest> decode_request(std::string_view bytes);  // nothing for bytes that are none
 
-nlohmann::json error_to_message(const Error& error);
-Error error_from_message(const nlohmann::json& message);
+struct TrialReply {
+  bool alive = false;                  // the worker's trials can go on
+  Result<std::vector<double>> values;  // of SetUp, Verify and Drop none
+};
+std::string encode_reply(const TrialReply& reply);
+std::optional<TrialReply> decode_reply(std::string_view bytes);
 
 }  // namespace rondo::tuner

@@ -1,14 +1,12 @@
 #include "tuner/trial/process.h"
 
+#include "compiler/executable/serialise.h"
+
 #include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
-#include "tuner/trial/message.h"
 
 namespace rondo::tuner {
 
-using nlohmann::json;
+using What = TrialRequest::What;
 using runtime::CallEnd;
 using runtime::CallOutcome;
 
@@ -38,30 +36,28 @@ Error TrialProcess::lost(const CallOutcome& outcome, std::chrono::milliseconds l
           "point RONDO_WORKER at the rondo program"};
 }
 
-Result<std::vector<double>> TrialProcess::ask(const json& request, std::chrono::milliseconds limit) {
-  const std::vector<std::uint8_t> bytes = json::to_cbor(request);
-  const CallOutcome outcome =
-      worker_->call({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limit, options_.cancel);
+Result<std::vector<double>> TrialProcess::ask(const TrialRequest& request, std::chrono::milliseconds limit) {
+  const CallOutcome outcome = worker_->call(encode_request(request), limit, options_.cancel);
   if (outcome.end != CallEnd::Answered) return lost(outcome, limit);
-  const json reply = json::from_cbor(outcome.text, true, false);
-  if (!reply.is_object() || !reply.contains("alive")) {
+  std::optional<TrialReply> reply = decode_reply(outcome.text);
+  if (!reply) {
     forget();
     return Error{ErrorKind::Internal, "the trial worker's answer cannot be read", ""};
   }
   // Its context is of no more use. A set-up that failed has none, and is start()'s to judge.
-  if (!reply.at("alive").get<bool>() && request.at("what") != "setup") forget();
-  if (reply.contains("error")) return error_from_message(reply.at("error"));
-  return reply.at("values").get<std::vector<double>>();
+  if (!reply->alive && request.what != What::SetUp) forget();
+  return std::move(reply->values);
 }
 
 Status TrialProcess::start() {
   if (worker_) return success();
-  Result<runtime::WorkerProcess> process =
-      runtime::WorkerProcess::start(options_.executable, kTrialWorkerArgument);
-  if (!process) return process.error();
-  worker_.emplace(std::move(process).value(), std::string(kTrialWorkerGreeting));
+  Result<runtime::WorkerConnection> worker =
+      runtime::WorkerConnection::start(options_.executable, kTrialWorker);
+  if (!worker) return worker.error();
+  worker_ = std::move(worker).value();
   ++started_;
-  const auto ready = ask({{"what", "setup"}, {"setup", setup_to_message(setup_)}}, options_.setup_limit);
+  TrialRequest set_up{What::SetUp, setup_, {}, 0, 0, 0};
+  const auto ready = ask(set_up, options_.setup_limit);
   refused_ = !ready && worker_;  // what gave no answer is gone already
   if (!ready) {
     forget();
@@ -70,42 +66,43 @@ Status TrialProcess::start() {
   return success();
 }
 
-Result<std::vector<double>> TrialProcess::trial(json request, const std::vector<TrialPlan>& plans) {
+Result<std::vector<double>> TrialProcess::trial(TrialRequest request, const std::vector<TrialPlan>& plans) {
   if (Status status = start(); !status) {
     // A set-up that worked before and does not now: the device is gone, or nearly so.
     alive_ = options_.cancel != nullptr && options_.cancel->load();
     return status.error();
   }
-  json list = json::array();
-  for (const TrialPlan& plan : plans)
-    list.push_back(plan_to_message(plan, known_.insert(plan.candidate).second));
-  request["plans"] = std::move(list);
+  for (const TrialPlan& plan : plans) {
+    const bool is_new = known_.insert(plan.candidate).second;
+    request.plans.push_back(
+        {plan.candidate, is_new ? std::optional(executable::to_bytes(*plan.executable)) : std::nullopt});
+  }
   return ask(request, options_.limit);
 }
 
 Result<double> TrialProcess::copy_bandwidth() {
-  const auto values = trial({{"what", "copy"}}, {});
+  const auto values = trial({What::Copy, {}, {}, 0, 0, 0}, {});
   if (!values) return values.error();
   return values->at(0);
 }
 
 Result<std::vector<double>> TrialProcess::run(const TrialPlan& plan, int samples, double sample_s) {
-  return trial({{"what", "run"}, {"samples", samples}, {"sample_s", sample_s}}, {plan});
+  return trial({What::Run, {}, {}, samples, sample_s, 0}, {plan});
 }
 
 Result<std::vector<double>> TrialProcess::round(const std::vector<TrialPlan>& plans) {
-  return trial({{"what", "round"}}, plans);
+  return trial({What::Round, {}, {}, 0, 0, 0}, plans);
 }
 
 Status TrialProcess::verify(const TrialPlan& plan) {
-  const auto done = trial({{"what", "verify"}}, {plan});
+  const auto done = trial({What::Verify, {}, {}, 0, 0, 0}, {plan});
   return done ? success() : Status(done.error());
 }
 
 void TrialProcess::drop(std::size_t candidate) {
   if (!worker_ || known_.erase(candidate) == 0) return;
   // An error has taken the worker with it, and with that what was to be dropped.
-  (void)ask({{"what", "drop"}, {"candidate", candidate}}, options_.limit);
+  (void)ask({What::Drop, {}, {}, 0, 0, candidate}, options_.limit);
 }
 
 }  // namespace rondo::tuner

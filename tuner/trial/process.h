@@ -3,16 +3,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 
-#include "runtime/worker/worker_call.h"
+#include "runtime/worker/connection.h"
+#include "tuner/trial/message.h"
 #include "tuner/trial/trials.h"
 
 namespace rondo::tuner {
 
-inline constexpr std::string_view kTrialWorkerArgument = "--rondo-trial-worker";
-inline constexpr std::string_view kTrialWorkerGreeting = "rondo trial worker 1";
+inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 2"};
 
 struct TrialProcessOptions {
   std::chrono::milliseconds limit{30000};         // for each trial: loading, running, comparing
@@ -47,15 +46,15 @@ class TrialProcess final : public Trials {
   bool refused() const { return refused_; }
 
  private:
-  Result<std::vector<double>> trial(nlohmann::json request, const std::vector<TrialPlan>& plans);
+  Result<std::vector<double>> trial(TrialRequest request, const std::vector<TrialPlan>& plans);
   // One question to the worker there is.
-  Result<std::vector<double>> ask(const nlohmann::json& request, std::chrono::milliseconds limit);
+  Result<std::vector<double>> ask(const TrialRequest& request, std::chrono::milliseconds limit);
   Error lost(const runtime::CallOutcome& outcome, std::chrono::milliseconds limit);
   void forget();
 
   TrialSetup setup_;
   TrialProcessOptions options_;
-  std::optional<runtime::CalledWorker> worker_;
+  std::optional<runtime::WorkerConnection> worker_;
   std::set<std::size_t> known_;  // candidates whose code the worker has
   int started_ = 0;
   bool alive_ = true;

@@ -11,6 +11,7 @@
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/support/result.h"
+#include "compiler/target/profile.h"
 
 namespace rondo::tuner {
 
@@ -39,8 +40,8 @@ class Trials {
 struct TrialSetup {
   step::Cell cell;
   schedule::Problem problem;
-  std::int64_t l2_bytes = 0;  // of the board
-  std::uint64_t seed = 1;     // of the data
+  target::Profile profile;  // of the GPU the trials run on
+  std::uint64_t seed = 1;   // of the data
 };
 
 }  // namespace rondo::tuner

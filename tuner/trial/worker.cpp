@@ -1,20 +1,15 @@
 #include "tuner/trial/worker.h"
 
-#include <fmt/format.h>
-
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
-#include "compiler/executable/serialise.h"
 
-#include "runtime/worker/worker_end.h"
+#include "compiler/executable/serialise.h"
+#include "runtime/worker/serve.h"
 #include "tuner/trial/gpu_trials.h"
 #include "tuner/trial/message.h"
 #include "tuner/trial/process.h"
 
 namespace rondo::tuner {
-
-using nlohmann::json;
 
 Result<std::unique_ptr<Trials>> trials_on_gpu(const TrialSetup& setup) {
   return GpuTrials::make_alone(setup);
@@ -22,69 +17,64 @@ Result<std::unique_ptr<Trials>> trials_on_gpu(const TrialSetup& setup) {
 
 namespace {
 
-json values_reply(const Result<std::vector<double>>& values) {
-  return values ? json{{"values", *values}} : json{{"error", error_to_message(values.error())}};
-}
+using Values = Result<std::vector<double>>;
 
-json status_reply(const Status& status) {
-  return status ? json{{"values", json::array()}} : json{{"error", error_to_message(status.error())}};
-}
+Values no_values(const Status& status) { return status ? Values(std::vector<double>()) : status.error(); }
 
 class TrialService {
  public:
   explicit TrialService(TrialMaker make) : make_(make) {}
 
-  std::string answer(std::string_view bytes) {
-    const json request = json::from_cbor(bytes.begin(), bytes.end());
-    json reply = request.at("what") == "setup" ? set_up(request.at("setup")) : trial(request);
-    reply["alive"] = trials_ != nullptr && trials_->alive();
-    const std::vector<std::uint8_t> encoded = json::to_cbor(reply);
-    return {encoded.begin(), encoded.end()};
+  std::optional<std::string> answer(std::string_view bytes) {
+    std::optional<TrialRequest> request = decode_request(bytes);
+    if (!request) return std::nullopt;
+    Values values = request->setup ? set_up(*request->setup) : trial(std::move(*request));
+    return encode_reply({trials_ != nullptr && trials_->alive(), std::move(values)});
   }
 
  private:
-  json set_up(const json& message) {
-    Result<std::unique_ptr<Trials>> made = make_(setup_from_message(message));
-    if (!made) return {{"error", error_to_message(made.error())}};
+  Values set_up(const TrialSetup& setup) {
+    Result<std::unique_ptr<Trials>> made = make_(setup);
+    if (!made) return made.error();
     trials_ = std::move(made).value();
-    return status_reply(success());
+    return no_values(success());
   }
 
-  json trial(const json& request) {
-    const std::string what = request.at("what");
-    if (trials_ == nullptr)
-      return {{"error", error_to_message({ErrorKind::Internal, "a trial before the set-up: " + what, ""})}};
-    if (what == "copy") {
-      const Result<double> copy = trials_->copy_bandwidth();
-      return copy ? json{{"values", {*copy}}} : json{{"error", error_to_message(copy.error())}};
-    }
-    if (what == "drop") return drop(request.at("candidate").get<std::size_t>());
+  Values trial(TrialRequest request) {
+    using What = TrialRequest::What;
+    if (trials_ == nullptr) return Error{ErrorKind::Internal, "a trial before the set-up", ""};
     std::vector<TrialPlan> plans;
-    for (const json& plan : request.at("plans")) plans.push_back(plan_of(plan));
-    if (what == "run")
-      return values_reply(
-          trials_->run(plans.at(0), request.at("samples").get<int>(), request.at("sample_s").get<double>()));
-    if (what == "round") return values_reply(trials_->round(plans));
-    if (what == "verify") return status_reply(trials_->verify(plans.at(0)));
-    return {{"error", error_to_message({ErrorKind::Internal, "an unknown kind of trial: " + what, ""})}};
+    for (TrialRequest::Plan& plan : request.plans) {
+      if (plan.executable) {
+        auto read = executable::from_bytes(*plan.executable, "the tuner's message");
+        if (!read) return read.error();
+        executables_[plan.candidate] = std::move(read).value();
+      }
+      const auto known = executables_.find(plan.candidate);
+      if (known == executables_.end())
+        return Error{ErrorKind::Internal, "a trial of a candidate without its code", ""};
+      plans.push_back({plan.candidate, &known->second});
+    }
+    switch (request.what) {
+      case What::Copy: return copy();
+      case What::Run: return trials_->run(plans.front(), request.samples, request.sample_s);
+      case What::Round: return trials_->round(plans);
+      case What::Verify: return no_values(trials_->verify(plans.front()));
+      case What::Drop: return drop(request.candidate);
+      case What::SetUp: break;
+    }
+    return Error{ErrorKind::Internal, "a set-up without what it is for", ""};
   }
 
-  json drop(std::size_t candidate) {
+  Values copy() {
+    const Result<double> speed = trials_->copy_bandwidth();
+    return speed ? Values(std::vector<double>{*speed}) : speed.error();
+  }
+
+  Values drop(std::size_t candidate) {
     trials_->drop(candidate);
     executables_.erase(candidate);
-    return status_reply(success());
-  }
-
-  TrialPlan plan_of(const json& message) {
-    TrialPlan plan;
-    plan.candidate = message.at("candidate").get<std::size_t>();
-    if (message.contains("executable")) {
-      const json::binary_t& bytes = message.at("executable").get_binary();
-      const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      executables_[plan.candidate] = executable::from_bytes(view, "the tuner's message").value();
-    }
-    plan.executable = &executables_.at(plan.candidate);
-    return plan;
+    return no_values(success());
   }
 
   TrialMaker make_;
@@ -95,9 +85,8 @@ class TrialService {
 }  // namespace
 
 std::optional<int> maybe_run_trial_worker(int argc, char** argv, TrialMaker make) {
-  if (argc < 2 || kTrialWorkerArgument != argv[1]) return std::nullopt;
   TrialService service(make);
-  return runtime::serve_calls(kTrialWorkerGreeting,
+  return runtime::maybe_serve(argc, argv, kTrialWorker,
                               [&](std::string_view message) { return service.answer(message); });
 }
 

@@ -18,10 +18,11 @@ using runtime::CompiledPlan;
 using runtime::CompileEnd;
 
 PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
-                           const std::vector<runtime::Candidate>& candidates,
+                           const target::Profile& profile, const std::vector<runtime::Candidate>& candidates,
                            const PlanMeasurerOptions& options)
     : cell_(std::make_shared<const step::Cell>(cell)),
       problem_(problem),
+      profile_(profile),
       candidates_(candidates),
       options_(options) {
   options_.workers = std::max(1, options_.workers);
@@ -33,22 +34,22 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const std::vector<runtime::Candidate>& candidates,
                                                          const runtime::Context* context,
                                                          const PlanMeasurerOptions& options) {
-  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, candidates, options));
-  Result<runtime::Compiler> compiler = runtime::nvrtc_compiler();
-  if (!compiler) return compiler.error();
-  made->compiler_ = std::move(compiler).value();
+  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
+  Result<std::string> version = made->backend_.version();
+  if (!version) return version.error();
+  made->compiler_version_ = std::move(version).value();
   runtime::CompilePoolOptions pool;
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
   if (context != nullptr)
-    if (Status status = made->begin_trials(profile, *context); !status) return status.error();
+    if (Status status = made->begin_trials(*context); !status) return status.error();
   return made;
 }
 
-Status PlanMeasurer::begin_trials(const target::Profile& profile, const runtime::Context& context) {
-  const TrialSetup setup{*cell_, problem_, profile.limits.l2_bytes, options_.seed};
+Status PlanMeasurer::begin_trials(const runtime::Context& context) {
+  const TrialSetup setup{*cell_, problem_, profile_, options_.seed};
   if (options_.trial_limit.count() > 0) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;
@@ -89,7 +90,8 @@ void PlanMeasurer::compile(std::size_t candidate) {
   }
   try {
     Result<CompiledPlan> made = runtime::uncompiled_plan(
-        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters), compiler_.version);
+        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters, profile_), backend_,
+        compiler_version_);
     if (!made) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;
@@ -106,7 +108,7 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(finished(candidate, plan));
     return;
   }
-  pool_->submit({candidate, plan.source, "rondo_plan.cu", problem_.arch, runtime::plan_compile_flags()});
+  pool_->submit({candidate, plan.request});
 }
 
 Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan) {
@@ -138,7 +140,7 @@ Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
   // limit.
   if (outcome.end == CompileEnd::NoWorker) {
-    outcome.result = compiler_.compile(plan.source, problem_.arch, runtime::plan_compile_flags());
+    outcome.result = backend_.compile(plan.request);
     outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
   }
   switch (outcome.end) {

@@ -27,8 +27,8 @@ struct PlanMeasurerOptions {
 class PlanMeasurer final : public Measurer {
  public:
   // `context` null: no GPU. With one: makes the data for timing and the reference for verification now, in
-  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without
-  // NVRTC, those of the reference, Device.
+  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without a
+  // compiler, those of the reference, Device.
   static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
                                                     const target::Profile& profile,
                                                     const std::vector<runtime::Candidate>& candidates,
@@ -55,9 +55,9 @@ class PlanMeasurer final : public Measurer {
   const std::string& note() const { return note_; }
 
  private:
-  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
+  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
-  Status begin_trials(const target::Profile& profile, const runtime::Context& context);
+  Status begin_trials(const runtime::Context& context);
   Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
   Compiled take(runtime::CompileOutcome outcome);
   Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
@@ -65,9 +65,11 @@ class PlanMeasurer final : public Measurer {
 
   std::shared_ptr<const step::Cell> cell_;
   schedule::Problem problem_;
+  target::Profile profile_;
   const std::vector<runtime::Candidate>& candidates_;
   PlanMeasurerOptions options_;
-  runtime::Compiler compiler_;
+  const backend::Backend& backend_ = backend::preferred_backend();
+  std::string compiler_version_;
   std::map<std::size_t, runtime::CompiledPlan> plans_;
   std::vector<Compiled> ready_;  // cached cubins, and builds that failed
   std::unique_ptr<runtime::CompilePool> pool_;

@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "compiler/backend/nvrtc/ptxas_log.h"
 #include "compiler/backend/nvrtc/search.h"
 
-namespace rondo::runtime {
+namespace rondo::backend {
 
 struct NvrtcApi {
   decltype(&nvrtcVersion) version = nullptr;
@@ -97,20 +98,6 @@ Error compile_error(const std::string& source, const std::string& name, const st
 
 std::string NvrtcVersion::text() const { return fmt::format("{}.{}", major, minor); }
 
-int compute_capability(const std::string& arch) {
-  std::string_view digits = arch;
-  if (!digits.starts_with("sm_")) return 0;
-  digits.remove_prefix(3);
-  if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
-  if (digits.size() < 2 || digits.size() > 3 || digits.front() == '0') return 0;
-  int capability = 0;
-  for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return 0;
-    capability = 10 * capability + (digit - '0');
-  }
-  return capability;
-}
-
 std::string source_excerpt(const std::string& source, const std::string& name, const std::string& log) {
   const std::string marker = name + "(";
   int line = 0;
@@ -183,7 +170,7 @@ Result<const Nvrtc*> Nvrtc::get() {
 }
 
 Status Nvrtc::check_arch(const std::string& arch) const {
-  const int capability = compute_capability(arch);
+  const int capability = target::compute_capability(arch);
   if (capability == 0)
     return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", arch),
                  "write it like sm_90 or sm_90a"};
@@ -193,8 +180,8 @@ Status Nvrtc::check_arch(const std::string& arch) const {
       fmt::format("it knows sm_{}; another version may know more (RONDO_NVRTC)", fmt::join(archs_, ", sm_"))};
 }
 
-Result<CompiledKernel> Nvrtc::compile(const std::string& source, const std::string& name,
-                                      const std::string& arch, const std::vector<std::string>& flags) const {
+Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& name, const std::string& arch,
+                                const std::vector<std::string>& flags) const {
   if (auto known = check_arch(arch); !known) return known.error();
   const auto start = std::chrono::steady_clock::now();
   const Program program(*api_, source, name);
@@ -202,30 +189,26 @@ Result<CompiledKernel> Nvrtc::compile(const std::string& source, const std::stri
     return compile_error(source, name, arch, api_->error_string(program.created()), "");
 
   // Verbose ptxas is the only source of spill counts.
-  // Instructions of one architecture alone need its name with an "a" (PTX ISA, setmaxnreg and wgmma).
-  const bool special =
-      source.find("setmaxnreg") != std::string::npos || source.find("wgmma") != std::string::npos;
-  const bool alone = special && compute_capability(arch) >= 90;
-  std::vector<std::string> options = {"--gpu-architecture=" + arch + (alone ? "a" : ""),
-                                      "--ptxas-options=-v"};
+  std::vector<std::string> options = {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
   options.insert(options.end(), flags.begin(), flags.end());
   const nvrtcResult code = program.compile(options);
-  CompiledKernel compiled;
+  Compiled compiled;
   compiled.log = program.log();
   if (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
     return Error{ErrorKind::Missing,
                  fmt::format("NVRTC ({}) cannot open its built-ins library: {}", path(), compiled.log),
                  "libnvrtc-builtins.so must lie in the same folder as libnvrtc.so"};
   if (code != NVRTC_SUCCESS) return compile_error(source, name, arch, api_->error_string(code), compiled.log);
-  if (const nvrtcResult got = program.cubin(compiled.cubin); got != NVRTC_SUCCESS)
+  executable::Image& image = compiled.image;
+  if (const nvrtcResult got = program.cubin(image.bytes); got != NVRTC_SUCCESS)
     return compile_error(source, name, arch, api_->error_string(got), compiled.log);
-
   compiled.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  auto kernels = read_cubin(compiled.cubin, compiled.log);
-  if (!kernels) return Error{ErrorKind::Internal, "NVRTC's own output: " + kernels.error().message, ""};
-  compiled.kernels = std::move(*kernels);
+  image.target = arch;
+  image.kind = executable::ImageKind::Cubin;
+  image.compiler = fmt::format("{} {}", kNvrtc, version_.text());
+  image.resources = read_ptxas_log(compiled.log);
   return compiled;
 }
 
-}  // namespace rondo::runtime
+}  // namespace rondo::backend

@@ -5,27 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "compiler/backend/nvrtc/cubin.h"
+#include "compiler/backend/interface/backend.h"
 #include "compiler/support/dynamic_library.h"
 #include "compiler/support/result.h"
 
-namespace rondo::runtime {
+namespace rondo::backend {
 
-struct CompiledKernel {
-  std::string cubin;                     // the bytes of the ELF file
-  std::string log;                       // of the compiler and of ptxas --verbose
-  double compile_ms = 0;                 // wall time
-  std::vector<KernelResources> kernels;  // what each kernel of the cubin uses
-};
+inline constexpr const char* kNvrtc = "nvrtc";  // its name in keys and records
 
 struct NvrtcVersion {
   int major = 0;
   int minor = 0;
   std::string text() const;  // "13.0"
 };
-
-// "sm_90" and "sm_90a" are 90; 0 for what is no architecture's name.
-int compute_capability(const std::string& arch);
 
 struct NvrtcApi;  // nvrtc.cpp
 
@@ -51,12 +43,13 @@ class Nvrtc {
   // Compute capabilities it compiles for, ascending: 80, 86, 90, ...
   const std::vector<int>& supported_archs() const { return archs_; }
 
-  // Compiles `source` for exactly `arch` ("sm_90", "sm_90a", ...). `name` is how messages call the source
+  // Compiles `source` to a cubin for exactly `arch` ("sm_90", "sm_90a", ...). `name` is how messages call the
+  // source
   // ("x.cu"); `flags` are NVRTC options beyond the architecture. Errors: Input (no architecture's name),
   // Unsupported (an architecture it does not know), Compile (with the source around the first error and the
   // whole log), Missing (its built-ins library).
-  Result<CompiledKernel> compile(const std::string& source, const std::string& name, const std::string& arch,
-                                 const std::vector<std::string>& flags = {}) const;
+  Result<Compiled> compile(const std::string& source, const std::string& name, const std::string& arch,
+                           const std::vector<std::string>& flags = {}) const;
 
  private:
   Nvrtc();
@@ -74,4 +67,4 @@ class Nvrtc {
 // marked with '>'. Empty when the log names no line of it.
 std::string source_excerpt(const std::string& source, const std::string& name, const std::string& log);
 
-}  // namespace rondo::runtime
+}  // namespace rondo::backend

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace rondo::runtime {
+namespace rondo::backend {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,4 +87,4 @@ std::vector<std::string> nvrtc_builtins_beside(const std::string& nvrtc) {
   return matches((fs::path(nvrtc).parent_path() / "libnvrtc-builtins.so*").string());
 }
 
-}  // namespace rondo::runtime
+}  // namespace rondo::backend

@@ -1,10 +1,10 @@
-// Where NVRTC may be installed. Internal to runtime/.
+// Where NVRTC may be installed. Internal to compiler/backend/nvrtc.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace rondo::runtime {
+namespace rondo::backend {
 
 // Names and paths of libnvrtc to try, best first. `path` "" searches the linker's path, CUDA toolkits, the
 // wheels unpacked under .deps by tools/setup, and Python environments; a folder gives the libraries in it; a
@@ -14,4 +14,4 @@ std::vector<std::string> nvrtc_candidates(const std::string& path);
 // The built-ins libraries that lie beside the library file `nvrtc`.
 std::vector<std::string> nvrtc_builtins_beside(const std::string& nvrtc);
 
-}  // namespace rondo::runtime
+}  // namespace rondo::backend

@@ -8,16 +8,24 @@
 
 namespace rondo::schedule {
 
+Legality Alternating::serves(const target::Profile& profile) const {
+  return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
+}
+
 Legality Alternating::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
-KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem,
-                              const Parameters& parameters) const {
+int Alternating::alignment(const Problem& problem, const Parameters& parameters) const {
+  return AlternatingParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+}
+
+KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                              const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const auto own = AlternatingParameters::from(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = own.vector * kernel::storage_bytes(problem.storage);
+  plan.alignment = alignment(problem, parameters);
   const auto add_sweep = [&](Sweep sweep) {
     StepStages stages = step_stages(simple, sweep.step.graph, sweep.step.roots);
     const AlternatingSweep all{simple, problem, {problem, own}, std::move(sweep), std::move(stages)};
@@ -32,7 +40,7 @@ KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem,
   }
   const BackwardSplit split = backward_split(simple, problem);
   dense_backward(
-      simple, problem, split, own.vector, [&] { add_sweep(backward_sweep(simple, split)); }, plan);
+      simple, problem, profile, split, own.vector, [&] { add_sweep(backward_sweep(simple, split)); }, plan);
   return plan;
 }
 

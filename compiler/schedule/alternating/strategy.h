@@ -11,13 +11,15 @@ namespace rondo::schedule {
 class Alternating final : public Strategy {
  public:
   std::string name() const override { return "alternating"; }
+  Legality serves(const target::Profile& profile) const override;
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem,
-                   const Parameters& parameters) const override;
+  int alignment(const Problem& problem, const Parameters& parameters) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                   const target::Profile& profile) const override;
 };
 const Strategy& alternating_strategy();
 

@@ -31,14 +31,14 @@ Legality dense_legal(const step::Cell& cell) {
   return {};
 }
 
-// By what bounds a product over all steps: multiplying, an mma of 4096 operations every 8 cycles in each
-// quarter of an SM (fp32: multiply-adds), or moving vectors in and products out. Products of warpgroups took
-// 16 to 30% less time than that on an H200; only the choice between strategies depends on it.
+// By what bounds a product over all steps: multiplying, on the tensor cores (fp32: by multiply-adds), or
+// moving vectors in and products out. Products of warpgroups took 16 to 30% less time than that on an H200;
+// only the choice between strategies depends on it.
 ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
   ProductsAgain again;
   if (problem.pass != Pass::Backward || passes_products(problem)) return again;
   const bool reals = problem.storage == kernel::Storage::F32;
-  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : 4 * 4096.0 / 8;
+  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : profile.speeds.mma_flops_per_cycle_sm;
   const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
   const step::Sizes& sizes = problem.sizes;
   const std::int64_t elements =
@@ -67,8 +67,8 @@ TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId i
           node.row};
 }
 
-void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                          int vector, KernelPlan& plan) {
+void add_forward_products(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                          const BackwardSplit& split, int vector, KernelPlan& plan) {
   std::set<NodeId> made;
   const auto make_vector = [&](NodeId node) {
     if (split.vector_row.count(node) != 0 && made.insert(node).second)
@@ -82,13 +82,13 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
           {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
     plan.launches.push_back(time_product(
         cell, problem, products, plan.scratch_rows,
-        gemm_parameters(problem, GemmUse::TimeProduct, static_cast<int>(products.size()), vector)));
+        gemm_parameters(problem, profile, GemmUse::TimeProduct, static_cast<int>(products.size()), vector)));
   }
   for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
 }
 
-void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                          int vector, KernelPlan& plan) {
+void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                          const BackwardSplit& split, int vector, KernelPlan& plan) {
   std::vector<MatrixTerm> terms;
   for (const step::MatrixGradient& matrix : split.needs.step.matrices)
     terms.push_back({matrix.tensor,
@@ -96,7 +96,7 @@ void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const 
                      {left_row(split, matrix.left), false, std::nullopt, 0},
                      operand(cell, split, matrix.right)});
   const GemmParameters gemm =
-      gemm_parameters(problem, GemmUse::MatrixGradient, static_cast<int>(terms.size()), vector);
+      gemm_parameters(problem, profile, GemmUse::MatrixGradient, static_cast<int>(terms.size()), vector);
   for (Launch& launch : matrix_gradients(cell, problem, terms, plan.scratch_rows, gemm))
     plan.launches.push_back(std::move(launch));
   plan.workspace_elements_fixed = matrix_gradient_workspace(cell, problem, terms, gemm);
@@ -104,13 +104,14 @@ void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const 
 
 }  // namespace
 
-void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, int vector,
-                    const std::function<void()>& add_sweep, KernelPlan& plan) {
+void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                    const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
+                    KernelPlan& plan) {
   plan.scratch_rows = scratch_rows(split);
-  add_forward_products(cell, problem, split, vector, plan);
+  add_forward_products(cell, problem, profile, split, vector, plan);
   add_sweep();
   for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
-  add_matrix_gradients(cell, problem, split, vector, plan);
+  add_matrix_gradients(cell, problem, profile, split, vector, plan);
   plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
 }
 

@@ -22,7 +22,8 @@ ProductsAgain products_again(const step::Cell& cell, const Problem& problem, con
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,
 // what `add_sweep` appends, sums of parameter gradients, matrix gradients; and their workspace and scratch.
 // `vector`: the widest copies that the plan's alignment allows.
-void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, int vector,
-                    const std::function<void()>& add_sweep, KernelPlan& plan);
+void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                    const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
+                    KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -1,6 +1,5 @@
 // Which tiles suit which heads.
 #include <algorithm>
-#include <string>
 
 #include "compiler/schedule/gemm/tile.h"
 
@@ -65,20 +64,14 @@ int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
   return best;
 }
 
-// Shared memory of an SM in KB (CUDA C++ Programming Guide, technical specifications a compute capability).
-int shared_kilobytes(const std::string& arch) {
-  if (arch == "sm_80" || arch == "sm_87") return 163;
-  if (arch == "sm_86" || arch == "sm_89" || arch.starts_with("sm_12")) return 99;
-  return 227;
-}
-
 // Large tiles: parts of 64 x 64 a warp read the least from shared memory, but a block then has four warps
 // only, which pays if two blocks with deep stages fit an SM.
-void deepen(const Problem& problem, GemmParameters& p) {
+void deepen(const Problem& problem, const target::Limits& limits, GemmParameters& p) {
   constexpr int kDeep = 64, kStages = 3, kPadding = 8, kBytes = 2, kBlocks = 2;
-  const int shared = kBlocks * kStages * (p.tile_m + p.tile_n) * (kDeep + kPadding) * kBytes;
+  constexpr int kReserved = 1024;  // bytes of each block that the system keeps
+  const int shared = kBlocks * (kStages * (p.tile_m + p.tile_n) * (kDeep + kPadding) * kBytes + kReserved);
   if (p.tile_m < 128 || p.tile_n < 128 || p.vector < 4 || problem.sizes.dim < 4 * kDeep) return;
-  if (shared > shared_kilobytes(problem.arch) * 1024) return;
+  if (shared > limits.shared_per_sm) return;
   p.tile_k = kDeep;
   p.stages = kStages;
   p.warps_m = p.warps_n = 2;
@@ -94,11 +87,12 @@ void make_small(GemmParameters& p) {
 
 // Products by warpgroups where the tiles are filled: blocks of two groups, of all the columns that the tensor
 // cores take at once, since a stage then brings the most products for its bytes.
-bool by_warpgroups(const Problem& problem, GemmUse use, int rows, GemmParameters& p) {
+bool by_warpgroups(const Problem& problem, const target::Limits& limits, GemmUse use, int rows,
+                   GemmParameters& p) {
   constexpr std::int64_t kLeast = 128;
   const std::int64_t dim = problem.sizes.dim, across = use == GemmUse::TimeProduct ? rows * dim : dim;
-  if (problem.arch != "sm_90" || problem.storage == kernel::Storage::F32 || p.vector < 8 || dim < kLeast)
-    return false;
+  const bool wgmma = limits.compute_major == 9 && limits.compute_minor == 0;  // no other generation has it
+  if (!wgmma || problem.storage == kernel::Storage::F32 || p.vector < 8 || dim < kLeast) return false;
   p.warpgroups = true;
   p.tile_m = 128;
   p.tile_n = across > kLeast ? cover(across, 256) : 128;
@@ -111,13 +105,14 @@ bool by_warpgroups(const Problem& problem, GemmUse use, int rows, GemmParameters
 
 }  // namespace
 
-GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector) {
+GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
+                               int vector) {
   const std::int64_t dim = problem.sizes.dim, all = rows * dim;
   const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
   p.vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
   while (dim % p.vector != 0) p.vector /= 2;
-  if (by_warpgroups(problem, use, rows, p)) {
+  if (by_warpgroups(problem, profile.limits, use, rows, p)) {
     if (use == GemmUse::MatrixGradient) p.splits = choose_splits(problem, p, rows);
     return p;
   }
@@ -126,7 +121,7 @@ GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, in
     p.tile_k = dim <= 16 || reals ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     choose_warps(p);
-    if (!reals) deepen(problem, p);
+    if (!reals) deepen(problem, profile.limits, p);
     if (!reals && p.tile_k * (p.stages - 1) >= dim) make_small(p);
     return p;
   }

@@ -14,6 +14,7 @@
 
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/target/profile.h"
 
 namespace rondo::schedule {
 
@@ -35,7 +36,8 @@ struct GemmParameters {
 enum class GemmUse { TimeProduct, MatrixGradient };
 // A good start for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch,
 // or rows with gradients). `vector`: the widest copies that the alignment of the tensors allows.
-GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, int vector = 8);
+GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
+                               int vector = 8);
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);
 

@@ -178,11 +178,11 @@ class SweepBuilder : PersistentBody {
 }  // namespace
 
 void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         KernelPlan& plan) {
+                         const target::Profile& profile, KernelPlan& plan) {
   const BackwardSplit split = backward_split(cell, problem);
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
-      cell, problem, split, own.vector,
+      cell, problem, profile, split, own.vector,
       [&] { plan.launches.push_back(SweepBuilder(cell, problem, own, split).build()); }, plan);
 }
 

@@ -8,6 +8,10 @@
 
 namespace rondo::schedule {
 
+Legality Persistent::serves(const target::Profile& profile) const {
+  return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
+}
+
 Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
 // What records of before the reduce-scatter lack.
@@ -18,13 +22,18 @@ Parameters Persistent::completed(Parameters recorded) const {
   return recorded;
 }
 
-KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen) const {
+int Persistent::alignment(const Problem& problem, const Parameters& parameters) const {
+  return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+}
+
+KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen,
+                             const target::Profile& profile) const {
   const Parameters parameters = completed(chosen);
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = PersistentParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  plan.alignment = alignment(problem, parameters);
   const PersistentGeometry geometry(problem.sizes.dim, problem.storage,
                                     PersistentParameters::from(parameters));
   if (geometry.in_grid()) {
@@ -36,7 +45,7 @@ KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, con
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }
   if (problem.pass == Pass::Backward)
-    persistent_backward(simple, problem, parameters, plan);
+    persistent_backward(simple, problem, parameters, profile, plan);
   else
     plan.launches.push_back(persistent_forward(simple, problem, parameters));
   return plan;

@@ -11,14 +11,16 @@ class Persistent final : public Strategy {
  public:
   std::string name() const override { return "persistent"; }
   std::vector<Form> forms() const override;
+  Legality serves(const target::Profile& profile) const override;
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;
   Parameters completed(Parameters recorded) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem,
-                   const Parameters& parameters) const override;
+  int alignment(const Problem& problem, const Parameters& parameters) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                   const target::Profile& profile) const override;
 };
 const Strategy& persistent_strategy();
 
@@ -27,6 +29,6 @@ Launch persistent_forward(const step::Cell& cell, const Problem& problem, const 
 // All launches of the backward pass, workspace and scratch: products of all steps again, the sweep, sums of
 // parameter gradients, matrix gradients.
 void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         KernelPlan& plan);
+                         const target::Profile& profile, KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -43,6 +43,8 @@ class Strategy {
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
   virtual std::vector<Form> forms() const { return {Form{}}; }
+  // Whether its kernels can run on such a GPU at all, whatever the cell.
+  virtual Legality serves(const target::Profile& profile) const = 0;
   virtual Legality legal(const step::Cell& cell, const Problem& problem) const = 0;
   virtual constraint::System space(const step::Cell& cell, const Problem& problem,
                                    const target::Profile& profile) const = 0;
@@ -53,11 +55,16 @@ class Strategy {
                 const target::Profile& profile) const {
     return cost_model(cell, problem, profile)(parameters);
   }
+  // Bytes to which tensors with a time axis must be aligned, base pointer and strides.
+  virtual int alignment(const Problem& problem, const Parameters& parameters) const = 0;
   // Parameters an earlier version recorded, with those added since at the values that change nothing.
   virtual Parameters completed(Parameters recorded) const { return recorded; }
-  // Legal cells and parameters of space() only.
-  virtual KernelPlan build(const step::Cell& cell, const Problem& problem,
-                           const Parameters& parameters) const = 0;
+  // Legal cells, and parameters of space() for the same profile only.
+  virtual KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const = 0;
 };
+
+// Serves GPUs from compute capability 8.0 on: `feature` names what they have since then.
+Legality needs_compute_8(const target::Profile& profile, const std::string& feature);
 
 }  // namespace rondo::schedule

@@ -30,6 +30,10 @@ executable::SizeRule exchange_extent(const step::Cell& cell, const Problem& prob
 
 }  // namespace
 
+Legality Stream::serves(const target::Profile& profile) const {
+  return needs_compute_8(profile, "asynchronous copies to shared memory");
+}
+
 Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
   const step::Structure structure = step::analyze(cell);
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
@@ -58,13 +62,18 @@ Parameters Stream::completed(Parameters recorded) const {
   return recorded;
 }
 
-KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
+int Stream::alignment(const Problem& problem, const Parameters& parameters) const {
+  return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+}
+
+KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                         const target::Profile&) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
   const StreamParameters p = StreamParameters::from(parameters);
-  plan.alignment = p.vector * kernel::storage_bytes(problem.storage);
+  plan.alignment = alignment(problem, parameters);
   if (p.grid) {
     plan.exchange = exchange_extent(simple, problem, p);
     plan.launches.push_back(clear_exchange(simple, problem, plan));

@@ -10,14 +10,16 @@ namespace rondo::schedule {
 class Stream final : public Strategy {
  public:
   std::string name() const override { return "stream"; }
+  Legality serves(const target::Profile& profile) const override;
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
   Parameters completed(Parameters recorded) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem,
-                   const Parameters& parameters) const override;
+  int alignment(const Problem& problem, const Parameters& parameters) const override;
+  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                   const target::Profile& profile) const override;
 };
 const Strategy& stream_strategy();
 

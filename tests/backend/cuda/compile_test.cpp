@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/backend/cuda/emit.h"
-#include "compiler/backend/nvrtc/nvrtc.h"
+#include "tests/backend/compiled.h"
 #include "tests/backend/cuda/kernels.h"
 
 namespace rondo::backend::cuda {
@@ -15,31 +15,30 @@ constexpr const char* kArchitectures[] = {"sm_80", "sm_86", "sm_89", "sm_90", "s
 class Compile : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const auto nvrtc = runtime::Nvrtc::get();
-    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
-    nvrtc_ = nvrtc.value();
+    const Status available = preferred_backend().available();
+    if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   }
   void expect_compiles(const std::vector<const kernel::Kernel*>& kernels) const {
     const std::string source = emit(kernels);
     EXPECT_EQ(source.find("#include"), std::string::npos);
-    const auto compiled = nvrtc_->compile(source, "test.cu", GetParam());
+    const auto compiled = compile_kernels(kernels, GetParam());
     ASSERT_TRUE(compiled.ok()) << compiled.error().message << "\n" << source;
-    EXPECT_EQ(compiled->kernels.size(), kernels.size());
+    EXPECT_EQ(compiled->image.resources.size(), kernels.size());
     EXPECT_EQ(compiled->log.find("warning"), std::string::npos) << compiled->log;
-    for (const runtime::KernelResources& used : compiled->kernels) {
+    for (const executable::KernelResources& used : compiled->image.resources) {
       EXPECT_FALSE(used.spills()) << used.name;
       const auto kernel =
           std::find_if(kernels.begin(), kernels.end(), [&](const auto* k) { return k->name == used.name; });
       ASSERT_NE(kernel, kernels.end()) << used.name;
-      EXPECT_EQ(used.max_threads, (*kernel)->threads) << used.name;
+      EXPECT_NE(source.find("__launch_bounds__(" + std::to_string((*kernel)->threads)), std::string::npos)
+          << used.name;
     }
   }
-  const runtime::Nvrtc* nvrtc_ = nullptr;
 };
 
 TEST_P(Compile, EachSampleByItself) {
   for (const testing::Sample& sample : testing::samples()) {
-    if (sample.from > runtime::compute_capability(GetParam())) continue;
+    if (sample.from > target::compute_capability(GetParam())) continue;
     SCOPED_TRACE(sample.name);
     expect_compiles({&sample.kernel});
   }

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <stdexcept>
 
 #include "compiler/backend/nvrtc/search.h"
 #include "tests/runtime/kernels.h"
 
-namespace rondo::runtime {
+namespace rondo::backend {
 namespace {
+
+using executable::KernelResources;
 
 const Nvrtc& nvrtc() {
   auto found = Nvrtc::get();
@@ -59,14 +61,6 @@ TEST(Nvrtc, OpensAFolderOrAFile) {
     EXPECT_EQ((*opened)->version().text(), nvrtc().version().text());
   }
   EXPECT_FALSE(nvrtc_builtins_beside(file.string()).empty());
-}
-
-TEST(Nvrtc, ReadsArchitectureNames) {
-  EXPECT_EQ(compute_capability("sm_80"), 80);
-  EXPECT_EQ(compute_capability("sm_90a"), 90);
-  EXPECT_EQ(compute_capability("sm_120f"), 120);
-  for (const char* bad : {"", "90", "sm_", "sm_9", "sm_90x", "sm_90aa", "compute_90", "sm_1234", "SM_90"})
-    EXPECT_EQ(compute_capability(bad), 0) << bad;
 }
 
 TEST(Nvrtc, RefusesUnknownArchitectures) {
@@ -118,51 +112,42 @@ TEST(Nvrtc, TheExcerptSurvivesOddLogs) {
 
 class NvrtcArch : public ::testing::TestWithParam<const char*> {};
 
-// The cubin's own figures are those that ptxas printed, kernel by kernel.
-TEST_P(NvrtcArch, ResourcesEqualWhatPtxasPrints) {
-  auto compiled = nvrtc().compile(testing::kFourKernels, "four.cu", GetParam());
+// Every kernel is reported, with what is known of each by its text.
+TEST_P(NvrtcArch, ResourcesAreReported) {
+  auto compiled = nvrtc().compile(runtime::testing::kFourKernels, "four.cu", GetParam());
   ASSERT_TRUE(compiled) << compiled.error().message;
   EXPECT_GT(compiled->compile_ms, 0);
-  auto from_cubin = read_cubin(compiled->cubin);
-  ASSERT_TRUE(from_cubin) << from_cubin.error().message;
-  const std::vector<KernelResources> printed = read_ptxas_log(compiled->log);
-  ASSERT_EQ(printed.size(), 4) << compiled->log;
-  ASSERT_EQ(from_cubin->size(), 4);
-  for (const KernelResources& line : printed) {
-    const auto named = [&](const KernelResources& kernel) { return kernel.name == line.name; };
-    const auto kernel = std::find_if(from_cubin->begin(), from_cubin->end(), named);
-    ASSERT_NE(kernel, from_cubin->end()) << line.name;
-    EXPECT_GT(line.registers, 0);
-    EXPECT_EQ(kernel->registers, line.registers) << line.name;
-    EXPECT_EQ(kernel->shared_bytes, line.shared_bytes) << line.name;
-    EXPECT_EQ(kernel->stack_bytes, line.stack_bytes) << line.name;
-    const auto joined = std::find_if(compiled->kernels.begin(), compiled->kernels.end(), named);
-    ASSERT_NE(joined, compiled->kernels.end());
-    EXPECT_EQ(joined->spill_store_bytes, line.spill_store_bytes) << line.name;
-    EXPECT_EQ(joined->spill_load_bytes, line.spill_load_bytes) << line.name;
-    EXPECT_EQ(joined->spills(), line.name == "spilling") << line.name;
-    // Checked even where ptxas' line and the cubin err together.
-    const std::map<std::string, int> bounds = {
-        {"axpy", 0}, {"shared", 256}, {"caller", 0}, {"spilling", 1024}};
-    EXPECT_EQ(kernel->max_threads, bounds.at(line.name)) << line.name;
-    EXPECT_EQ(kernel->shared_bytes, line.name == "shared" ? 1024 : 0) << line.name;
-    EXPECT_EQ(kernel->stack_bytes > 0, line.name == "spilling" || line.name == "caller") << line.name;
-    if (line.name == "spilling") {
-      EXPECT_EQ(kernel->registers, 64);
+  const executable::Image& image = compiled->image;
+  EXPECT_EQ(image.target, GetParam());
+  EXPECT_EQ(image.kind, executable::ImageKind::Cubin);
+  EXPECT_EQ(image.compiler, "nvrtc " + nvrtc().version().text());
+  EXPECT_EQ(image.bytes.substr(0, 4),
+            "\x7f"
+            "ELF");
+  std::set<std::string> names;
+  for (const KernelResources& kernel : image.resources) {
+    names.insert(kernel.name);
+    EXPECT_GT(kernel.registers, 0) << kernel.name;
+    EXPECT_EQ(kernel.shared_bytes, kernel.name == "shared" ? 1024 : 0) << kernel.name;
+    EXPECT_EQ(kernel.stack_bytes > 0, kernel.name == "spilling" || kernel.name == "caller") << kernel.name;
+    EXPECT_EQ(kernel.spills(), kernel.name == "spilling") << kernel.name;
+    if (kernel.name == "spilling") {
+      EXPECT_EQ(kernel.registers, 64);
     }
   }
+  EXPECT_EQ(names, (std::set<std::string>{"axpy", "shared", "caller", "spilling"})) << compiled->log;
 }
 
 // The kernel of the other test without its launch bound, which would limit the registers by itself.
 TEST_P(NvrtcArch, ARegisterLimitForcesSpills) {
-  std::string source = testing::kFourKernels;
+  std::string source = runtime::testing::kFourKernels;
   const std::string bound = "__launch_bounds__(1024, 1)";
   source.erase(source.find(bound), bound.size());
   for (const bool limited : {false, true}) {
     const std::vector<std::string> flags(limited ? 1 : 0, "--maxrregcount=32");
     auto compiled = nvrtc().compile(source, "four.cu", GetParam(), flags);
     ASSERT_TRUE(compiled) << compiled.error().message;
-    for (const KernelResources& kernel : compiled->kernels) {
+    for (const KernelResources& kernel : compiled->image.resources) {
       if (kernel.name != "spilling") continue;
       EXPECT_EQ(kernel.spills(), limited) << kernel.spill_store_bytes;
       EXPECT_EQ(kernel.registers <= 32, limited) << kernel.registers;
@@ -170,25 +155,8 @@ TEST_P(NvrtcArch, ARegisterLimitForcesSpills) {
   }
 }
 
-// Text with instructions that sm_90 has under its own name only is compiled for that name; other text is not.
-TEST(NvrtcSpecial, InstructionsOfOneArchitectureAreFound) {
-  const auto nvrtc = Nvrtc::get();
-  ASSERT_TRUE(nvrtc) << nvrtc.error().message;
-  const auto compiles = [&](const std::string& instruction) {
-    const std::string source =
-        "extern \"C\" __global__ void kernel() {\n#ifndef __CUDA_ARCH_FEAT_SM90_ALL\n#error plain "
-        "sm_90\n#endif\n"
-        "  asm volatile(\"" +
-        instruction + "\" ::: \"memory\");\n}\n";
-    return (*nvrtc)->compile(source, "special.cu", "sm_90", {}).ok();
-  };
-  EXPECT_TRUE(compiles("wgmma.fence.sync.aligned;"));
-  EXPECT_TRUE(compiles("setmaxnreg.inc.sync.aligned.u32 240;"));
-  EXPECT_FALSE(compiles("bar.sync 0;"));
-}
-
 INSTANTIATE_TEST_SUITE_P(All, NvrtcArch,
                          ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"));
 
 }  // namespace
-}  // namespace rondo::runtime
+}  // namespace rondo::backend

@@ -84,7 +84,7 @@ TEST(ChooseDense, ALargeHeadFillsTheMachine) {
   const auto problem = problem_of({16, 1024, 1, 2048}, Storage::BF16, Pass::Forward);
   const Result<Choice> choice = choose(testing::library_cell("lstm"), problem, kProfile);
   ASSERT_TRUE(choice.ok());
-  const auto plan = build_choice(testing::library_cell("lstm"), problem, *choice);
+  const auto plan = build_choice(testing::library_cell("lstm"), problem, kProfile, *choice);
   ASSERT_TRUE(plan.ok());
   EXPECT_GE(schedule::grid_blocks(plan->launches.back(), 16, 1024), 128);
 }

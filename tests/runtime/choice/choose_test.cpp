@@ -14,6 +14,10 @@ namespace {
 
 using schedule::Pass;
 
+int alignment_of(const schedule::Problem& problem, const Choice& choice) {
+  return schedule::find_strategy(choice.strategy)->alignment(problem, choice.parameters);
+}
+
 class Choosing : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -108,18 +112,31 @@ TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
   options_.alignment = 4;
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
-  EXPECT_LE(alignment_of(problem_, choice.parameters), 4);
+  EXPECT_LE(alignment_of(problem_, choice), 4);
   for (const auto& [name, value] : expected)
     EXPECT_TRUE(name == "vector" || choice.parameters.at(name) == value) << name;
   EXPECT_TRUE(choice.cubin_key.empty()) << "the tuned code is not this variant's";
   EXPECT_NE(choice.note.find("aligned to 4 bytes"), std::string::npos) << choice.note;
 }
 
+TEST_F(Choosing, GpusThatNoStrategyServesAreRefused) {
+  profile_.name = "NVIDIA V100";
+  profile_.limits.compute_major = 7;
+  const Result<Choice> any = choose(cell_, problem_, profile_);
+  ASSERT_FALSE(any.ok());
+  EXPECT_EQ(any.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(any.error().message.find("stream: it needs asynchronous copies"), std::string::npos)
+      << any.error().message;
+  const Status one = check_candidate(cell_, problem_, profile_, "stream", parameters());
+  ASSERT_FALSE(one.ok());
+  EXPECT_NE(one.error().message.find("does not serve NVIDIA V100"), std::string::npos) << one.error().message;
+}
+
 TEST_F(Choosing, AlignmentHoldsForTheModelToo) {
   options_.database = nullptr;
   for (const int alignment : {2, 4, 8, 16}) {
     options_.alignment = alignment;
-    EXPECT_LE(alignment_of(problem_, chosen(problem_).parameters), alignment);
+    EXPECT_LE(alignment_of(problem_, chosen(problem_)), alignment);
   }
 }
 
@@ -233,8 +250,10 @@ TEST(PlanOfClippedCell, HasAnotherSource) {
   for (const step::Clip& clip :
        {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
     const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
-    keys.insert(
-        uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem), "12.4").value().key.hash());
+    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem),
+                                backend::preferred_backend(), "12.4")
+                    .value()
+                    .key.hash());
   }
   EXPECT_EQ(keys.size(), 4U);
 }

@@ -12,6 +12,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/cell_library.h"
+#include "tests/target/board.h"
 
 namespace rondo::testing {
 
@@ -42,8 +43,7 @@ inline schedule::Parameters stream_parameters(const step::Cell& cell, const sche
                                               std::int64_t vector = 8) {
   const schedule::Parameters wanted = {{"channels", 64}, {"per_thread", 1}, {"steps", 8},
                                        {"stages", 3},    {"unroll", 4},     {"vector", vector}};
-  const constraint::System space =
-      schedule::find_strategy("stream")->space(cell, problem, target::find_profile("h200").value());
+  const constraint::System space = schedule::find_strategy("stream")->space(cell, problem, target::board());
   schedule::Parameters result;
   for (std::size_t i = 0; i < space.domains().size(); ++i) {
     const std::string& name = space.names().variables[i].name;
@@ -55,7 +55,8 @@ inline schedule::Parameters stream_parameters(const step::Cell& cell, const sche
 
 inline schedule::KernelPlan stream_plan(const step::Cell& cell, const schedule::Problem& problem,
                                         std::int64_t vector = 8) {
-  return schedule::find_strategy("stream")->build(cell, problem, stream_parameters(cell, problem, vector));
+  return schedule::find_strategy("stream")->build(cell, problem, stream_parameters(cell, problem, vector),
+                                                  target::board());
 }
 
 // The launch walk of a plan.

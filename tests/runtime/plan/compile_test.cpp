@@ -10,6 +10,45 @@ namespace {
 
 using schedule::Pass;
 
+// Lowers to CUDA C++ and compiles to made-up code.
+class CountingBackend final : public backend::Backend {
+ public:
+  std::string name() const override { return name_; }
+  std::string title() const override { return "a test"; }
+  backend::Language language() const override { return backend::Language::CudaCxx; }
+  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
+    backend::Source source = backend::preferred_backend().lower(kernels);
+    source.features.insert(features_.begin(), features_.end());
+    return source;
+  }
+  const std::vector<std::string>& flags() const override { return flags_; }
+  Status available() const override { return success(); }
+  Result<std::string> version() const override { return version_; }
+  Result<std::string> path() const override { return std::string("/nowhere"); }
+  Result<std::vector<int>> targets() const override { return std::vector<int>{90}; }
+  Result<backend::Compiled> compile(const backend::Request& request) const override {
+    ++compilations_;
+    last_ = request;
+    if (missing_) return Error{ErrorKind::Missing, "no NVRTC", ""};
+    backend::Compiled code;
+    code.image.bytes = "cubin of " + request.text;
+    for (const std::string& kernel : kernels_) {
+      code.image.resources.emplace_back();
+      code.image.resources.back().name = kernel;
+      code.image.resources.back().registers = 40;
+    }
+    return code;
+  }
+
+  std::string name_ = "nvrtc", version_ = "13.0";
+  std::vector<std::string> flags_ = {"--std=c++17"};
+  kernel::FeatureSet features_;       // beside those of the kernels
+  std::vector<std::string> kernels_;  // that it reports
+  bool missing_ = false;
+  mutable int compilations_ = 0;
+  mutable backend::Request last_;
+};
+
 class Compiling : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -19,21 +58,7 @@ class Compiling : public ::testing::Test {
     std::filesystem::remove(path_);
     database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
     options_.database = database_.get();
-    compiler_.version = "13.0";
-    compiler_.compile = [this](const std::string& source, const std::string&,
-                               const std::vector<std::string>&) {
-      ++compilations_;
-      CompiledKernel code;
-      code.cubin = "cubin of " + source;
-      for (const schedule::Launch& launch : plan_.launches) {
-        KernelResources r;
-        r.name = launch.kernel.name;
-        r.registers = 40;
-        code.kernels.push_back(r);
-      }
-      return Result<CompiledKernel>(code);
-    };
-    options_.compiler = &compiler_;
+    options_.backend = &backend_;
   }
   void TearDown() override {
     database_.reset();
@@ -41,6 +66,8 @@ class Compiling : public ::testing::Test {
   }
   CompiledPlan compiled() {
     plan_ = testing::stream_plan(*cell_, problem_, vector_);
+    backend_.kernels_.clear();
+    for (const schedule::Launch& launch : plan_.launches) backend_.kernels_.push_back(launch.kernel.name);
     Result<CompiledPlan> result = compile_plan(cell_, problem_, plan_, options_);
     EXPECT_TRUE(result.ok()) << result.error().message;
     return result.ok() ? *result : CompiledPlan{};
@@ -52,9 +79,8 @@ class Compiling : public ::testing::Test {
   schedule::KernelPlan plan_;
   std::string path_;
   std::unique_ptr<db::Database> database_;
-  Compiler compiler_;
+  CountingBackend backend_;
   CompileOptions options_;
-  int compilations_ = 0;
 };
 
 TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
@@ -62,12 +88,12 @@ TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
   EXPECT_FALSE(first.from_cache);
   const CompiledPlan second = compiled();
   EXPECT_TRUE(second.from_cache);
-  EXPECT_EQ(compilations_, 1);
+  EXPECT_EQ(backend_.compilations_, 1);
   EXPECT_EQ(first.executable, second.executable);
   EXPECT_EQ(first.key, second.key);
 }
 
-// Source, flags, architecture and compiler version: a change of any one alone is another cubin under another
+// Source, flags, target, backend and its version: a change of any one alone is another cubin under another
 // key.
 TEST_F(Compiling, EveryFieldOfTheKeyCounts) {
   std::set<std::string> keys;
@@ -76,16 +102,20 @@ TEST_F(Compiling, EveryFieldOfTheKeyCounts) {
     EXPECT_FALSE(plan.from_cache) << what;
     EXPECT_TRUE(keys.insert(plan.key.hash()).second) << what << " is not in the key";
     EXPECT_TRUE(compiled().from_cache) << what << ", the second time";
-    EXPECT_EQ(compilations_, static_cast<int>(keys.size())) << what;
+    EXPECT_EQ(backend_.compilations_, static_cast<int>(keys.size())) << what;
   };
   expect_new("the first");
-  compiler_.version = "13.1";
+  backend_.version_ = "13.1";
   expect_new("compiler version");
+  backend_.name_ = "other";
+  expect_new("backend");
   problem_.arch = "sm_100";
   expect_new("architecture");
-  options_.flags.push_back("-lineinfo");
+  backend_.features_ = {kernel::Feature::WarpgroupMma};
+  expect_new("suffix of the target");
+  options_.flags = {"--std=c++17", "-lineinfo"};
   expect_new("flags");
-  std::swap(options_.flags.front(), options_.flags.back());
+  options_.flags = {"-lineinfo", "--std=c++17"};
   expect_new("order of flags");
   vector_ = 4;
   expect_new("source");
@@ -93,39 +123,60 @@ TEST_F(Compiling, EveryFieldOfTheKeyCounts) {
 
 // A key that names other than what was compiled would hand out a wrong cubin later.
 TEST_F(Compiling, TheKeyNamesWhatTheCompilerWasGiven) {
-  std::string source, arch;
-  std::vector<std::string> flags;
-  const auto inner = compiler_.compile;
-  compiler_.compile = [&](const auto& given_source, const auto& given_arch, const auto& given_flags) {
-    source = given_source;
-    arch = given_arch;
-    flags = given_flags;
-    return inner(given_source, given_arch, given_flags);
-  };
   options_.flags = {"--std=c++17", "-lineinfo"};
   const CompiledPlan plan = compiled();
-  EXPECT_EQ(flags, options_.flags);
-  EXPECT_EQ(plan.key, (db::CacheKey{source, "--std=c++17 -lineinfo", arch, compiler_.version}));
-  options_.flags = CompileOptions{}.flags;
+  const backend::Request& given = backend_.last_;
+  EXPECT_EQ(given.flags, *options_.flags);
+  EXPECT_EQ(given, plan.request);
+  EXPECT_EQ(plan.key, (db::CacheKey{given.text, "--std=c++17 -lineinfo", "sm_90", "nvrtc 13.0"}));
+  options_.flags.reset();
   EXPECT_EQ(compiled().key.flags, "--std=c++17");
 }
 
+// The architecture's own name is the kernels' matter: what a caller writes of it makes no other key.
+TEST_F(Compiling, TheSuffixOfAnArchitectureFollowsFromTheKernels) {
+  EXPECT_EQ(compiled().key.arch, "sm_90");
+  problem_.arch = "sm_90a";
+  const CompiledPlan plain = compiled();
+  EXPECT_EQ(plain.key.arch, "sm_90");
+  EXPECT_TRUE(plain.from_cache);
+  backend_.features_ = {kernel::Feature::SetMaxNReg};
+  EXPECT_EQ(compiled().key.arch, "sm_90a");
+}
+
 TEST_F(Compiling, ATunedCubinNeedsNoCompiler) {
-  const std::string key = compiled().key.hash();
-  Compiler none;
-  none.version = "99";
-  none.compile = [](const auto&, const auto&, const auto&) {
-    return Result<CompiledKernel>(Error{ErrorKind::Missing, "no NVRTC", ""});
-  };
-  options_.compiler = &none;
-  options_.cubin_key = key;
+  options_.cubin_key = compiled().key.hash();
+  backend_.version_ = "99";
+  backend_.missing_ = true;
   EXPECT_TRUE(compiled().from_cache);
-  // The key of other source is not believed.
+  // The key of other source is not believed, and neither is another backend's code.
+  backend_.name_ = "other";
+  EXPECT_FALSE(compile_plan(cell_, problem_, testing::stream_plan(*cell_, problem_), options_).ok());
+  backend_.name_ = "nvrtc";
   problem_.sizes.dim = 128;
-  plan_ = testing::stream_plan(*cell_, problem_);
-  const auto other = compile_plan(cell_, problem_, plan_, options_);
+  const auto other = compile_plan(cell_, problem_, testing::stream_plan(*cell_, problem_), options_);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().message, "no NVRTC");
+}
+
+// As versions before there were several backends recorded it.
+TEST_F(Compiling, ATunedCubinOfAVersionWithoutBackendsIsTaken) {
+  const CompiledPlan plan = compiled();
+  db::Cubin old;
+  old.key = plan.key;
+  old.key.compiler_version = "12.4";
+  old.image = "\x7f" "ELF of before there were executables";
+  const auto stored = database_->get_cubin(plan.key);
+  ASSERT_TRUE(stored.ok() && stored->has_value());
+  old.resources = (*stored)->resources;
+  ASSERT_TRUE(database_->put_cubin(old).ok());
+  options_.cubin_key = old.key.hash();
+  const CompiledPlan again = compiled();
+  EXPECT_TRUE(again.from_cache);
+  EXPECT_EQ(again.key.compiler_version, "12.4");
+  ASSERT_TRUE(again.has_code());
+  EXPECT_EQ(again.executable.images.front().bytes, old.image);
+  EXPECT_EQ(again.resources(), plan.resources());
 }
 
 TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
@@ -133,21 +184,22 @@ TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
   ASSERT_EQ(plan.resources().size(), plan.plan.launches.size());
   EXPECT_EQ(plan.resources()[0].shared_bytes, kernel::shared_bytes(plan.plan.launches[0].kernel))
       << "dynamic included";
+  EXPECT_EQ(plan.resources()[0].max_threads, plan.plan.launches[0].kernel.threads);
   EXPECT_EQ(plan.registers(), 40);
   EXPECT_FALSE(plan.spills());
 }
 
 TEST_F(Compiling, AKernelThatIsMissingIsADefect) {
   plan_ = testing::stream_plan(*cell_, problem_);
-  CompiledPlan plan = uncompiled_plan(cell_, problem_, plan_, "13.0").value();
-  const Status status = attach_code(plan, CompiledKernel{});
+  CompiledPlan plan = uncompiled_plan(cell_, problem_, plan_, backend_, "13.0").value();
+  const Status status = attach_code(plan, backend::Compiled{});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::Internal);
 }
 
 TEST_F(Compiling, SourceHoldsEveryKernel) {
-  const std::string source = emit_source(testing::stream_plan(*cell_, problem_));
-  for (const schedule::Launch& launch : testing::stream_plan(*cell_, problem_).launches)
+  const std::string source = compiled().request.text;
+  for (const schedule::Launch& launch : plan_.launches)
     EXPECT_NE(source.find(launch.kernel.name + "("), std::string::npos) << launch.kernel.name;
 }
 

@@ -37,8 +37,8 @@ struct Unit {
 class ShippedKernels : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto nvrtc = Nvrtc::get();
-    if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
+    const Status available = backend::preferred_backend().available();
+    if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
     for (const EmbeddedCell& file : embedded_cells()) cells_.push_back(testing::library_cell(file.name));
   }
 
@@ -58,12 +58,13 @@ class ShippedKernels : public ::testing::Test {
                              " on " + profile.key;
     const Result<Choice> choice = choose_with(cell, problem, profile, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;
-    Result<schedule::KernelPlan> built = build_choice(cell, problem, *choice);
+    Result<schedule::KernelPlan> built = build_choice(cell, problem, profile, *choice);
     ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
-    CompiledPlan plan =
-        uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built), "").value();
+    CompiledPlan plan = uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built),
+                                        backend::preferred_backend(), "")
+                            .value();
     ++chosen_;
-    const auto [unit, is_new] = places_.emplace(std::pair(problem.arch, plan.source), units_.size());
+    const auto [unit, is_new] = places_.emplace(std::pair(problem.arch, plan.request.text), units_.size());
     if (is_new)
       units_.push_back({std::move(plan), profile.limits, what + ", " + schedule::print(choice->parameters)});
   }
@@ -107,9 +108,7 @@ class ShippedKernels : public ::testing::Test {
   void compile_all() {
     CompilePool pool(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
                      std::chrono::minutes(2));
-    for (std::size_t i = 0; i < units_.size(); ++i)
-      pool.submit(
-          {i, units_[i].plan.source, "rondo_plan.cu", units_[i].plan.problem.arch, plan_compile_flags()});
+    for (std::size_t i = 0; i < units_.size(); ++i) pool.submit({i, units_[i].plan.request});
     std::size_t compiled = 0;
     while (auto outcome = pool.next(std::chrono::minutes(3))) {
       Unit& unit = units_[outcome->id];
@@ -120,13 +119,11 @@ class ShippedKernels : public ::testing::Test {
     EXPECT_EQ(compiled, units_.size());
   }
 
-  void check(Unit& unit, CompiledKernel code) const {
+  void check(Unit& unit, backend::Compiled code) const {
     SCOPED_TRACE(unit.what + " for " + unit.plan.problem.arch);
-    // Spilled registers live in local memory, and the cubin says how much of it each kernel has.
-    const auto resources = read_cubin(code.cubin);
-    ASSERT_TRUE(resources.ok()) << resources.error().message;
-    EXPECT_EQ(resources->size(), unit.plan.plan.launches.size());
-    for (const KernelResources& kernel : *resources) EXPECT_EQ(kernel.stack_bytes, 0) << kernel.name;
+    EXPECT_EQ(code.image.resources.size(), unit.plan.plan.launches.size());
+    for (const KernelResources& kernel : code.image.resources)
+      EXPECT_EQ(kernel.stack_bytes, 0) << kernel.name << ": spilled registers live in local memory";
     const Status attached = attach_code(unit.plan, std::move(code));
     ASSERT_TRUE(attached.ok()) << attached.error().message;
     EXPECT_EQ(unit.plan.spill_bytes(), 0) << "by the compiler's own report";

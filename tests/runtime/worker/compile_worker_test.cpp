@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "runtime/worker/compile_message.h"
+#include "runtime/worker/frame.h"
 #include "tests/runtime/kernels.h"
 
 namespace rondo::runtime {
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 CompileJob job(std::uint64_t id, std::string name, std::string source = "") {
-  return {id, std::move(source), std::move(name), "sm_90", {}};
+  return {id, {backend::preferred_backend().name(), std::move(source), std::move(name), {90, false}, {}}};
 }
 
 CompileJob kernel_job(std::uint64_t id) {
@@ -51,9 +52,10 @@ TEST(CompilePool, CompilesManySourcesInParallel) {
     ASSERT_EQ(outcomes.size(), 12);
     for (const auto& [id, outcome] : outcomes) {
       ASSERT_EQ(outcome.end, CompileEnd::Compiled) << outcome.result.error().message;
-      ASSERT_EQ(outcome.result->kernels.size(), 1);
-      EXPECT_EQ(outcome.result->kernels[0].name, "k" + std::to_string(id));
-      EXPECT_GT(outcome.result->kernels[0].registers, 0);
+      const auto& kernels = outcome.result->image.resources;
+      ASSERT_EQ(kernels.size(), 1);
+      EXPECT_EQ(kernels[0].name, "k" + std::to_string(id));
+      EXPECT_GT(kernels[0].registers, 0);
     }
   }
   EXPECT_TRUE(no_children_left());
@@ -63,10 +65,9 @@ TEST(CompilePool, GivesTheSameBytesAsThisProcess) {
   CompilePool pool(1, 60s);
   pool.submit(job(1, "four.cu", testing::kFourKernels));
   const auto outcome = pool.next(60s);
-  auto here = compile_with_nvrtc(job(1, "four.cu", testing::kFourKernels));
+  auto here = backend::compile(job(1, "four.cu", testing::kFourKernels).request);
   ASSERT_TRUE(outcome && outcome->result && here);
-  EXPECT_EQ(outcome->result->cubin, here->cubin);
-  EXPECT_EQ(outcome->result->kernels, here->kernels);
+  EXPECT_EQ(outcome->result->image, here->image);
 }
 
 TEST(CompilePool, ARejectionCarriesTheCompilersMessage) {
@@ -175,35 +176,76 @@ TEST(CompilePool, AProgramThatIsNoWorkerIsAnErrorForEachJob) {
   }
 }
 
-TEST(CompileMessage, OrdersAndResultsSurviveTheJourney) {
-  const CompileJob sent{7, "source", "name", "sm_90", {"-a", "--b=c d"}};
-  const auto order = decode_order(encode_order({sent, 123}));
-  ASSERT_TRUE(order);
-  EXPECT_EQ(order->limit_ms, 123);
-  EXPECT_EQ(order->job.id, 7);
-  EXPECT_EQ(order->job.source, "source");
-  EXPECT_EQ(order->job.flags, sent.flags);
-  const auto failed = decode_result(encode_result(Error{ErrorKind::Missing, "m", "h"}));
+backend::Compiled some_code() {
+  backend::Compiled code;
+  code.image = {"sm_90a",
+                executable::ImageKind::Cubin,
+                "nvrtc 13.0",
+                std::string("\x7f\0bytes", 7),
+                {{"one", 1, 2, 3, 4, 5, 6}, {"two", -1, 0, 0, 0, 0, 0}}};
+  code.log = "a log";
+  code.compile_ms = 12.5;
+  return code;
+}
+
+TEST(CompileMessage, RequestsAndAnswersSurviveTheJourney) {
+  const backend::Request sent{"nvrtc", "source", "name", {90, true}, {"-a", "--b=c d"}};
+  const auto request = decode_request(encode_request(sent));
+  ASSERT_TRUE(request);
+  EXPECT_EQ(*request, sent);
+  const auto call = decode_call(encode_call({123, "message"}));
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->limit_ms, 123);
+  EXPECT_EQ(call->message, "message");
+  const auto failed = decode_answer(encode_answer(Error{ErrorKind::Missing, "m", "h"}));
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->error().kind, ErrorKind::Missing);
+  EXPECT_EQ(failed->error().message, "m");
   EXPECT_EQ(failed->error().hint, "h");
+  const auto compiled = decode_answer(encode_answer(some_code()));
+  ASSERT_TRUE(compiled && *compiled);
+  EXPECT_EQ((*compiled)->image, some_code().image);
+  EXPECT_EQ((*compiled)->log, "a log");
+  EXPECT_EQ((*compiled)->compile_ms, 12.5);
 }
 
 TEST(CompileMessage, DamagedMessagesAreRefused) {
-  const std::string order = encode_order({{7, "source", "name", "sm_90", {"-a"}}, 123});
-  for (std::size_t size = 0; size < order.size(); ++size)
-    EXPECT_FALSE(decode_order(order.substr(0, size))) << size;
+  const std::string request = encode_request({"nvrtc", "source", "name", {90, false}, {"-a"}});
+  const std::string answer = encode_answer(some_code());
+  const std::string call = encode_call({123, request});
+  for (std::size_t size = 0; size < request.size(); ++size)
+    EXPECT_FALSE(decode_request(request.substr(0, size))) << size;
+  for (std::size_t size = 0; size < answer.size(); ++size)
+    EXPECT_FALSE(decode_answer(answer.substr(0, size))) << size;
+  for (std::size_t size = 0; size < call.size(); ++size)
+    EXPECT_FALSE(decode_call(call.substr(0, size))) << size;
   std::mt19937 random(3);
-  for (int round = 0; round < 2000; ++round) {
-    std::string bytes = order;
-    bytes[random() % bytes.size()] = static_cast<char>(random());
-    (void)decode_order(bytes);
-    (void)decode_result(bytes);
-  }
+  for (int round = 0; round < 2000; ++round)
+    for (const std::string& whole : {request, answer, call}) {
+      std::string bytes = whole;
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+      (void)decode_call(bytes);
+      (void)decode_request(bytes);
+      (void)decode_answer(bytes);
+    }
   bool broken = false;
   std::string stream = "\xff\xff\xff\xff rest";
   EXPECT_FALSE(take_frame(stream, broken));
   EXPECT_TRUE(broken);
+}
+
+TEST(Frame, PiecesAreKeptUntilTheFrameIsWhole) {
+  const std::string two = frame("first") + frame("");
+  std::string stream;
+  std::vector<std::string> messages;
+  bool broken = false;
+  for (const char byte : two) {
+    stream += byte;
+    while (auto message = take_frame(stream, broken)) messages.push_back(*message);
+  }
+  EXPECT_FALSE(broken);
+  EXPECT_EQ(messages, (std::vector<std::string>{"first", ""}));
+  EXPECT_TRUE(stream.empty());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "compiler/support/index.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/step/random_cell.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 namespace {
@@ -149,7 +150,7 @@ TEST(FoldParameters, AComplementIsPartOfItsProduct) {
   for (const bool fewer : {false, true}) {
     Parameters parameters = stream_in_cluster_of_two(64, false);
     parameters["shorten"] = fewer ? 2 : 0;
-    const KernelPlan plan = Stream().build(cell, problem, parameters);
+    const KernelPlan plan = Stream().build(cell, problem, parameters, target::board());
     const std::string text = backend::cuda::emit({&plan.launches.front().kernel});
     EXPECT_EQ(text.find("fmaf(-f") != std::string::npos, fewer);
     EXPECT_EQ(text.find("1.0f - f") == std::string::npos, fewer);

@@ -8,6 +8,7 @@
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 namespace {
@@ -112,7 +113,7 @@ void TimeGemm::check_products(const TimeOperand& vector) {
   const step::Sizes& s = problem_.sizes;
   const std::vector<TimeProduct> all = products(vector);
   const GemmParameters parameters =
-      GetParam().product.value_or(gemm_parameters(problem_, GemmUse::TimeProduct, 4));
+      GetParam().product.value_or(gemm_parameters(problem_, target::board(), GemmUse::TimeProduct, 4));
   const SimulatedRun result = run({time_product(cell_, problem_, all, {kScratchRows}, parameters)}, 0);
   const TensorRef out{Role::InputGradient, kG};
   ASSERT_EQ(result.written.count(out), 1u);
@@ -138,7 +139,7 @@ void TimeGemm::check_products(const TimeOperand& vector) {
 void TimeGemm::check_gradients(int splits) {
   const step::Sizes& s = problem_.sizes;
   GemmParameters parameters =
-      GetParam().gradient.value_or(gemm_parameters(problem_, GemmUse::MatrixGradient, 2));
+      GetParam().gradient.value_or(gemm_parameters(problem_, target::board(), GemmUse::MatrixGradient, 2));
   parameters.splits = splits;
   const std::int64_t workspace = matrix_gradient_workspace(cell_, problem_, terms(), parameters);
   EXPECT_EQ(workspace, splits == 1 ? 0 : splits * s.heads * 6 * s.dim * s.dim);
@@ -198,11 +199,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(TimeGemmParameters, WrongOnesAreRefused) {
   Problem problem;
   problem.sizes = {.batch = 1, .time = 8, .heads = 1, .dim = 40};
-  GemmParameters wide = gemm_parameters(problem, GemmUse::TimeProduct, 4);
+  GemmParameters wide = gemm_parameters(problem, target::board(), GemmUse::TimeProduct, 4);
   wide.vector = 16;
   EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, wide),
                std::logic_error);
-  GemmParameters uneven = gemm_parameters(problem, GemmUse::TimeProduct, 4);
+  GemmParameters uneven = gemm_parameters(problem, target::board(), GemmUse::TimeProduct, 4);
   uneven.tile_n = 72;
   EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, uneven),
                std::logic_error);
@@ -216,8 +217,10 @@ TEST(TimeGemmParameters, WarpgroupsMultiplyLargeHeads) {
     problem.arch = arch;
     problem.storage = storage;
     problem.sizes = {.batch = 16, .time = 1024, .heads = 1, .dim = dim};
-    const GemmParameters product = gemm_parameters(problem, GemmUse::TimeProduct, 4, vector);
-    const GemmParameters gradient = gemm_parameters(problem, GemmUse::MatrixGradient, 4, vector);
+    const GemmParameters product =
+        gemm_parameters(problem, target::board(arch), GemmUse::TimeProduct, 4, vector);
+    const GemmParameters gradient =
+        gemm_parameters(problem, target::board(arch), GemmUse::MatrixGradient, 4, vector);
     EXPECT_EQ(product.warpgroups, gradient.warpgroups);
     return product.warpgroups;
   };
@@ -250,9 +253,9 @@ TEST(TimeGemmParameters, WarpgroupsNeedWhatTheyNeed) {
 TEST(TimeGemmParameters, PartsFillTheGpuOnlyWhereTilesAreFew) {
   Problem problem;
   problem.sizes = {.batch = 16, .time = 1024, .heads = 12, .dim = 64};
-  EXPECT_GT(gemm_parameters(problem, GemmUse::MatrixGradient, 4).splits, 8);
+  EXPECT_GT(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).splits, 8);
   problem.sizes = {.batch = 1, .time = 16, .heads = 12, .dim = 64};
-  EXPECT_EQ(gemm_parameters(problem, GemmUse::MatrixGradient, 4).splits, 1);
+  EXPECT_EQ(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).splits, 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/stream/damage.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 namespace {
@@ -95,9 +96,11 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
                            {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
                            {"segments", 4}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
                            {"behind", 0},   {"grid", 0}};
-  const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
+  const KernelPlan alone =
+      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
   parameters["cluster"] = 4;
-  const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
+  const KernelPlan shared =
+      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);
   EXPECT_EQ(grid_blocks(shared.launches[0], 3, 40), 4 * grid_blocks(alone.launches[0], 3, 40));

@@ -12,6 +12,7 @@
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/damage.h"
+#include "tests/target/board.h"
 
 namespace rondo::schedule {
 
@@ -30,7 +31,8 @@ inline AffineLaunch affine_launch(const Parameters& parameters) {
   problem.sizes = {1, kTime, 1, kDim};
   problem.storage = kernel::Storage::F32;
   problem.math = kernel::Math::Accurate;
-  const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, parameters);
+  const KernelPlan plan =
+      find_strategy("stream")->build(cell_named("affine"), problem, parameters, target::board());
   return {plan.launches.back(), plan.exchange.at(1, kTime)};
 }
 

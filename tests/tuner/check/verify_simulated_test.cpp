@@ -109,7 +109,7 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
     const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
     const Verifier::CaseData& run = verifier.cases()[0];
     schedule::TensorValues given;
-    const schedule::KernelPlan plan = strategy.build(cell, problem, point);
+    const schedule::KernelPlan plan = strategy.build(cell, problem, point, target::board());
     const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
     for (const executable::Tensor& tensor : launcher.tensors())
       if (const auto* values =

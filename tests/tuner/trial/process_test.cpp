@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "compiler/schedule/strategies.h"
@@ -37,8 +37,8 @@ TrialPlan plan(std::size_t candidate, const std::string& what) {
 }
 
 TrialSetup setup_of(std::uint64_t seed = 1) {
-  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward), 1 << 20,
-          seed};
+  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward),
+          target::board("h100"), seed};
 }
 
 bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
@@ -267,18 +267,74 @@ TEST(TrialMessage, CellsArriveWhole) {
       setup.cell = step::clipped(rondo::testing::library_cell(embedded.name), clip).value();
       setup.problem.save_products = clip.any();
       setup.problem.constants["k"] = -std::numeric_limits<double>::infinity();
-      const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(setup_to_message(setup));
-      const TrialSetup got = setup_from_message(nlohmann::json::from_cbor(bytes));
+      ByteWriter writer;
+      write_setup(writer, setup);
+      ByteReader reader(writer.bytes());
+      const TrialSetup got = read_setup(reader);
+      ASSERT_TRUE(reader.done());
       EXPECT_EQ(step::canonical_text(got.cell), step::canonical_text(setup.cell));
       EXPECT_EQ(step::print(got.cell), step::print(setup.cell));
       EXPECT_EQ(got.cell.clip.forward, clip.forward);
       EXPECT_EQ(got.problem.constants, setup.problem.constants);
       EXPECT_EQ(got.problem.sizes.dim, setup.problem.sizes.dim);
       EXPECT_EQ(got.problem.arch, setup.problem.arch);
+      EXPECT_EQ(target::to_json(got.profile), target::to_json(setup.profile));
       EXPECT_EQ(got.problem.save_products, setup.problem.save_products);
       for (const schedule::Strategy* strategy : schedule::strategies())
         EXPECT_EQ(strategy->legal(got.cell, got.problem).legal,
                   strategy->legal(setup.cell, setup.problem).legal);
+    }
+}
+
+TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
+  using What = TrialRequest::What;
+  const std::string code("\x7f\0code", 6);
+  TrialRequest sent{
+      What::Round, {}, {{7, "stream", {{"steps", 8}, {"vector", -1}}, code}, {8, "p", {}, {}}}, 3, 0.25, 9};
+  const auto got = decode_request(encode_request(sent));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->what, What::Round);
+  ASSERT_EQ(got->plans.size(), 2U);
+  EXPECT_EQ(got->plans[0].candidate, 7U);
+  EXPECT_EQ(got->plans[0].strategy, "stream");
+  EXPECT_EQ(got->plans[0].parameters, sent.plans[0].parameters);
+  EXPECT_EQ(got->plans[0].cubin, code);
+  EXPECT_FALSE(got->plans[1].cubin.has_value());
+  EXPECT_EQ(got->samples, 3);
+  EXPECT_EQ(got->sample_s, 0.25);
+  EXPECT_EQ(got->candidate, 9U);
+  const auto times = decode_reply(encode_reply({true, std::vector<double>{1e-300, 2}}));
+  ASSERT_TRUE(times && times->values);
+  EXPECT_TRUE(times->alive);
+  EXPECT_EQ(*times->values, (std::vector<double>{1e-300, 2}));
+  const auto error = decode_reply(encode_reply({false, Error{ErrorKind::Wrong, "m", "h"}}));
+  ASSERT_TRUE(error && !error->values);
+  EXPECT_FALSE(error->alive);
+  EXPECT_EQ(error->values.error().kind, ErrorKind::Wrong);
+  EXPECT_EQ(error->values.error().hint, "h");
+}
+
+TEST(TrialMessage, DamagedMessagesAreRefused) {
+  using What = TrialRequest::What;
+  const std::string set_up = encode_request({What::SetUp, setup_of(), {}, 0, 0, 0});
+  const std::string run =
+      encode_request({What::Run, {}, {{7, "stream", {{"steps", 8}}, "code"}}, 3, 0.25, 0});
+  const std::string reply = encode_reply({true, std::vector<double>{1, 2}});
+  ASSERT_TRUE(decode_request(set_up) && decode_request(run) && decode_reply(reply));
+  for (const std::string& whole : {set_up, run})
+    for (std::size_t size = 0; size < whole.size(); ++size)
+      EXPECT_FALSE(decode_request(std::string_view(whole).substr(0, size))) << size;
+  for (std::size_t size = 0; size < reply.size(); ++size)
+    EXPECT_FALSE(decode_reply(std::string_view(reply).substr(0, size))) << size;
+  EXPECT_FALSE(decode_request(encode_request({What::Run, {}, {}, 3, 0.25, 0}))) << "a run of nothing";
+  EXPECT_FALSE(decode_request(encode_request({What::SetUp, {}, {}, 0, 0, 0}))) << "a set-up of nothing";
+  std::mt19937 random(5);
+  for (int round = 0; round < 1000; ++round)
+    for (const std::string& whole : {set_up, run, reply}) {
+      std::string bytes = whole;
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+      (void)decode_request(bytes);
+      (void)decode_reply(bytes);
     }
 }
 

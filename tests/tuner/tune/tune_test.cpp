@@ -150,7 +150,7 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   options.workers = 2;
   options.database = database_.get();
   const Result<TuneResult> result = tune(cell_, problem_, profile_, nullptr, options);
-  if (!runtime::Nvrtc::get().ok()) {
+  if (!backend::preferred_backend().available().ok()) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().kind, ErrorKind::Missing);
     return;
@@ -175,7 +175,7 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
 }
 
 TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
-  if (!runtime::Nvrtc::get().ok())
+  if (!backend::preferred_backend().available().ok())
     return;  // tune() ends before it looks at the flag; see TunesByModelWithoutAGpu
   const std::atomic<bool> cancel{true};
   TuneOptions options;
@@ -266,9 +266,9 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
         const step::Cell cell = rondo::testing::library_cell(embedded.name);
         schedule::Problem problem = rondo::testing::problem_of(pass);
         problem.save_products = save_products;
-        const auto choice = runtime::choose(cell, problem, target::find_profile("h200").value());
+        const auto choice = runtime::choose(cell, problem, target::board());
         if (!choice) continue;
-        const auto plan = runtime::build_choice(cell, problem, *choice).value();
+        const auto plan = runtime::build_choice(cell, problem, target::board(), *choice).value();
         const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
         const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
         for (const executable::Tensor& tensor : launcher.tensors()) {
@@ -319,12 +319,10 @@ TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
 }
 
 TEST(Calibrate, ProbesCompile) {
-  const auto nvrtc = runtime::Nvrtc::get();
-  if (!nvrtc.ok()) return;  // calibrating needs a GPU and NVRTC; nothing to check without
-  for (const char* arch : {"sm_80", "sm_90"}) {
-    const auto code = (*nvrtc)->compile(calibration_source(), "calibrate.cu", arch);
+  for (const int capability : {80, 90}) {
+    const auto code = backend::compile(calibration_request(capability));
     ASSERT_TRUE(code.ok()) << code.error().message;
-    EXPECT_EQ(code->kernels.size(), 7u);
+    EXPECT_EQ(code->image.resources.size(), 7u);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/worker/worker_end.h"
+#include "runtime/worker/serve.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,12 +9,12 @@
 #include <cerrno>
 #include <csignal>
 
-#include "runtime/worker/compile_message.h"
-#include "runtime/worker/compile_process.h"
-#include "runtime/worker/worker_call.h"
+#include "runtime/worker/frame.h"
 
 namespace rondo::runtime {
+namespace {
 
+// Closes what the parent left open, and leaves Ctrl-C to it.
 void prepare_worker() {
   // Whatever the parent left open without close-on-exec (databases, devices) is none of the worker's
   // business.
@@ -35,6 +35,7 @@ bool send_to_parent(std::string_view bytes) {
   return true;
 }
 
+// The next frame; nothing when the parent closed or the stream is broken.
 std::optional<std::string> receive_from_parent(std::string& stream) {
   bool broken = false;
   while (!broken) {
@@ -48,6 +49,7 @@ std::optional<std::string> receive_from_parent(std::string& stream) {
   return std::nullopt;
 }
 
+// 0: off.
 void set_worker_alarm(std::uint64_t milliseconds) {
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(milliseconds / 1000);
@@ -55,7 +57,7 @@ void set_worker_alarm(std::uint64_t milliseconds) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-int serve_calls(std::string_view greeting, const std::function<std::string(std::string_view)>& answer) {
+int serve(std::string_view greeting, const AnswerFunction& answer) {
   prepare_worker();
   if (!send_to_parent(frame(greeting))) return 1;
   std::string stream;
@@ -63,11 +65,23 @@ int serve_calls(std::string_view greeting, const std::function<std::string(std::
     const auto call = decode_call(*message);
     if (!call) return 1;
     set_worker_alarm(call->limit_ms);
-    const std::string reply = answer(call->message);
+    const std::optional<std::string> reply = answer(call->message);
     set_worker_alarm(0);
-    if (!send_to_parent(frame(reply))) return 0;
+    if (!reply) return 1;
+    if (!send_to_parent(frame(*reply))) return 0;
   }
   return 0;
+}
+
+}  // namespace
+
+std::optional<int> maybe_serve(int argc, char** argv, const WorkerKind& kind, const AnswerFunction& answer) {
+  if (argc < 2 || kind.argument != argv[1]) return std::nullopt;
+  return serve(kind.greeting, answer);
+}
+
+bool started_as_worker(int argc, char** argv) {
+  return argc >= 2 && std::string_view(argv[1]).starts_with(kWorkerPrefix);
 }
 
 }  // namespace rondo::runtime

@@ -1,4 +1,4 @@
-#include "runtime/worker/compile_process.h"
+#include "runtime/worker/process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

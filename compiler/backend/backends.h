@@ -1,0 +1,26 @@
+// All backends.
+#pragma once
+
+#include <vector>
+
+#include "compiler/backend/interface/backend.h"
+
+namespace rondo::backend {
+
+// In order of preference.
+const std::vector<const Backend*>& backends();
+const Backend* find_backend(const std::string& name);  // null for an unknown name
+
+// What plans are compiled with unless a caller asks for another: the first that is available; the first of
+// all where none is, and its compile() says what is missing. Loads no compiler while there is one backend
+// only.
+const Backend& preferred_backend();
+
+// The first that compiles text of this language. Every language has one.
+const Backend& backend_for(Language language);
+
+// Compiles with the backend that the request names. Errors: Input (an unknown one), and those of
+// Backend::compile.
+Result<Compiled> compile(const Request& request);
+
+}  // namespace rondo::backend

@@ -1,0 +1,72 @@
+// A backend turns KernelIR into code for a GPU in two steps: `lower` writes a text in this process, `compile`
+// makes an image of the text, in this process or in another one that knows nothing of kernels. To add one: a
+// class here below, and a line in compiler/backend/backends.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/executable/executable.h"
+#include "compiler/kernel/ir/ir.h"
+#include "compiler/kernel/passes/features.h"
+#include "compiler/support/result.h"
+#include "compiler/target/target.h"
+
+namespace rondo::backend {
+
+// One translation unit, in the language that the backend compiles.
+struct Source {
+  std::string text;
+  kernel::FeatureSet features;  // of all its kernels
+};
+
+// What the code of a source is made for: the compute capability, and the architecture's own name where
+// features need it. Kernels do without such features on architectures before sm_90.
+target::Target target_for(int capability, const kernel::FeatureSet& features);
+
+// One compilation. Backend, text, target and flags decide, with the compiler's version, the code down to the
+// byte; `name` is only how messages call the text.
+struct Request {
+  std::string backend;  // Backend::name()
+  std::string text;
+  std::string name;
+  target::Target target;
+  std::vector<std::string> flags;  // beyond the target
+  bool operator==(const Request&) const = default;
+};
+
+struct Compiled {
+  executable::Image image;  // max_threads of its resources is 0: kernels know it (Kernel::threads)
+  std::string log;          // of the compiler
+  double compile_ms = 0;    // wall time
+};
+
+enum class Language { CudaCxx };
+
+// Immutable, and lives as long as the process; its members may run in several threads at once.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;   // "nvrtc": in keys and records, so it never changes
+  virtual std::string title() const = 0;  // "NVRTC": in messages
+  virtual Language language() const = 0;  // that Source::text is written in
+  virtual Source lower(const std::vector<const kernel::Kernel*>& kernels) const = 0;
+  // Options for plans, unless a caller asks for others.
+  virtual const std::vector<std::string>& flags() const = 0;
+
+  // The members below load the compiler at their first call. Errors of all of them: Missing (it is not
+  // installed), Unsupported (too old).
+  virtual Status available() const = 0;
+  virtual Result<std::string> version() const = 0;       // "13.0"
+  virtual Result<std::string> path() const = 0;          // the file in use
+  virtual Result<std::vector<int>> targets() const = 0;  // compute capabilities, ascending
+  // Also: Input (no architecture), Unsupported (a target that it does not know), Compile (with the source
+  // around the first error and the whole log).
+  virtual Result<Compiled> compile(const Request& request) const = 0;
+};
+
+// The request for kernels as a backend lowers them, with the backend's own flags.
+Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
+                    std::string name);
+
+}  // namespace rondo::backend

@@ -1,0 +1,60 @@
+#include "compiler/backend/nvrtc/nvrtc_backend.h"
+
+#include "compiler/backend/cuda/emit.h"
+#include "compiler/backend/nvrtc/nvrtc.h"
+
+namespace rondo::backend {
+namespace {
+
+class NvrtcBackend final : public Backend {
+ public:
+  std::string name() const override { return kNvrtc; }
+  std::string title() const override { return "NVRTC"; }
+  Language language() const override { return Language::CudaCxx; }
+
+  Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
+    Source source{cuda::emit(kernels), {}};
+    for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
+    return source;
+  }
+
+  // The text needs no headers and no relaxed arithmetic: what may be approximate says so.
+  const std::vector<std::string>& flags() const override {
+    static const std::vector<std::string> flags = {"--std=c++17"};
+    return flags;
+  }
+
+  Status available() const override {
+    const auto nvrtc = Nvrtc::get();
+    return nvrtc ? success() : Status(nvrtc.error());
+  }
+  Result<std::string> version() const override {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) return nvrtc.error();
+    return (*nvrtc)->version().text();
+  }
+  Result<std::string> path() const override {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) return nvrtc.error();
+    return (*nvrtc)->path();
+  }
+  Result<std::vector<int>> targets() const override {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) return nvrtc.error();
+    return (*nvrtc)->supported_archs();
+  }
+  Result<Compiled> compile(const Request& request) const override {
+    const auto nvrtc = Nvrtc::get();
+    if (!nvrtc) return nvrtc.error();
+    return (*nvrtc)->compile(request.text, request.name, request.target.name(), request.flags);
+  }
+};
+
+}  // namespace
+
+const Backend& nvrtc_backend() {
+  static const NvrtcBackend backend;
+  return backend;
+}
+
+}  // namespace rondo::backend

@@ -1,0 +1,86 @@
+// Files appear whole or not at all.
+#include "compiler/support/text_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+namespace rondo {
+namespace {
+
+class TextFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("text_file-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::ptrdiff_t files() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(TextFile, IsReadAsItWasWritten) {
+  const std::string text("a\0b\n", 4);
+  ASSERT_TRUE(write_text_file(path("f"), text).ok());
+  EXPECT_EQ(read_text_file(path("f")).value(), text);
+  ASSERT_TRUE(write_text_file(path("f"), "shorter").ok());
+  EXPECT_EQ(read_text_file(path("f")).value(), "shorter");
+  EXPECT_EQ(files(), 1) << "no temporary file is left";
+}
+
+TEST_F(TextFile, ErrorsNameTheFile) {
+  const auto none = read_text_file(path("none"));
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().kind, ErrorKind::Missing);
+  const Status nowhere = write_text_file(path("no/such/folder"), "text");
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_EQ(nowhere.error().kind, ErrorKind::Input);
+  EXPECT_NE(nowhere.error().message.find("no/such/folder'"), std::string::npos) << nowhere.error().message;
+}
+
+TEST_F(TextFile, WhatIsNotCommittedLeavesTheOldFile) {
+  ASSERT_TRUE(write_text_file(path("f"), "old").ok());
+  {
+    const auto staged = StagedFile::write(path("f"), "new");
+    ASSERT_TRUE(staged.ok());
+    EXPECT_EQ(read_text_file(path("f")).value(), "old");
+    EXPECT_EQ(files(), 2);
+  }
+  EXPECT_EQ(files(), 1);
+  EXPECT_EQ(read_text_file(path("f")).value(), "old");
+  auto staged = StagedFile::write(path("f"), "new");
+  ASSERT_TRUE(staged.ok());
+  StagedFile moved = std::move(staged).value();
+  ASSERT_TRUE(moved.commit().ok());
+  EXPECT_EQ(read_text_file(path("f")).value(), "new");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(TextFile, AFolderInTheWayIsAnError) {
+  std::filesystem::create_directories(folder_ / "d" / "inside");
+  EXPECT_FALSE(write_text_file(path("d"), "text").ok());
+  EXPECT_EQ(files(), 1) << "the temporary file is gone";
+}
+
+TEST_F(TextFile, PipesAreWrittenInPlace) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_TRUE(write_in_place("/dev/fd/" + std::to_string(ends[1]), "by name ").ok());
+  ASSERT_TRUE(write_to_descriptor(ends[1], "a pipe", "by number").ok());
+  ::close(ends[1]);
+  std::array<char, 64> got{};
+  EXPECT_EQ(std::string(got.data(), static_cast<std::size_t>(::read(ends[0], got.data(), got.size()))),
+            "by name by number");
+  ::close(ends[0]);
+  EXPECT_FALSE(write_in_place(path("not there"), "text").ok());
+}
+
+}  // namespace
+}  // namespace rondo
