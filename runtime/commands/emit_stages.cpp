@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <utility>
 
 #include "compiler/kernel/ir/print.h"
@@ -25,9 +26,16 @@ constexpr std::array<std::pair<const char*, Stage>, 6> kStages = {{{"ast", Stage
                                                                    {"kernel", Stage::Kernel},
                                                                    {"cuda", Stage::Cuda}}};
 
-bool grants(const Candidate& candidate, const Wish& wish) {
-  if (!wish.strategy.empty() && candidate.strategy != wish.strategy) return false;
-  for (const auto& [name, value] : wish.parameters) {
+// The parameters of the wish by strategy, under the names of this version.
+std::map<std::string, Parameters> wanted_parameters(const Wish& wish) {
+  std::map<std::string, Parameters> wanted;
+  for (const schedule::Strategy* strategy : schedule::strategies())
+    wanted[strategy->name()] = strategy->current(wish.parameters);
+  return wanted;
+}
+
+bool grants(const Candidate& candidate, const Parameters& wanted) {
+  for (const auto& [name, value] : wanted) {
     const auto found = candidate.parameters.find(name);
     if (found == candidate.parameters.end() || found->second != value) return false;
   }
@@ -37,13 +45,14 @@ bool grants(const Candidate& candidate, const Wish& wish) {
 // Why no candidate grants the wish: the best one, bent to it, breaks some rule.
 Error not_granted(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                   const Wish& wish, const Candidate& best) {
-  Parameters parameters = best.parameters;
-  for (const auto& [name, value] : wish.parameters) parameters[name] = value;
   const std::string strategy = wish.strategy.empty() ? best.strategy : wish.strategy;
+  const Parameters wanted = wanted_parameters(wish).at(strategy);
+  Parameters parameters = wanted;
+  parameters.insert(best.parameters.begin(), best.parameters.end());
   const Status status = check_candidate(cell, problem, profile, strategy, parameters);
   if (!status) return status.error();
-  return {ErrorKind::Input,
-          fmt::format("no configuration of {} has {}", strategy, schedule::print(wish.parameters)), ""};
+  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted)),
+          ""};
 }
 
 Result<std::string> jacobian_text(const step::Cell& cell) {
@@ -102,10 +111,11 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
   const Result<std::vector<Candidate>> candidates =
       ranked_candidates(cell, problem, profile, options.alignment, wish.strategy);
   if (!candidates) return candidates.error();
-  // What may spill only if nothing else is granted.
+  const std::map<std::string, Parameters> wanted = wanted_parameters(wish);
+  // A candidate that may spill is taken only if no other is granted.
   for (const bool tight : {false, true})
     for (const Candidate& candidate : *candidates)
-      if (candidate.estimate.tight == tight && grants(candidate, wish))
+      if (candidate.estimate.tight == tight && grants(candidate, wanted.at(candidate.strategy)))
         return Choice{candidate.strategy,
                       candidate.parameters,
                       ChoiceOrigin::Model,

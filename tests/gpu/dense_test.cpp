@@ -24,8 +24,8 @@ bool has_form(const runtime::Candidate& candidate, Form form) {
   const schedule::Parameters& parameters = candidate.parameters;
   const auto blocks = parameters.find("blocks");
   if (blocks == parameters.end()) return false;
-  if (form == Form::Grid) return parameters.at("grid") == 1;
-  return parameters.at("grid") == 0 && (blocks->second > 1) == (form == Form::Cluster);
+  if (form == Form::Grid) return parameters.at("exchange") == 1;
+  return parameters.at("exchange") == 0 && (blocks->second > 1) == (form == Form::Cluster);
 }
 
 class DenseCell : public rondo::testing::GpuTest,
@@ -43,7 +43,7 @@ class DenseCell : public rondo::testing::GpuTest,
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
       if (!has_form(candidate, std::get<3>(GetParam()))) continue;
-      if (splits > 1 && candidate.parameters.at("splits") < splits) continue;
+      if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, candidate)) continue;
       return load(cell, p, candidate.strategy, candidate.parameters);

@@ -50,7 +50,7 @@ void GemmTile::check() const {
   };
   require(p_.tile_m % (p_.warps_m * kMmaM) == 0 && p_.tile_n % (p_.warps_n * kMmaM) == 0,
           "a warp's part of the tile is a multiple of 16 x 16");
-  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
+  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.split_k >= 1, "tile_k, stages or split_k");
   require(problem_.sizes.dim % p_.vector == 0 && kMostBytes % (p_.vector * element_bytes()) == 0,
           "vector divides D and 16 bytes");
   for (const Tile& t : {tile(Side::A), tile(Side::B), tile(p_.tile_m, p_.tile_n)}) {

@@ -22,8 +22,8 @@ struct GemmParameters {
   int tile_k = 32;                 // of the sum, a stage: a multiple of 16
   int stages = 4;                  // in the ring
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
-  int vector = 8;  // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
-  int splits = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
+  int vector = 8;   // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
+  int split_k = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
   // Products by warpgroups (sm_90; gemm_tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
   // tile_n columns, tile_k 64, whole copies of 16 bytes, 3 stages or more.
   bool warpgroups = false;

@@ -6,10 +6,10 @@
 namespace rondo::schedule {
 
 std::vector<Form> Persistent::forms() const {
-  std::vector<Form> result = {{"one block", {{"grid", 0}, {"blocks", 1}}, 1}};
+  std::vector<Form> result = {{"one block", {{"exchange", 0}, {"blocks", 1}}, 1}};
   for (const int blocks : {2, 4, 8, 16})
-    result.push_back({fmt::format("cluster of {}", blocks), {{"grid", 0}, {"blocks", blocks}}, blocks});
-  result.push_back({"grid", {{"grid", 1}}, 1});
+    result.push_back({fmt::format("cluster of {}", blocks), {{"exchange", 0}, {"blocks", blocks}}, blocks});
+  result.push_back({"grid", {{"exchange", 1}}, 1});
   return result;
 }
 

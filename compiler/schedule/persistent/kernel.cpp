@@ -29,7 +29,7 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
       elements_(chip_elements(*this, problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
-  if (parameters.share > 1) builder_.set_cluster(parameters.share);
+  if (parameters.cluster_k_split > 1) builder_.set_cluster(parameters.cluster_k_split);
 }
 
 int PersistentKernel::stage(TensorRef ref, bool shifted) {
@@ -64,11 +64,11 @@ void PersistentKernel::place_threads() {
   const PersistentGeometry& g = geometry_;
   batch_ = signature_.batch();
   time_ = signature_.time();
-  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.loaders, "a stage of inputs has landed");
+  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.producer_warps, "a stage of inputs has landed");
   empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
   if (!written_.empty()) {
     filled_ = b.mbarrier("filled", 2, 32 * g.warps, "a stage of results is complete");
-    drained_ = b.mbarrier("drained", 2, 32 * g.p.writers, "it has been stored");
+    drained_ = b.mbarrier("drained", 2, 32 * g.p.store_warps, "it has been stored");
   }
   b.comment("this block's head, batch rows and units; this thread's unit and batch rows");
   rank_ = g.p.blocks == 1  ? b.constant(0)
@@ -153,14 +153,15 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < multiplying,
       [&] {
-        if (g.p.lend == 1) b.set_registers(PersistentGeometry::borrowed(g.multiplying()), true);
+        if (g.p.setmaxnreg == 1)
+          b.set_registers(PersistentGeometry::compute_registers(g.multiplying()), true);
         computing();
       },
       [&] {
-        if (g.p.lend == 1) b.set_registers(PersistentGeometry::kLent, false);
+        if (g.p.setmaxnreg == 1) b.set_registers(PersistentGeometry::kHelperRegisters, false);
         helper_roles();
       });
-  if (g.in_cluster() || g.p.share > 1) {
+  if (g.in_cluster() || g.p.cluster_k_split > 1) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
   }
@@ -191,9 +192,10 @@ void PersistentKernel::helper_roles() {
     b.if_(b.thread() < thread, role, rest);
   };
   until(
-      g.first_writer(), [&] { load_role(); },
+      g.first_store_thread(), [&] { load_role(); },
       [&] {
-        if (!written_.empty()) until(g.first_writer() + 32 * g.p.writers, [&] { write_role(); }, {});
+        if (!written_.empty())
+          until(g.first_store_thread() + 32 * g.p.store_warps, [&] { write_role(); }, {});
       });
 }
 
@@ -302,7 +304,7 @@ Launch PersistentKernel::finish() {
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
   launch.batch_tile = geometry_.batch;
-  launch.tiles_together = geometry_.in_grid() ? geometry_.p.together : 0;
+  launch.tiles_together = geometry_.in_grid() ? geometry_.p.batch_tiles_in_flight : 0;
   launch.kernel = builder_.finish();
   return launch;
 }

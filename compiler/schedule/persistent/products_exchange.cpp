@@ -118,7 +118,7 @@ void AllGatherProducts::meet(int level, Value count) {
 // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
 // tx-count).
 void AllGatherProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.splits == 1);
+  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.split_k == 1);
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.if_(b.thread() == 0, [&] { expect(level, count % 2); });

@@ -14,7 +14,8 @@ class Persistent final : public Strategy {
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;
-  Parameters completed(Parameters recorded) const override;
+  std::span<const RenamedParameter> renamed_parameters() const override;
+  Parameters added_parameters() const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem,

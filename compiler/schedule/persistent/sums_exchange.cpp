@@ -64,8 +64,8 @@ Value ReduceScatterProducts::multiplying_thread() const {
 }
 
 Value ReduceScatterProducts::row_share() const {
-  if (geometry_.p.share == 1) return kernel_.matrix_warp();
-  return kernel_.rank() % geometry_.p.share * geometry_.matrix_warps() + kernel_.matrix_warp();
+  if (geometry_.p.cluster_k_split == 1) return kernel_.matrix_warp();
+  return kernel_.rank() % geometry_.p.cluster_k_split * geometry_.matrix_warps() + kernel_.matrix_warp();
 }
 
 Value ReduceScatterProducts::block_of_rows(Value piece) const {
@@ -137,8 +137,8 @@ void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absen
       vector = vector * vectors + part / (4 / vectors);
       part = part % (4 / vectors) * vectors;
     }
-    const Value line =
-        (vector * g.p.batch_tiles + piece % g.p.batch_tiles) * g.senders() + kernel_.rank() / g.p.share;
+    const Value line = (vector * g.p.batch_tiles + piece % g.p.batch_tiles) * g.senders() +
+                       kernel_.rank() / g.p.cluster_k_split;
     const Value word = (line * g.units + unit) * 4 + part;
     const std::vector<Value> none(at(vectors), b.constant(kernel::kAbsent));
     b.store_flagged(ring_.at(kernel_, slot, word),

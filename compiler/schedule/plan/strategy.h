@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/constraint/system.h"
@@ -53,8 +55,19 @@ class Strategy {
                 const target::Profile& profile) const {
     return cost_model(cell, problem, profile)(parameters);
   }
-  // Parameters an earlier version recorded, with those added since at the values that change nothing.
-  virtual Parameters completed(Parameters recorded) const { return recorded; }
+  // The names that parameters had in earlier versions.
+  virtual std::span<const RenamedParameter> renamed_parameters() const { return {}; }
+  // Parameters added after the first version, with the values that change nothing.
+  virtual Parameters added_parameters() const { return {}; }
+  // Some parameters, as a user or a record names them, under the names of this version.
+  Parameters current(Parameters named) const { return renamed(std::move(named), renamed_parameters()); }
+  // All parameters that an earlier version recorded: under the names of this version, and with those that
+  // were added since.
+  Parameters completed(Parameters recorded) const {
+    Parameters result = current(std::move(recorded));
+    result.merge(added_parameters());
+    return result;
+  }
   // Legal cells and parameters of space() only.
   virtual KernelPlan build(const step::Cell& cell, const Problem& problem,
                            const Parameters& parameters) const = 0;

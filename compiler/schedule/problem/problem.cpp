@@ -1,7 +1,5 @@
 #include "compiler/schedule/problem/problem.h"
 
-#include <fmt/format.h>
-
 namespace rondo::schedule {
 
 const char* pass_name(Pass pass) {
@@ -23,13 +21,6 @@ std::string pass_key(const Problem& problem) {
 
 kernel::Math default_math(kernel::Storage storage) {
   return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
-}
-
-std::string print(const Parameters& parameters) {
-  std::string text;
-  for (const auto& [name, value] : parameters)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
 }
 
 }  // namespace rondo::schedule

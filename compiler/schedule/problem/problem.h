@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/kernel/ir/ir.h"
+#include "compiler/schedule/problem/parameters.h"
 #include "compiler/step/reference.h"
 #include "compiler/step/step_ir.h"
 
@@ -39,9 +40,5 @@ std::string pass_key(const Problem& problem);
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);
-
-// Values of a schedule's tuning parameters, by name.
-using Parameters = std::map<std::string, std::int64_t>;
-std::string print(const Parameters& parameters);  // "channels=96 steps=32 ..."
 
 }  // namespace rondo::schedule

@@ -40,7 +40,7 @@ CarryWarp::CarryWarp(StreamKernel& kernel, const StreamParameters& parameters, c
   befores_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                       fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
   followed_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
-  if (p.grid)
+  if (p.through_global())
     blocks_ = std::make_unique<GridMaps>(kernel, p, states());
   else
     blocks_ = std::make_unique<ClusterMaps>(kernel, p, states());
@@ -56,7 +56,7 @@ void CarryWarp::publish(Value round, const std::vector<FlatMap>& maps) {
 void CarryWarp::meet_published(Value round, bool waits) {
   auto& b = builder_;
   const auto meet = [&](int barrier) { b.named_barrier(barrier, parameters_.computing() + kLanes, waits); };
-  if (!parameters_.behind) return meet(kPublishedBarrier);
+  if (!parameters_.pipelined()) return meet(kPublishedBarrier);
   b.if_(
       round % 2 == 0, [&] { meet(kPublishedBarrier); }, [&] { meet(kPublishedBarrier + 1); });
 }
@@ -125,7 +125,7 @@ void CarryWarp::role(const CarryEnds& ends) {
 void CarryWarp::follow_rounds() {
   auto& b = builder_;
   const Value rounds = kernel_.rounds(), one = b.constant(1);
-  if (!parameters_.behind) {
+  if (!parameters_.pipelined()) {
     b.for_("round", b.constant(0), rounds, one, 1, [&](Value round) {
       send(round);
       store_maps_before(round);
@@ -181,7 +181,7 @@ std::vector<FlatMap> CarryWarp::compose(Value round) {
 
 void CarryWarp::follow_blocks(Value round) {
   auto& b = builder_;
-  for (int block = 0; block < parameters_.cluster; ++block) {
+  for (int block = 0; block < parameters_.time_split; ++block) {
     const std::vector<FlatMap> maps = blocks_->maps(round, lanes_, block);
     for (std::size_t c = 0; c < maps.size(); ++c) {
       for (std::size_t k = 0; k < before_[c].rows.size(); ++k)

@@ -7,8 +7,8 @@ namespace rondo::schedule {
 using kernel::Value;
 
 ClusterMaps::ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(parameters.behind)) {
-  const int blocks = parameters.cluster;
+    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(parameters.pipelined())) {
+  const int blocks = parameters.time_split;
   table_ = {{}, blocks, states, parameters.channels, {}};
   const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_, blocks,
                                         MapTable::entries(states) / 2, parameters.channels);

@@ -3,7 +3,7 @@
 //
 // Two slots are enough where a block reads a round's maps before it sends the next one's: who sends in round
 // n + 2 has all maps of round n + 1, so the others have read those of round n, which lie in the same slot.
-// With `behind` a block sends in round n + 2 when it has read round n (CarryWarp::follow_rounds), and four
+// With `pipelined` a block sends in round n + 2 when it has read round n (CarryWarp::follow_rounds), and four
 // are enough: who sends in round n + 4 has all maps of round n + 2, so the others have read those of round n.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace rondo::schedule {
 
 class ClusterMaps final : public BlockMaps {
  public:
-  static constexpr int slots(bool behind) { return behind ? 4 : 2; }
+  static constexpr int slots(bool pipelined) { return pipelined ? 4 : 2; }
 
   ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states);
 

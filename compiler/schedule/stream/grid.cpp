@@ -14,7 +14,7 @@ constexpr int kWords = 4;  // of a vector
 GridMaps::GridMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
     : kernel_(kernel), builder_(kernel.builder()) {
   table_ = {kernel.signature().writes({Role::Exchange, -1}).memory,
-            parameters.cluster,
+            parameters.time_split,
             states,
             parameters.channels,
             {}};

@@ -72,10 +72,10 @@ std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& probl
   return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind) {
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined) {
   const int states = static_cast<int>(cell.next.size());
   return std::int64_t{CarryWarp::kSlots} * 4 * states +
-         (grid ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
+         (grid ? 0 : ClusterMaps::slots(pipelined) * cluster * MapTable::bytes(states));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
@@ -84,25 +84,26 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
           problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0};
 }
 
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
+                      const SegmentShape& shape) {
   const int of_row = shape.gradients ? kTeamGradientRegisters : kTeamParamRegisters;
   const int channel = among_blocks
                           ? kTeamChannelRegisters + of_row * shape.params + MapTable::entries(shape.states)
                           : kChannelRegisters;
-  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
+  return kSegmentRegisters + per_thread * (channel + (pipelined ? 2 : 1) * shape.parts * unroll);
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
-  const int kept = segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape);
+  const int kept = segment_registers(p.among_blocks(), p.pipelined(), p.per_thread, p.unroll, shape);
   const int registers = round_up(kept + shape.function_registers(), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
-  return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
+  return std::clamp(blocks, 1, p.through_global() ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }
 
 bool registers_are_tight(const StreamParameters& p, const SegmentShape& shape) {
   const int available =
       kRegistersOfSm / (blocks_by_registers(p, shape) * round_up(p.threads(), kThreadsOfAllSchedulers));
-  return segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape) + kSlackRegisters >
+  return segment_registers(p.among_blocks(), p.pipelined(), p.per_thread, p.unroll, shape) + kSlackRegisters >
          available;
 }
 

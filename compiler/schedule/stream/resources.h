@@ -21,13 +21,13 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // parameters. What that costs.
 StepGraph stream_step(const step::Cell& cell, const Problem& problem);
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
-int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Shorten::Instructions
+int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Rewrite::Throughput
 
 // Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
 // channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
 // channel: what a block starts from, and in a cluster the maps of all blocks.
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind);
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
@@ -45,9 +45,10 @@ struct SegmentShape {
 };
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 
-// Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept
+// Registers of a thread of a walk in segments, alone or where blocks split time; with `pipelined` the kept
 // values are those of two stages.
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
+int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
+                      const SegmentShape& shape);
 // Registers of a lane of the warp that follows the carries, beside the words of all blocks' maps.
 inline constexpr int kFollowingRegisters = 48;
 

@@ -186,7 +186,7 @@ FlatMap SegmentedStep::composed_of(int channel) const {
 }
 
 void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {
-  const Kept& kept = behind() ? parts_before_ : parts_;
+  const Kept& kept = pipelined() ? parts_before_ : parts_;
   StreamBody::Results results;
   for (int c = 0; c < channels_; ++c) {
     std::vector<Value> carried;

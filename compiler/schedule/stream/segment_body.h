@@ -43,7 +43,7 @@ class SegmentedStep {
   MapColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   FlatMap composed_of(int channel) const;
   kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
-  bool behind() const { return body_.parameters_.behind; }
+  bool pipelined() const { return body_.parameters_.pipelined(); }
 
   StreamBody& body_;
   const StreamBody::LeafOf& leaf_;
@@ -52,7 +52,7 @@ class SegmentedStep {
   int channels_;                      // of a thread
   MapTable segment_maps_;             // where every thread follows them
   std::unique_ptr<CarryWarp> carry_;  // where blocks split time
-  Kept parts_, parts_before_;         // of this stage, and with `behind` of the stage before
+  Kept parts_, parts_before_;         // of this stage, and with `pipelined` of the stage before
   std::vector<kernel::Value>
       composed_;  // by at(): the composed map of the steps so far; column `states` is constant
   std::vector<kernel::Value> carried_;  // by row * channels + channel: carries before the current late step

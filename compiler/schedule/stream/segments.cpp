@@ -16,7 +16,7 @@ void StreamKernel::walk_segments(const SegmentBody& body) {
   const Value following = b.thread() >= b.named("kFollowing", parameters_.walking(),
                                                 "first thread of the warp that follows the carries");
   b.if_(following, body.follow, [&] {
-    only_computing_ = parameters_.loaders == 0;
+    only_computing_ = parameters_.producer_warps == 0;
     walk_rounds(body);
     only_computing_ = false;
   });
@@ -29,39 +29,39 @@ void StreamKernel::meet() {
 
 void StreamKernel::walk_rounds(const SegmentBody& body) {
   auto& b = builder_;
-  const bool apart = parameters_.loaders > 0;
+  const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
   const Value loader =
-      apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread")
+      apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread")
             : Value{};
   const auto if_loader = [&](const std::function<void()>& action) {
     apart ? b.if_(loader, action) : action();
   };
   b.comment("fill the ring");
   if_loader([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
-  const bool behind = parameters_.behind;
-  if (behind) body.declare_kept();
-  b.for_("block", b.constant(0), behind ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
+  const bool pipelined = parameters_.pipelined();
+  if (pipelined) body.declare_kept();
+  b.for_("block", b.constant(0), pipelined ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
     if_loader([&] { b.wait_copies(parameters_.stages - 2); });
     meet();
-    const Ahead ahead = in_pieces() ? stage_to_copy(block + (stages - 1)) : Ahead{};
-    if (in_pieces())
+    const Ahead ahead = interleaves_copies() ? stage_to_copy(block + (stages - 1)) : Ahead{};
+    if (interleaves_copies())
       copy_piece(ahead, b.constant(0), 2);
     else
       if_loader([&] { stage_ahead(block + (stages - 1)); });
-    if_all({computing(), behind ? block < blocks_ : Value{}}, [&] {
+    if_all({computing(), pipelined ? block < blocks_ : Value{}}, [&] {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
       if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
       body.publish(block);
     });
-    if (in_pieces()) {
+    if (interleaves_copies()) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);
     }
     if (!parameters_.among_blocks()) meet();
-    if_all({computing()}, [&] { behind ? resume_behind(block, body) : resume_here(block, body); });
+    if_all({computing()}, [&] { pipelined ? apply_previous(block, body) : resume_here(block, body); });
   });
 }
 
@@ -75,7 +75,7 @@ void StreamKernel::resume_here(Value block, const SegmentBody& body) {
 
 // While a round's maps travel, what is left of the round before is done, and what can be done early in the
 // next.
-void StreamKernel::resume_behind(Value block, const SegmentBody& body) {
+void StreamKernel::apply_previous(Value block, const SegmentBody& body) {
   auto& b = builder_;
   b.if_(block >= 1, [&] { resume_here(block - 1, body); });
   b.if_(block < blocks_, [&] { if_all({channel_exists()}, body.keep); });

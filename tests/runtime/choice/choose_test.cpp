@@ -132,10 +132,10 @@ TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
 
 TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
   const schedule::Parameters now = parameters();
-  EXPECT_EQ(now.at("cluster"), 1);
+  EXPECT_EQ(now.at("time_split"), 1);
   EXPECT_EQ(now.at("stream_stores"), 0);
   schedule::Parameters before = now;
-  before.erase("cluster");
+  before.erase("time_split");
   before.erase("stream_stores");
   store_best(problem_, before, 1);
   const Choice choice = chosen(problem_);
@@ -154,7 +154,7 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
         problem.sizes = {batch, time, 1, dim};
         const auto best = best_candidate(testing::library_cell(name), problem, profile_);
         EXPECT_TRUE(best.ok());
-        return best.ok() ? best->parameters.at("cluster") : 0;
+        return best.ok() ? best->parameters.at("time_split") : 0;
       };
       EXPECT_GE(cluster(1, 65536, 1024), 4) << name;
       for (const std::int64_t time : {4096, 16384, 65536}) EXPECT_EQ(cluster(8, time, 1536), 1) << name;
@@ -189,7 +189,7 @@ TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
   const auto ranked = ranked_candidates(cell, problem_, profile_);
   ASSERT_TRUE(ranked.ok());
   const auto clustered = std::find_if(ranked->begin(), ranked->end(), [](const Candidate& candidate) {
-    return candidate.parameters.at("cluster") > 1 && candidate.parameters.at("grid") == 0;
+    return candidate.parameters.at("time_split") > 1 && candidate.parameters.at("exchange") == 0;
   });
   ASSERT_NE(clustered, ranked->end());
   const schedule::Parameters& wanted = clustered->parameters;

@@ -6,17 +6,17 @@
 namespace rondo::schedule {
 namespace {
 
-struct Form {
+struct Team {
   std::string name;
-  int grid = 0, behind = 0;
+  int exchange = 0, pipeline_depth = 1;
 };
 
-class StreamCarry : public ::testing::TestWithParam<Form> {
+class StreamCarry : public ::testing::TestWithParam<Team> {
  protected:
   static AffineLaunch built() {
     Parameters parameters = stream_in_cluster_of_two(8, true);
-    parameters["grid"] = GetParam().grid;
-    parameters["behind"] = GetParam().behind;
+    parameters["exchange"] = GetParam().exchange;
+    parameters["pipeline_depth"] = GetParam().pipeline_depth;
     return affine_launch(parameters);
   }
   static void drop_published(Kernel& k, bool waits) {
@@ -49,7 +49,7 @@ TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
       if (met.id == kPublishedBarrier + 1) met.id = kPublishedBarrier;
     });
   };
-  if (GetParam().behind != 0)
+  if (GetParam().pipeline_depth > 1)
     return expect_reported(built(), one_barrier, Fault::Kind::Protocol, "barrier 2 for turn 1");
   const AffineLaunch launch = built();
   Kernel changed = launch.launch.kernel;
@@ -90,7 +90,7 @@ TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
     const auto one_slot = [&](Kernel& k) {
       each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, CarryWarp::kSlots); });
     };
-    if (GetParam().behind != 0) {
+    if (GetParam().pipeline_depth > 1) {
       expect_reported(built(), one_slot, Fault::Kind::Race, array + "[");
       continue;
     }
@@ -101,9 +101,9 @@ TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, StreamCarry,
-                         ::testing::Values(Form{"cluster", 0, 0}, Form{"cluster_behind", 0, 1},
-                                           Form{"grid", 1, 0}, Form{"grid_behind", 1, 1}),
+INSTANTIATE_TEST_SUITE_P(Teams, StreamCarry,
+                         ::testing::Values(Team{"cluster", 0, 1}, Team{"cluster_pipelined", 0, 2},
+                                           Team{"global", 1, 1}, Team{"global_pipelined", 1, 2}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -91,12 +91,13 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Problem problem;
   problem.sizes = {3, 40, 2, 8};
   problem.pass = Pass::Backward;
-  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 16},        {"stages", 2},
-                           {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
-                           {"segments", 4}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
-                           {"behind", 0},   {"grid", 0}};
+  Parameters parameters = {{"channels", 8},       {"per_thread", 1},    {"steps", 16},
+                           {"stages", 2},         {"unroll", 4},        {"vector", 8},
+                           {"producer_warps", 0}, {"rewrite", 0},       {"segments", 4},
+                           {"time_split", 1},     {"stream_stores", 0}, {"interleaved_copies", 0},
+                           {"pipeline_depth", 1}, {"exchange", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
-  parameters["cluster"] = 4;
+  parameters["time_split"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);

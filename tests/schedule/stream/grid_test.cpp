@@ -9,7 +9,7 @@ namespace {
 
 Parameters in_grid() {
   Parameters parameters = stream_in_cluster_of_two(8, true);
-  parameters["grid"] = 1;
+  parameters["exchange"] = 1;
   return parameters;
 }
 
