@@ -106,7 +106,7 @@ Result<std::vector<Pass>> parse_passes(const std::string& text) {
       if (part == schedule::pass_name(pass)) found = pass;
     if (!found)
       return bad(fmt::format("unknown pass '{}'", part),
-                 "known: fw (forward), fws (forward, saving what backward needs), bw (backward)");
+                 "known: fw (forward), fws (forward (training): saves what backward needs), bw (backward)");
     if (std::find(passes.begin(), passes.end(), *found) != passes.end())
       return bad(fmt::format("pass '{}' is named twice", part));
     passes.push_back(*found);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/passes/leave_out.h"
+#include "compiler/kernel/passes/ablate.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
@@ -73,7 +73,7 @@ inline std::vector<PartPlan> part_plans() {
 }
 
 inline KernelPlan plan_without(KernelPlan plan, kernel::Part part) {
-  for (Launch& launch : plan.launches) launch.kernel = kernel::leave_out(launch.kernel, part);
+  for (Launch& launch : plan.launches) launch.kernel = kernel::ablate(launch.kernel, part);
   return plan;
 }
 

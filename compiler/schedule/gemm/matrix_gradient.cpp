@@ -96,7 +96,7 @@ class GradientKernel {
         b_(fmt::format("{}_matrix_gradient_{}_{}", cell.name, tensor_of(cell, run_.matrix).name, run_.row),
            parameters.threads(), problem.math, "Gradient of a matrix: the sum over steps of outer products."),
         signature_(b_, cell, problem),
-        tile_(b_, problem, parameters, GemmTile::Rows::AlongResult) {
+        tile_(b_, problem, parameters, GemmTile::Rows::MnMajor) {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
     for (const MatrixTerm& term : run_.terms)

@@ -204,7 +204,7 @@ void GemmTile::store_vector(Place to, Place from) {
 // multiplied.
 void GemmTile::load_fragments(Value k) {
   auto& b = builder_;
-  const bool transposed = rows_ == Rows::AlongResult;
+  const bool transposed = rows_ == Rows::MnMajor;
   for (const Side side : {Side::A, Side::B}) {
     const bool is_a = side == Side::A;
     const int pitch = tile(side).pitch(), loads = is_a ? fragments_m() : fragments_n() / 2;

@@ -43,7 +43,7 @@ class GemmTile {
  public:
   // What lies side by side in an operand's rows, in global memory as in shared: elements of the sum (A as
   // [m][k] and B as [n][k]), or elements of C (A as [k][m] and B as [k][n]).
-  enum class Rows { AlongSum, AlongResult };
+  enum class Rows { AlongSum, MnMajor };
   enum class Side { A, B };
 
   // Declares the ring. Throws std::logic_error if the parameters do not fit together or `vector` does not
@@ -103,7 +103,7 @@ class GemmTile {
   void name_reals();
   void multiply_reals(kernel::Value k);
   void multiply_along_sum(kernel::Value four);
-  void multiply_along_result(kernel::Value k);
+  void multiply_mn_major(kernel::Value k);
   void add_product(kernel::Value i, int half, int j, int side, kernel::Value a, kernel::Value b);
   // The forms with `warpgroups`.
   kernel::Value panel_column(const Dealt& dealt, Side side);

@@ -153,12 +153,11 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < multiplying,
       [&] {
-        if (g.p.setmaxnreg == 1)
-          b.set_registers(PersistentGeometry::compute_registers(g.multiplying()), true);
+        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying()), true);
         computing();
       },
       [&] {
-        if (g.p.setmaxnreg == 1) b.set_registers(PersistentGeometry::kHelperRegisters, false);
+        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::kHelperRegisters, false);
         helper_roles();
       });
   if (g.in_cluster() || g.p.cluster_k_split > 1) {
@@ -167,22 +166,22 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   }
 }
 
-// Nobody passes before all have come: the later ones signal at X, then the sooner ones, who have waited for
-// that, at X + 1. And no turn counts who comes for another: who comes to X again has passed X + 1, so all of
-// the others have passed X; who comes to X + 1 again has passed X, so all of the others have passed X + 1.
-// (If the sooner ones signalled before they wait, both would be under way at once, and X might complete
-// without a slow one of them.)
+// Nobody passes before all have arrived: the second role arrives at X and waits at X + 1; the first role
+// waits at X, then arrives at X + 1. No phase counts a thread twice: a thread that comes to X again has
+// passed X + 1, so all of the first role have passed X; a thread that comes to X + 1 again has passed X, so
+// all of the second role have passed X + 1. (If the first role arrived before it waits, both phases would be
+// under way at once, and X might complete without a slow thread of it.)
 //
 // The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
 // barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
-void PersistentKernel::meet(int barrier, Warps sooner, const std::function<void()>& at_once) {
-  const bool two_roles = geometry_.parts() > 1, is_sooner = emitting_ == sooner;
-  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_sooner);
-  if (is_sooner && at_once) at_once();
-  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_sooner);
+void PersistentKernel::sync_roles(int barrier, Warps first, const std::function<void()>& at_once) {
+  const bool two_roles = geometry_.parts() > 1, is_first = emitting_ == first;
+  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_first);
+  if (is_first && at_once) at_once();
+  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_first);
 }
 
-void PersistentKernel::meet(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
+void PersistentKernel::sync_roles(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
 
 void PersistentKernel::helper_roles() {
   auto& b = builder_;

@@ -135,7 +135,7 @@ void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const 
     }
     for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
       b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
-            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().terms());
+            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().tf32x3());
   }
 }
 

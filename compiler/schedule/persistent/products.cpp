@@ -89,13 +89,13 @@ void AllGatherProducts::load_own_matrices() {
 }
 
 void AllGatherProducts::finish(int level, Value count) {
-  meet(level, count);
+  sync_roles(level, count);
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.split_k == 1) return;
   // The others have no use for being let go sooner: they wait next for the vectors that follow from these
   // sums.
-  kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
+  kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) take_over(own_[group]);
   });
@@ -109,14 +109,14 @@ void AllGatherProducts::multiply_role() {
   place_sums(kernel_.part() - 1);
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      meet(level, count);
+      sync_roles(level, count);
       for (std::size_t group = 0; group < groups_.size(); ++group) {
         if (groups_[group].level != level) continue;
         multiply_group(group, count);
         hand_over(own_[group]);
         next_place(own_[group]);
       }
-      kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing);
+      kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing);
       if (!geometry_.in_grid()) continue;
       b.if_(
           kernel_.part() == 1, [&] { clear_sent(level, count, true); },

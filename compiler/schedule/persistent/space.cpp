@@ -25,7 +25,7 @@ constexpr int kRegistersOfTemporaries =
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
 constexpr int kMostKSplit = 8;        // blocks of a cluster that split the k extent
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
-// of rows the sums of a k-tile and what the compiler keeps split (Mma::terms; measured).
+// of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
@@ -255,7 +255,7 @@ namespace {
 
 // Cycles in which a sub-core does the work of one product of a k-tile (16 rows by 16 columns by 8 batch
 // rows), and that a chain of them takes each. mma.m16n8k8 of tf32 starts as often as mma.m16n8k16 of 16-bit
-// types. In three terms (Mma::terms) a chain is only that of the additions, but each operand is taken apart
+// types. With Mma::tf32x3 a chain is only that of the additions, but each operand is taken apart
 // first: of a lane's 8 elements of the matrix and 4 of the vector two integer instructions of two cycles, one
 // more for what is left, and a subtraction.
 struct TileCost {

@@ -141,11 +141,11 @@ void ReduceScatterProducts::start(int level, Value count) {
 // before these barriers or long after them. (With a number for each role: 1 to 2% slower on an H200, LSTM of
 // 64 to 1024 units.)
 void ReduceScatterProducts::await_vectors(int level, Value count) {
-  if (geometry_.p.cluster_k_split == 1) return kernel_.meet(kStepBarrier);
+  if (geometry_.p.cluster_k_split == 1) return kernel_.sync_roles(kStepBarrier);
   kernel_.builder().wait(gathered_[at(level)], count % 2, count / 2 % 2);
 }
 
-void ReduceScatterProducts::await_sums() { kernel_.meet(kCollectBarrier); }
+void ReduceScatterProducts::await_sums() { kernel_.sync_roles(kCollectBarrier); }
 
 void ReduceScatterProducts::finish(int level, Value count) {
   if (geometry_.in_grid())

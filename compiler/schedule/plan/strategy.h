@@ -27,15 +27,15 @@ struct Estimate {
   double issue = 0;   // instruction issue and special functions
   double launch = 0;
   // It may need more registers than there are: who cannot ask the compiler passes it over.
-  bool tight = false;
+  bool may_spill = false;
 };
 
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.
 using CostModel = std::function<Estimate(const Parameters&)>;
 
 // A part of a strategy's space that people know by a word, for tables of what fits.
-struct Form {
-  std::string name;  // "cluster of 4"; "" where the strategy has one form only
+struct Variant {
+  std::string name;  // "cluster of 4"; "" where the strategy has one variant only
   Parameters fixed;  // the values that make it
   int cluster = 1;   // blocks of the clusters it needs
 };
@@ -44,7 +44,7 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
-  virtual std::vector<Form> forms() const { return {Form{}}; }
+  virtual std::vector<Variant> variants() const { return {Variant{}}; }
   virtual Legality legal(const step::Cell& cell, const Problem& problem) const = 0;
   virtual constraint::System space(const step::Cell& cell, const Problem& problem,
                                    const target::Profile& profile) const = 0;

@@ -37,6 +37,10 @@ struct Problem {
 bool passes_products(const Problem& problem);
 // The pass and what goes between its two parts: "fw", "fws", "bw+products" ...
 std::string pass_key(const Problem& problem);
+// A pass_key() as people read it: "forward", "forward (training)", "backward, products saved" ... A key that
+// this version does not know stays as it is.
+std::string pass_title(const std::string& key);
+inline std::string pass_title(const Problem& problem) { return pass_title(pass_key(problem)); }
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);

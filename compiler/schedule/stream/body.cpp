@@ -31,7 +31,7 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
-    step = std::move(linear->early);
+    step = std::move(linear->carry_free);
   }
   switch (parameters.rewrite) {
     case Rewrite::None: break;

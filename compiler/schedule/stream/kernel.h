@@ -16,9 +16,9 @@
 
 namespace rondo::schedule {
 
-// Named barriers, where a warp follows the carries: of the threads that walk; and at which that warp waits
-// for them, in even rounds and, where two rounds may be under way, in odd ones; and of that warp alone.
-constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kFollowingBarrier = 4;
+// Named barriers where blocks split time: of the threads that walk; at which the scan warp waits for their
+// transforms, in even rounds and, with two rounds in flight, in odd ones; and of the scan warp alone.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
 
 // How the step is rewritten before it is emitted. Latency shortens the dependent chain from carry to carry
 // (shorten_chain.h), Throughput saves instructions (fold_parameters.h). Neither is best everywhere.
@@ -66,7 +66,7 @@ struct StreamParameters {
   int walking() const {
     return producer_warps > 0 ? first_producer() + 32 * producer_warps : computing();
   }  // threads that compute or stage
-  // Where blocks split time, a warp behind the others follows the carries (stream_carry.h).
+  // Where blocks split time, the scan warp comes after the others (scan_warp.h).
   int threads() const { return walking() + (among_blocks() ? 32 : 0); }
 };
 
@@ -119,26 +119,27 @@ class StreamKernel {
   using StepBody = std::function<void(const Staged&, bool at_start)>;
   void walk(const StepBody& each_step);
 
-  // The walk in segments. A stage has two halves: `early` computes, for each of the thread's `unroll` steps,
-  // what does not wait for the carries; `late` finishes the steps. Between the two the segments' maps are
-  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With
-  // `pipelined` a stage's late half follows the next one's early half. In stages that are not whole, steps
-  // are guarded: a step that is not there must leave no trace. Threads that compute but have no channel
-  // publish and resume with the others: who counts on them need not know who has one.
+  // The walk in segments. A stage has three phases. The local scan computes, for each of the thread's
+  // `unroll` steps, what needs no carry. The prefix scan finds the carry that comes into each segment: every
+  // thread does it after a barrier, or, where blocks split time, a warp of its own (scan_warp.h). The apply
+  // phase finishes the steps. When pipelined, a stage's apply phase runs after the next stage's local scan.
+  // In stages that are not whole, steps are guarded: a step that does not exist must leave no trace. Threads
+  // that compute but have no channel publish and scan with the others, so that the count of threads does not
+  // depend on channels.
   struct Guard {
     kernel::Value exists;    // Pred; invalid where every step exists
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not
   };
   struct SegmentBody {
     std::function<void()> declare;  // registers of a stage
-    std::function<void(int step, const Staged&, const Guard&)> early;
-    // After the last early step, and before the first late one; stages count from 0.
-    std::function<void(kernel::Value stage)> publish, resume;
-    std::function<void(int step, const Guard&)> late;
-    // With `pipelined`: registers of the stage before; this stage becomes the stage before.
+    std::function<void(int step, const Staged&, const Guard&)> local_scan;
+    // After the local scan, and before the apply phase; stages count from 0.
+    std::function<void(kernel::Value stage)> publish, prefix_scan;
+    std::function<void(int step, const Guard&)> apply;
+    // When pipelined: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
-    std::function<void()> follow;  // where blocks split time: all of the warp that follows the carries
+    std::function<void()> scan;  // where blocks split time: all that the scan warp does
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -204,12 +205,12 @@ class StreamKernel {
   void each_segment_step(kernel::Value first, bool whole,
                          const std::function<void(int, kernel::Value, const Guard&)>& body);
   void walk_rounds(const SegmentBody& body);
-  void meet();  // of the threads that walk
-  void resume_here(kernel::Value block, const SegmentBody& body);
+  void sync_walk();  // of the threads that walk
+  void apply_stage(kernel::Value block, const SegmentBody& body);
   void apply_previous(kernel::Value block, const SegmentBody& body);
   kernel::Value whole_stage(kernel::Value first);  // Pred: every step of the stage exists
-  void early_half(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
-  void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
+  void local_scan(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
+  void apply_carries(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);

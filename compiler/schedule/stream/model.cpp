@@ -4,7 +4,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -15,7 +15,7 @@ namespace rondo::schedule {
 namespace {
 
 constexpr double kUnproven =
-    1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
+    1.01;  // streaming stores, interleaved copies: after the point without, for the tuner to find
 constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
 constexpr double kPaceOfSlowest = 1.03;   // the blocks of a cluster wait for each other each round (assumed)
 
@@ -107,7 +107,7 @@ double Model::block_bytes(const StreamParameters& p) const {
 double Model::memory(const StreamParameters& p, const Placing& at) const {
   const double pace = p.time_split == 1 ? 1 : kPaceOfSlowest;
   const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
-  // In segments a stage is waited for half a stage before its time (stream_segments.cpp).
+  // In segments a stage is waited for half a stage before its time (segments.cpp).
   const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);
   const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
   const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
@@ -121,18 +121,19 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double entries = MapTable::entries(shape.states);
-  const double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
+  const double entries = TransformTable::entries(shape.states);
+  const double transforms =
+      p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' transforms
   const int alu = step.alu - (p.rewrite == Rewrite::Throughput ? folded : 0);
-  const double slots = p.per_thread * (alu + step.special + overhead + maps);
+  const double slots = p.per_thread * (alu + step.special + overhead + transforms);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
   return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
          speeds.clock_hz;
 }
 
 // Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments. Where blocks split time a warp goes along the segments twice, waits for the others' maps and
-// goes along the blocks, beside the rest if that is behind.
+// the segments. Where blocks split time the scan warp goes along the segments twice, waits for the others'
+// transforms and goes along the blocks; with two rounds in flight, beside the rest.
 double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
@@ -141,13 +142,13 @@ double Model::chain(const StreamParameters& p) const {
   const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
   if (!p.among_blocks())
     return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
-  const double exchange =
-      p.through_global()
-          ? kGridExchange * speeds.clock_hz
-          : target::cluster_exchange_cycles(
-                p.time_split, static_cast<double>(p.time_split * p.channels * MapTable::bytes(shape.states)));
-  const double following = 16.0 * p.segments + 8.0 * p.time_split + exchange;
-  const double cycles = p.pipelined() ? std::max(own, following) : own + following;
+  const double exchange = p.through_global()
+                              ? kGridExchange * speeds.clock_hz
+                              : target::cluster_exchange_cycles(
+                                    p.time_split, static_cast<double>(p.time_split * p.channels *
+                                                                      TransformTable::bytes(shape.states)));
+  const double scanning = 16.0 * p.segments + 8.0 * p.time_split + exchange;
+  const double cycles = p.pipelined() ? std::max(own, scanning) : own + scanning;
   return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
 }
 
@@ -166,7 +167,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
-  if (p.among_blocks()) e.tight = registers_are_tight(p, shape);
+  if (p.among_blocks()) e.may_spill = may_spill(p, shape);
   if (p.stream_stores) e.seconds *= kUnproven;
   if (p.interleaved_copies) e.seconds *= kUnproven;
   return e;

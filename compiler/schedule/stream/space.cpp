@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
-#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -91,20 +91,20 @@ void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, rewrite == 0 || rewrite == 2), "no chain from step to step in segments");
-  // With the warp that follows the carries they fill the SM's four schedulers evenly.
+  // With the scan warp they fill the SM's four schedulers evenly.
   s_.require(implies(segments == 7 || segments == 11 || segments == 15, time_split > 1),
-             "segments beside a warp that follows the carries");
+             "segments beside the scan warp");
   s_.require(implies(exchange == 0, time_split <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
              "thread blocks of a cluster (sm_90 and later)");
-  s_.require(implies(time_split > 1, segments > 1), "a cluster splits time in segments");
-  s_.require(implies(pipeline_depth == 2, time_split > 1), "rounds of a cluster");
+  s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
+  s_.require(implies(pipeline_depth == 2, time_split > 1), "rounds of blocks that split time");
   s_.require(implies(exchange == 1, time_split > 1 && producer_warps == 0 && steps * channels >= kGridRound),
              "rounds through global memory");
   s_.require(implies(interleaved_copies == 1, producer_warps == 0),
              "bursts between the steps of threads that compute");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
   s_.require(implies(time_split > 1, steps * channels >= kLeastRound && stages <= 6 && producer_warps <= 1),
-             "rounds of a cluster");
+             "rounds of blocks that split time");
 }
 
 void Space::require_copies() {
@@ -133,8 +133,8 @@ void Space::require_resources() {
                 when(producer_warps == 0, computing, (ceil_div(computing, 32) + producer_warps) * 32) +
                     when(time_split > 1, 32, 0),
                 "threads a block");
-  // A warp follows the carries, and the others meet at a barrier of whole warps.
-  s_.require(implies(time_split > 1, mod(computing, 32) == 0), "a warp that follows the carries");
+  // The scan warp stands beside the computing warps, which meet at a barrier of whole warps.
+  s_.require(implies(time_split > 1, mod(computing, 32) == 0), "the scan warp");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
@@ -151,10 +151,9 @@ void Space::require_resources() {
                                              when(pipeline_depth == 1, kept(true, false), kept(true, true)))),
                                    "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
-  // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
-  const Expr words = time_split * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
-  s_.require(implies(exchange == 1, words + kFollowingRegisters <= registers),
-             "a warp that follows the carries");
+  // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
+  s_.require(implies(exchange == 1, words + kScanRegisters <= registers), "the scan warp");
   const Expr counted =
       when(time_split > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
            ceil_div(threads, 32) * 32);

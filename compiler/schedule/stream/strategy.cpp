@@ -7,8 +7,8 @@
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/kernel.h"
-#include "compiler/schedule/stream/maps.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -26,10 +26,10 @@ constexpr RenamedParameter kRenamed[] = {
     {"pieces", "interleaved_copies"}, {"loaders", "producer_warps"},
 };
 
-// A table of maps for each round of each team.
+// A table of transforms for each round of each team.
 TiledExtent exchange_extent(const step::Cell& cell, const Problem& problem, const StreamParameters& p) {
   const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
-  const MapTable table{{}, p.time_split, static_cast<int>(cell.next.size()), p.channels, {}};
+  const TransformTable table{{}, p.time_split, static_cast<int>(cell.next.size()), p.channels, {}};
   return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.time_split} * p.steps};
 }
 
@@ -51,7 +51,7 @@ Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
 int segment_parts(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
   const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
-  return linear ? static_cast<int>(linear->early.roots.size()) : 0;
+  return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
 
 std::span<const RenamedParameter> Stream::renamed_parameters() const { return kRenamed; }

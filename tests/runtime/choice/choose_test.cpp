@@ -167,17 +167,17 @@ TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
   problem_.sizes = {1, 65536, 1, 1024};
   const auto ranked = ranked_candidates(cell, problem_, profile_);
   ASSERT_TRUE(ranked.ok());
-  const auto tight = [](const Candidate& candidate) { return candidate.estimate.tight; };
-  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), tight)) << "the tuner tries them";
-  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), tight);
+  const auto may_spill = [](const Candidate& candidate) { return candidate.estimate.may_spill; };
+  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), may_spill)) << "the tuner tries them";
+  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), may_spill);
   ASSERT_NE(safe, ranked->end());
-  for (const Wish& wish : {Wish{}, Wish{"stream", {}}}) {
-    const Result<Choice> choice = choose_with(cell, problem_, profile_, wish);
+  for (const Overrides& overrides : {Overrides{}, Overrides{"stream", {}}}) {
+    const Result<Choice> choice = choose_with(cell, problem_, profile_, overrides);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ(choice->parameters, safe->parameters);
   }
   // Asked for by its parameters, it is granted.
-  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), tight);
+  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), may_spill);
   const Result<Choice> granted = choose_with(cell, problem_, profile_, {"stream", asked.parameters});
   ASSERT_TRUE(granted.ok());
   EXPECT_EQ(granted->parameters, asked.parameters);

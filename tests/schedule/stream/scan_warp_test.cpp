@@ -1,6 +1,6 @@
-// The warp that follows the carries where blocks split time: what it and the threads that compute rest on,
+// The scan warp where blocks split time: what it and the threads that compute rest on,
 // piece by piece. A kernel as built is damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/carry.h"
+#include "compiler/schedule/stream/scan_warp.h"
 #include "tests/schedule/stream/damage.h"
 
 namespace rondo::schedule {
@@ -11,7 +11,7 @@ struct Team {
   int exchange = 0, pipeline_depth = 1;
 };
 
-class StreamCarry : public ::testing::TestWithParam<Team> {
+class StreamScanWarp : public ::testing::TestWithParam<Team> {
  protected:
   static AffineLaunch built() {
     Parameters parameters = stream_in_cluster_of_two(8, true);
@@ -25,25 +25,25 @@ class StreamCarry : public ::testing::TestWithParam<Team> {
   }
 };
 
-TEST_P(StreamCarry, HasAWarpOfItsOwn) {
+TEST_P(StreamScanWarp, HasAWarpOfItsOwn) {
   const AffineLaunch launch = built();
   EXPECT_EQ(launch.launch.kernel.threads, 64);
   expect_clean(launch);
 }
 
-TEST_P(StreamCarry, MapsThatAreNotAnnouncedAreADeadlock) {
+TEST_P(StreamScanWarp, MapsThatAreNotAnnouncedAreADeadlock) {
   expect_reported(
       built(), [](Kernel& k) { drop_published(k, false); }, Fault::Kind::Deadlock, "barrier 2 for");
 }
 
-TEST_P(StreamCarry, MapsReadWithoutWaitingAreARace) {
+TEST_P(StreamScanWarp, MapsReadWithoutWaitingAreARace) {
   expect_reported(
       built(), [](Kernel& k) { drop_published(k, true), drop_published(k, false); }, Fault::Kind::Race,
       "segment_maps[");
 }
 
 // At one barrier for all rounds a thread may announce round 1 before the warp has come for round 0.
-TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
+TEST_P(StreamScanWarp, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
   const auto one_barrier = [](Kernel& k) {
     each<kernel::Barrier>(k, [](auto& met) {
       if (met.id == kPublishedBarrier + 1) met.id = kPublishedBarrier;
@@ -57,7 +57,7 @@ TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
   EXPECT_TRUE(run(launch, changed).faults.empty());
 }
 
-TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
+TEST_P(StreamScanWarp, StartsThatAreNotAnnouncedAreADeadlock) {
   expect_reported(
       built(),
       [](Kernel& k) {
@@ -67,7 +67,7 @@ TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
       Fault::Kind::Deadlock, "followed");
 }
 
-TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
+TEST_P(StreamScanWarp, StartsReadWithoutWaitingAreARace) {
   expect_reported(
       built(),
       [](Kernel& k) {
@@ -77,7 +77,7 @@ TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
       Fault::Kind::Race, "befores[");
 }
 
-TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
+TEST_P(StreamScanWarp, WithoutTheBarrierOfTheWalkStagesAreARace) {
   expect_reported(
       built(),
       [](Kernel& k) { drop<kernel::Barrier>(k, [](const auto& met) { return met.id == kWalkBarrier; }); },
@@ -85,10 +85,10 @@ TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
 }
 
 // Only where a round is finished in the next are two rounds under way.
-TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
+TEST_P(StreamScanWarp, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
   for (const std::string array : {"segment_maps", "befores"}) {
     const auto one_slot = [&](Kernel& k) {
-      each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, CarryWarp::kSlots); });
+      each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, ScanWarp::kSlots); });
     };
     if (GetParam().pipeline_depth > 1) {
       expect_reported(built(), one_slot, Fault::Kind::Race, array + "[");
@@ -101,7 +101,7 @@ TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Teams, StreamCarry,
+INSTANTIATE_TEST_SUITE_P(Teams, StreamScanWarp,
                          ::testing::Values(Team{"cluster", 0, 1}, Team{"cluster_pipelined", 0, 2},
                                            Team{"global", 1, 1}, Team{"global_pipelined", 1, 2}),
                          [](const auto& test) { return test.param.name; });

@@ -1,6 +1,6 @@
 // stream in clusters of blocks: what the exchange of maps rests on, piece by piece. A kernel as built is
 // damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/cluster.h"
+#include "compiler/schedule/stream/cluster_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/stream/damage.h"
@@ -10,7 +10,7 @@ namespace {
 
 AffineLaunch in_cluster() { return affine_launch(stream_in_cluster_of_two(8, true)); }
 
-// Of the warp that follows the carries, for the other blocks' maps.
+// The scan warp's mbarrier for the other blocks' transforms.
 constexpr const char* kMapsReady = "maps_ready";
 
 TEST(StreamCluster, IsCleanAsBuilt) {
@@ -66,11 +66,11 @@ TEST(StreamCluster, OneSlotIsARace) {
         int maps = -1;
         each<kernel::StoreAsync>(k, [&](auto& send) {
           maps = send.to.id;
-          send.to.index = without_turns(k, send.to.index, ClusterMaps::slots(true));
+          send.to.index = without_turns(k, send.to.index, ClusterTransforms::slots(true));
         });
         each<kernel::Load>(k, [&](auto& load) {
           if (load.from.space == kernel::Space::Shared && load.from.id == maps)
-            load.from.index = without_turns(k, load.from.index, ClusterMaps::slots(true));
+            load.from.index = without_turns(k, load.from.index, ClusterTransforms::slots(true));
         });
       },
       Fault::Kind::Race, "sends to shared cluster_maps[");
