@@ -147,7 +147,7 @@ TEST(VerifyUnits, ProductsOfFp32) {
   expect_finding(mma(Storage::F32, 0, 9, true), "elements 9 to 12 reach outside elements[12]");
   expect_finding(u.with({Mma{Storage::F32, u.slice(u.acc, 0), u.slice(u.pairs, 0), u.slice(reals, 8), true}}),
                  "pairs is i32, not f32");
-  expect_finding(mma(Storage::F16, 0, 8, 1), "outside pairs[6]");
+  expect_finding(mma(Storage::F16, 0, 8, false), "outside pairs[6]");
 }
 
 TEST(VerifyUnits, ProductsOfWarpgroups) {

@@ -118,10 +118,10 @@ TEST(Fits, PrintsATable) {
                 {"stream", "", Pass::Forward, {never, yes}},
                 {"stream", "", Pass::Backward, {no, yes}}};
   EXPECT_EQ(print(table),
-            "  fw                     a100           h200\n"
+            "  forward                a100           h200\n"
             "  persistent, one block  fits           shared memory\n"
             "  stream                 -              fits\n"
-            "  bw                     a100           h200\n"
+            "  backward               a100           h200\n"
             "  stream                 shared memory  fits\n");
 }
 

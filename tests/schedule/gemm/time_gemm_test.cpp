@@ -14,22 +14,22 @@ namespace {
 using namespace testing;
 using kernel::Storage;
 
-struct Case {
+struct TimeGemmCase {
   int dim, batch, time, heads;
   Storage storage;
   int pad;
   std::optional<GemmParameters> product = {}, gradient = {};  // else the usual ones
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const TimeGemmCase& c, std::ostream* out) {
   *out << "D=" << c.dim << " B=" << c.batch << " T=" << c.time << " H=" << c.heads << " "
        << kernel::storage_name(c.storage) << " pad=" << c.pad;
 }
 
-class TimeGemm : public ::testing::TestWithParam<Case> {
+class TimeGemm : public ::testing::TestWithParam<TimeGemmCase> {
  protected:
   void SetUp() override {
-    const Case& c = GetParam();
+    const TimeGemmCase& c = GetParam();
     problem_.sizes = {.batch = c.batch, .time = c.time, .heads = c.heads, .dim = c.dim};
     problem_.storage = c.storage;
     for (const TensorRef ref : {TensorRef{Role::Input, kX},
@@ -180,19 +180,20 @@ constexpr GemmParameters kOneGroup{64, 64, 64, 3, 4, 1, 8, 1, true},
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, TimeGemm,
-    ::testing::Values(Case{1, 3, 130, 2, Storage::BF16, 0}, Case{5, 3, 9, 2, Storage::F16, 3},
-                      Case{33, 1, 130, 1, Storage::BF16, 1}, Case{40, 3, 2, 1, Storage::BF16, 8},
-                      Case{64, 3, 9, 2, Storage::F16, 16}, Case{64, 1, 1, 1, Storage::BF16, 0},
-                      Case{72, 1, 130, 1, Storage::F16, 8}, Case{136, 1, 130, 1, Storage::BF16, 0},
-                      Case{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
-                      Case{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
-                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
-                      Case{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
-                      Case{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
-                      Case{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
-                      Case{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, Case{5, 3, 9, 2, Storage::F32, 3},
-                      Case{40, 3, 70, 2, Storage::F32, 4}, Case{72, 1, 130, 1, Storage::F32, 8},
-                      Case{136, 1, 2, 1, Storage::F32, 4}));
+    ::testing::Values(
+        TimeGemmCase{1, 3, 130, 2, Storage::BF16, 0}, TimeGemmCase{5, 3, 9, 2, Storage::F16, 3},
+        TimeGemmCase{33, 1, 130, 1, Storage::BF16, 1}, TimeGemmCase{40, 3, 2, 1, Storage::BF16, 8},
+        TimeGemmCase{64, 3, 9, 2, Storage::F16, 16}, TimeGemmCase{64, 1, 1, 1, Storage::BF16, 0},
+        TimeGemmCase{72, 1, 130, 1, Storage::F16, 8}, TimeGemmCase{136, 1, 130, 1, Storage::BF16, 0},
+        TimeGemmCase{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
+        TimeGemmCase{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
+        TimeGemmCase{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
+        TimeGemmCase{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
+        TimeGemmCase{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
+        TimeGemmCase{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
+        TimeGemmCase{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, TimeGemmCase{5, 3, 9, 2, Storage::F32, 3},
+        TimeGemmCase{40, 3, 70, 2, Storage::F32, 4}, TimeGemmCase{72, 1, 130, 1, Storage::F32, 8},
+        TimeGemmCase{136, 1, 2, 1, Storage::F32, 4}));
 
 TEST(TimeGemmParameters, WrongOnesAreRefused) {
   Problem problem;

@@ -24,7 +24,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
       c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
       c.reached_states = true;
       Comparison(std::move(c)).run();
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
 }
 
@@ -42,7 +42,7 @@ void run_fp32(int turn, int blocks, int grid = 0, bool reduce_scatter = false, i
     c.problem.math = tf32 ? kernel::Math::Tf32 : kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
     Comparison(std::move(c)).run();
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -163,11 +163,11 @@ double spectral_norm(const std::vector<double>& matrix, std::size_t dim) {
   return norm;
 }
 
-constexpr double kLarge = 5;  // matrices uniform in +-5 / sqrt(D)
+constexpr double kLargeState = 5;  // matrices uniform in +-5 / sqrt(D)
 
 TEST(PersistentSimulated, LargeMatricesAreLarge) {
   std::mt19937 rng(3);
-  const double norm = spectral_norm(draw(rng, 72 * 72, kLarge / std::sqrt(72), Storage::BF16), 72);
+  const double norm = spectral_norm(draw(rng, 72 * 72, kLargeState / std::sqrt(72), Storage::BF16), 72);
   EXPECT_GT(norm, 4);
   EXPECT_LT(norm, 8);
 }
@@ -177,7 +177,7 @@ TEST(PersistentSimulated, LargeMatrices) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells())
     for (const Storage storage : {Storage::BF16, Storage::F16}) {
-      Case c{kPersistent, cell, {}, {}, {}, true, kLarge};
+      Case c{kPersistent, cell, {}, {}, {}, true, kLargeState};
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
       ++turn;
