@@ -102,18 +102,18 @@ TEST(Launcher, PassesTheStatus) {
   const schedule::KernelPlan plan = schedule::find_strategy("persistent")
                                         ->build(cell, problem,
                                                 {{"blocks", 1},
-                                                 {"grid", 0},
-                                                 {"together", 1},
-                                                 {"splits", 1},
+                                                 {"exchange", 0},
+                                                 {"batch_tiles_in_flight", 1},
+                                                 {"split_k", 1},
                                                  {"unit_blocks", 1},
                                                  {"batch_tiles", 1},
-                                                 {"resident", 1},
-                                                 {"chains", 1},
+                                                 {"register_k_tiles", 1},
+                                                 {"accumulators", 1},
                                                  {"steps", 4},
                                                  {"stages", 3},
                                                  {"vector", 8},
-                                                 {"loaders", 1},
-                                                 {"writers", 1}},
+                                                 {"producer_warps", 1},
+                                                 {"store_warps", 1}},
                                                 target::board());
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);

@@ -214,7 +214,9 @@ TEST(BadInput, CommandLine) {
       {{"emit", "mingru", "--param", "bogus=1"}, 2, "the variables are channels, "},
       {{"emit", "mingru", "--pass", "bw", "--save", "products"}, 2, "its step multiplies by no matrix"},
       {{"bench", "lstm", "--save", "auto"}, 2, "unknown --save 'auto'"},
-      {{"tune", "lstm", "--pass", "fws", "--save", "auto"}, 2, "compares the sums of fws and bw"},
+      {{"tune", "lstm", "--pass", "fws", "--save", "auto"},
+       2,
+       "compares the sums of forward (training) and backward"},
       {{"tune", "mingru", "--pass", "fws,bw", "--save", "auto"}, 2, "its step multiplies by no matrix"},
       {{"tune", "mingru", "--budget", "soon"}, 2, "no duration"},
       {{"tune", "mingru", "--workers", "-1"}, 2, "--workers"},
@@ -241,8 +243,12 @@ TEST(BadInput, MissingFilesAndUnknownArchitectures) {
 }
 
 TEST(BadInput, NoGpu) {
-  for (const std::vector<std::string>& call : std::vector<std::vector<std::string>>{
-           {"verify", "mingru"}, {"bench", "mingru"}, {"bench", "mingru", "--leave-out"}, {"calibrate"}})
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"verify", "mingru"},
+                                             {"bench", "mingru"},
+                                             {"bench", "mingru", "--ablate"},
+                                             {"bench", "mingru", "--leave-out"},
+                                             {"calibrate"}})
     expect_refused({call, 4, "this needs a GPU"});
 }
 

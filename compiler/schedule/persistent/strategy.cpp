@@ -8,18 +8,32 @@
 
 namespace rondo::schedule {
 
+namespace {
+
+constexpr RenamedParameter kRenamed[] = {
+    {"grid", "exchange"},
+    {"share", "cluster_k_split"},
+    {"lend", "setmaxnreg"},
+    {"resident", "register_k_tiles"},
+    {"splits", "split_k"},
+    {"chains", "accumulators"},
+    {"loaders", "producer_warps"},
+    {"writers", "store_warps"},
+    {"together", "batch_tiles_in_flight"},
+};
+
+}  // namespace
+
 Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
 Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
-// What records of before the reduce-scatter lack.
-Parameters Persistent::completed(Parameters recorded) const {
-  recorded.try_emplace("reduce_scatter", 0);
-  recorded.try_emplace("share", 1);
-  recorded.try_emplace("lend", 0);
-  return recorded;
+std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
+
+Parameters Persistent::added_parameters() const {
+  return {{"reduce_scatter", 0}, {"cluster_k_split", 1}, {"setmaxnreg", 0}};
 }
 
 int Persistent::alignment(const Problem& problem, const Parameters& parameters) const {

@@ -16,22 +16,22 @@ namespace {
 using namespace testing;
 using kernel::Storage;
 
-struct Case {
+struct TimeGemmCase {
   int dim, batch, time, heads;
   Storage storage;
   int pad;
   std::optional<GemmParameters> product = {}, gradient = {};  // else the usual ones
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const TimeGemmCase& c, std::ostream* out) {
   *out << "D=" << c.dim << " B=" << c.batch << " T=" << c.time << " H=" << c.heads << " "
        << kernel::storage_name(c.storage) << " pad=" << c.pad;
 }
 
-class TimeGemm : public ::testing::TestWithParam<Case> {
+class TimeGemm : public ::testing::TestWithParam<TimeGemmCase> {
  protected:
   void SetUp() override {
-    const Case& c = GetParam();
+    const TimeGemmCase& c = GetParam();
     problem_.sizes = {.batch = c.batch, .time = c.time, .heads = c.heads, .dim = c.dim};
     problem_.storage = c.storage;
     for (const TensorRef ref : {TensorRef{Role::Input, kX},
@@ -101,7 +101,7 @@ class TimeGemm : public ::testing::TestWithParam<Case> {
   }
 
   void check_products(const TimeOperand& vector);
-  void check_gradients(int splits);
+  void check_gradients(int split_k);
 
   step::Cell cell_ = matrices_and_vectors();
   Problem problem_;
@@ -136,13 +136,13 @@ void TimeGemm::check_products(const TimeOperand& vector) {
     }
 }
 
-void TimeGemm::check_gradients(int splits) {
+void TimeGemm::check_gradients(int split_k) {
   const step::Sizes& s = problem_.sizes;
   GemmParameters parameters =
       GetParam().gradient.value_or(gemm_parameters(problem_, target::board(), GemmUse::MatrixGradient, 2));
-  parameters.splits = splits;
+  parameters.split_k = split_k;
   const std::int64_t workspace = matrix_gradient_workspace(cell_, problem_, terms(), parameters);
-  EXPECT_EQ(workspace, splits == 1 ? 0 : splits * s.heads * 6 * s.dim * s.dim);
+  EXPECT_EQ(workspace, split_k == 1 ? 0 : split_k * s.heads * 6 * s.dim * s.dim);
   const SimulatedRun result =
       run(matrix_gradients(cell_, problem_, terms(), {kScratchRows}, parameters), workspace);
   EXPECT_EQ(result.unwritten, std::vector<std::string>{});
@@ -159,7 +159,7 @@ void TimeGemm::check_gradients(int splits) {
             for (std::size_t j = 0; j < dim; ++j)
               want[first + i * dim + j] += left[step * dim + i] * right[step * dim + j];
       }
-    ASSERT_EQ(result.written.at({Role::ParamGradient, matrix}), want) << "splits " << splits;
+    ASSERT_EQ(result.written.at({Role::ParamGradient, matrix}), want) << "split_k " << split_k;
   }
 }
 
@@ -182,19 +182,20 @@ constexpr GemmParameters kOneGroup{64, 64, 64, 3, 4, 1, 8, 1, true},
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, TimeGemm,
-    ::testing::Values(Case{1, 3, 130, 2, Storage::BF16, 0}, Case{5, 3, 9, 2, Storage::F16, 3},
-                      Case{33, 1, 130, 1, Storage::BF16, 1}, Case{40, 3, 2, 1, Storage::BF16, 8},
-                      Case{64, 3, 9, 2, Storage::F16, 16}, Case{64, 1, 1, 1, Storage::BF16, 0},
-                      Case{72, 1, 130, 1, Storage::F16, 8}, Case{136, 1, 130, 1, Storage::BF16, 0},
-                      Case{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
-                      Case{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
-                      Case{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
-                      Case{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
-                      Case{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
-                      Case{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
-                      Case{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, Case{5, 3, 9, 2, Storage::F32, 3},
-                      Case{40, 3, 70, 2, Storage::F32, 4}, Case{72, 1, 130, 1, Storage::F32, 8},
-                      Case{136, 1, 2, 1, Storage::F32, 4}));
+    ::testing::Values(
+        TimeGemmCase{1, 3, 130, 2, Storage::BF16, 0}, TimeGemmCase{5, 3, 9, 2, Storage::F16, 3},
+        TimeGemmCase{33, 1, 130, 1, Storage::BF16, 1}, TimeGemmCase{40, 3, 2, 1, Storage::BF16, 8},
+        TimeGemmCase{64, 3, 9, 2, Storage::F16, 16}, TimeGemmCase{64, 1, 1, 1, Storage::BF16, 0},
+        TimeGemmCase{72, 1, 130, 1, Storage::F16, 8}, TimeGemmCase{136, 1, 130, 1, Storage::BF16, 0},
+        TimeGemmCase{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
+        TimeGemmCase{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
+        TimeGemmCase{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
+        TimeGemmCase{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
+        TimeGemmCase{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
+        TimeGemmCase{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
+        TimeGemmCase{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, TimeGemmCase{5, 3, 9, 2, Storage::F32, 3},
+        TimeGemmCase{40, 3, 70, 2, Storage::F32, 4}, TimeGemmCase{72, 1, 130, 1, Storage::F32, 8},
+        TimeGemmCase{136, 1, 2, 1, Storage::F32, 4}));
 
 TEST(TimeGemmParameters, WrongOnesAreRefused) {
   Problem problem;
@@ -253,9 +254,9 @@ TEST(TimeGemmParameters, WarpgroupsNeedWhatTheyNeed) {
 TEST(TimeGemmParameters, PartsFillTheGpuOnlyWhereTilesAreFew) {
   Problem problem;
   problem.sizes = {.batch = 16, .time = 1024, .heads = 12, .dim = 64};
-  EXPECT_GT(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).splits, 8);
+  EXPECT_GT(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).split_k, 8);
   problem.sizes = {.batch = 1, .time = 16, .heads = 12, .dim = 64};
-  EXPECT_EQ(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).splits, 1);
+  EXPECT_EQ(gemm_parameters(problem, target::board(), GemmUse::MatrixGradient, 4).split_k, 1);
 }
 
 }  // namespace

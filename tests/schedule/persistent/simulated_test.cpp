@@ -24,7 +24,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
       c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
       c.reached_states = true;
       Comparison(std::move(c)).run();
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
 }
 
@@ -42,7 +42,7 @@ void run_fp32(int turn, int blocks, int grid = 0, bool reduce_scatter = false, i
     c.problem.math = tf32 ? kernel::Math::Tf32 : kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, blocks, grid, turn, reduce_scatter, share);
     Comparison(std::move(c)).run();
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -105,7 +105,7 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
     Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
     c.problem.sizes = {9, 7, 1, blocks == 1 ? 64 : 128};
     c.parameters = persistent_point(c.problem, blocks, 0, 0, false);
-    c.parameters["lend"] = 1;
+    c.parameters["setmaxnreg"] = 1;
     c.parameters["unit_blocks"] = 1;
     Comparison(std::move(c)).run();
   }
@@ -119,7 +119,7 @@ TEST(PersistentSimulated, GridCollectsInTurns) {
     c.problem.storage = storage;
     if (storage == Storage::F32) c.problem.math = kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, 24, 1, 2, false);
-    c.parameters["unit_blocks"] = c.parameters["splits"] = 1;
+    c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
     const PersistentGeometry g(192, storage, PersistentParameters::from(c.parameters));
     const int vectors = g.p.batch_tiles * g.padded * g.row_vectors() / g.multiplying();
     ASSERT_GT(vectors, AllGatherProducts::kMostCollected);
@@ -134,7 +134,7 @@ TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
   Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
   c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 2, 1, 1, false);
-  ASSERT_EQ(c.parameters.at("splits"), 2);
+  ASSERT_EQ(c.parameters.at("split_k"), 2);
   Comparison(std::move(c)).run();
 }
 
@@ -163,11 +163,11 @@ double spectral_norm(const std::vector<double>& matrix, std::size_t dim) {
   return norm;
 }
 
-constexpr double kLarge = 5;  // matrices uniform in +-5 / sqrt(D)
+constexpr double kLargeState = 5;  // matrices uniform in +-5 / sqrt(D)
 
 TEST(PersistentSimulated, LargeMatricesAreLarge) {
   std::mt19937 rng(3);
-  const double norm = spectral_norm(draw(rng, 72 * 72, kLarge / std::sqrt(72), Storage::BF16), 72);
+  const double norm = spectral_norm(draw(rng, 72 * 72, kLargeState / std::sqrt(72), Storage::BF16), 72);
   EXPECT_GT(norm, 4);
   EXPECT_LT(norm, 8);
 }
@@ -177,7 +177,7 @@ TEST(PersistentSimulated, LargeMatrices) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells())
     for (const Storage storage : {Storage::BF16, Storage::F16}) {
-      Case c{kPersistent, cell, {}, {}, {}, true, kLarge};
+      Case c{kPersistent, cell, {}, {}, {}, true, kLargeState};
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
       ++turn;
