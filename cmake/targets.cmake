@@ -100,12 +100,15 @@ function(rondo_script_test name script)
   endif()
 endfunction()
 
-# The cell library travels inside the binary: cells/*.cell become one generated table (runtime/commands/cell_library.h).
-function(rondo_embed_cells target)
-  file(GLOB cells CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cells/*.cell)
-  set(out ${CMAKE_BINARY_DIR}/generated/embedded_cells.cpp)
+# rondo_embed_text(target namespace function folder pattern): the text files of the folder that match the pattern travel
+# inside the library as `const std::vector<EmbeddedText>& namespace::function()` (compiler/support/embedded_text.h).
+function(rondo_embed_text target namespace function folder pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/${pattern})
+  set(script ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake)
+  set(out ${CMAKE_BINARY_DIR}/generated/${function}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DCELLS=${cells}" -P ${CMAKE_SOURCE_DIR}/cmake/embed_cells.cmake
-    DEPENDS ${cells} ${CMAKE_SOURCE_DIR}/cmake/embed_cells.cmake VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function}
+      -DFOLDER=${CMAKE_SOURCE_DIR}/${folder} "-DPATTERN=${pattern}" -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace rondo::backend::cuda {
 
@@ -13,16 +12,9 @@ namespace {
 
 constexpr std::string_view kInline = "__device__ __forceinline__";
 
-// In the order their text stands in.
-std::array<const std::vector<Helper>*, 5> tables() {
-  return {&memory_helpers(), &tensor_helpers(), &warpgroup_helpers(), &sync_helpers(), &math_helpers()};
-}
-
 const Helper* find(std::string_view name) {
-  for (const auto* table : tables())
-    for (const Helper& helper : *table)
-      if (helper.name == name) return &helper;
-  return nullptr;
+  const auto found = std::ranges::find(helpers(), name, &Helper::name);
+  return found == helpers().end() ? nullptr : &*found;
 }
 
 // Pairs are taken from, and put to, elements of 16 bits.
@@ -154,9 +146,8 @@ std::string Prelude::text() const {
     text += declaration;
     alone = !single;
   };
-  for (const auto* table : tables())
-    for (const Helper& helper : *table)
-      if (required_.contains(helper.name)) put(helper.text);
+  for (const Helper& helper : helpers())
+    if (required_.contains(helper.name)) put(helper.text);
   for (const VectorAccess& access : accesses_) put(access.store ? define_store(access) : define_load(access));
   for (const WarpgroupProduct& product : products_) put(define(product));
   return text;
@@ -164,8 +155,7 @@ std::string Prelude::text() const {
 
 std::vector<std::string> helper_names() {
   std::vector<std::string> names;
-  for (const auto* table : tables())
-    for (const Helper& helper : *table) names.emplace_back(helper.name);
+  for (const Helper& helper : helpers()) names.emplace_back(helper.name);
   for (Storage storage : {Storage::BF16, Storage::F16})
     for (int columns = 16; columns <= 256; columns += 16)
       names.push_back(name(WarpgroupProduct{storage, columns}));
