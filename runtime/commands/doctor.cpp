@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/support/enum_text.h"
 #include "compiler/support/version.h"
 #include "compiler/target/profile.h"
 #include "runtime/commands/cell_library.h"
@@ -101,14 +102,15 @@ Finding database(const std::string& given) {
 
 }  // namespace
 
-const char* health_name(Health health) {
-  switch (health) {
-    case Health::Good: return "ok";
-    case Health::Limited: return "missing";
-    case Health::Bad: return "broken";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Health> kHealths[] = {
+    {Health::Good, "ok"}, {Health::Limited, "missing"}, {Health::Bad, "broken"}};
+static_assert(is_total(kHealths));
+
+}  // namespace
+
+const char* health_name(Health health) { return to_text(kHealths, health); }
 
 std::vector<Finding> examine(const std::string& database_path) {
   std::vector<Finding> findings = {program(), driver()};

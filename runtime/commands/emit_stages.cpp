@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <optional>
 #include <utility>
 
 #include "compiler/kernel/ir/print.h"
@@ -10,6 +10,7 @@
 #include "compiler/step/derive.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
+#include "compiler/support/enum_text.h"
 #include "runtime/plan/plan.h"
 
 namespace rondo::runtime {
@@ -18,12 +19,10 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Stage>, 6> kStages = {{{"ast", Stage::Ast},
-                                                                   {"step", Stage::Step},
-                                                                   {"backward", Stage::Backward},
-                                                                   {"jacobian", Stage::Jacobian},
-                                                                   {"kernel", Stage::Kernel},
-                                                                   {"cuda", Stage::Cuda}}};
+constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
+                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
+                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"}};
+static_assert(is_total(kStages));
 
 bool grants(const Candidate& candidate, const Wish& wish) {
   if (!wish.strategy.empty() && candidate.strategy != wish.strategy) return false;
@@ -88,11 +87,10 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
 }  // namespace
 
 Result<Stage> parse_stage(const std::string& text) {
+  if (const std::optional<Stage> stage = from_text(kStages, text)) return *stage;
   std::string known;
-  for (const auto& [name, stage] : kStages) {
-    if (text == name) return stage;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
-  }
+  for (const EnumText<Stage>& row : kStages)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.text);
   return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::backend::cuda {
 
 using kernel::Storage;
@@ -107,15 +109,15 @@ std::string name(const VectorAccess& access) {
                      access.streaming ? "_streaming" : "");
 }
 
-std::string_view element_type(Storage storage) {
-  switch (storage) {
-    case Storage::F32: return "float";
-    case Storage::BF16: return "bf16";
-    case Storage::F16: return "fp16";
-    case Storage::I32: return "int";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Storage> kElementTypes[] = {
+    {Storage::F32, "float"}, {Storage::BF16, "bf16"}, {Storage::F16, "fp16"}, {Storage::I32, "int"}};
+static_assert(is_total(kElementTypes));
+
+}  // namespace
+
+std::string_view element_type(Storage storage) { return to_text(kElementTypes, storage); }
 
 void Prelude::require(std::string_view name) {
   const Helper* helper = find(name);
