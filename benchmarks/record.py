@@ -30,11 +30,11 @@ import subprocess
 import sys
 import tempfile
 
+from parameter_names import completed
+
 BY_COUNT = 8  # FlashRNN's batches are multiples of it
 WITHOUT_GPU = {"memory"}
 HEAD = ("device", "compiler")
-# Parameters that a record may be too old to have, and the values that change nothing (schedule::Strategy::completed).
-NEUTRAL = {"stream": {"cluster": 1, "grid": 0, "stream_stores": 0, "pieces": 0, "behind": 0}}
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
 
 
@@ -178,7 +178,7 @@ def chosen(record, section, row, which):
     """Options that name the recorded choice for a row; none where it was not measured."""
     for r in record.get(section, []):
         if same_problem(r, row) and r["pass"] == which:
-            parameters = NEUTRAL.get(r["strategy"], {}) | r["parameters"]
+            parameters = completed(r["strategy"], r["parameters"])
             return ["--strategy", r["strategy"], *(word for name, value in parameters.items() for word in ("--param", f"{name}={value}"))]
     return []
 
@@ -228,7 +228,7 @@ def measure_parts(record, _, options):
             choice = chosen(record, "dense", row, which)
             if not choice:
                 raise SystemExit(f"record: {problem_text(row | {'pass': which})} is not in the record; the stage dense measures it")
-            timed = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": which}), "--no-db", *choice, "--leave-out")
+            timed = rondo(options.rondo, "bench", *problem_arguments(row | {"pass": which}), "--no-db", *choice, "--ablate")
             record["parts"]["rows"] += timed["rows"]
             whole[which] = round(timed["rows"][0]["whole_ns"])
         write(record, options.record)
@@ -250,7 +250,7 @@ def measure_sweeps(record, _, options):
 
 
 def measure_saved(record, _, options):
-    """The training passes of the dense rows when fws leaves bw the products of its matrices."""
+    """The training passes of the dense rows when forward (training) leaves backward the products of its matrices."""
     rows = wanted(dense_table(options), options)
     keep_others(record, "saved", lambda r: any(same_problem(r, row) for row in rows))
     for number, row in enumerate(rows):

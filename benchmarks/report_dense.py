@@ -1,4 +1,5 @@
 """The sections of docs/results.md on cells with matrices. Each is empty for a record made without its stage."""
+from parameter_names import current
 from report_text import cell_text, median_text, of_commit, shape_text, summary, table
 
 
@@ -101,7 +102,7 @@ FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors wit
     return text
 
 
-# What report and record call parts, in the order of columns; the names of records before `rondo bench --leave-out` follow.
+# What report and record call parts, in the order of columns; the names of records before `rondo bench --ablate` follow.
 PARTS = ("products", "exchange", "loads", "clears", "inputs", "stores", "functions", "ahead")
 EARLIER_NAMES = {"exchange": "loads", "waiting": "exchange", "clearing": "clears"}
 WHAT_PARTS_ARE = {
@@ -118,11 +119,11 @@ WHAT_PARTS_ARE = {
 
 def form_text(row):
     """How the blocks of a persistent kernel work together; of other strategies the name."""
-    parameters = row["parameters"]
     if row["strategy"] != "persistent":
         return row["strategy"]
+    parameters = current("persistent", row["parameters"])
     blocks = parameters["blocks"]
-    text = f"grid, {blocks} blocks" if parameters["grid"] else "one block" if blocks == 1 else f"cluster of {blocks}"
+    text = f"grid, {blocks} blocks" if parameters["exchange"] else "one block" if blocks == 1 else f"cluster of {blocks}"
     return text + (", reduce-scatter" if parameters["reduce_scatter"] else "")
 
 

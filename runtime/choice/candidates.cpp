@@ -92,7 +92,7 @@ bool before(const Candidate& a, const Candidate& b) {
 
 // The same, but what may spill comes after what does not.
 bool safer(const Candidate& a, const Candidate& b) {
-  return a.estimate.tight != b.estimate.tight ? b.estimate.tight : before(a, b);
+  return a.estimate.may_spill != b.estimate.may_spill ? b.estimate.may_spill : before(a, b);
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const s
                                                  int alignment = kFullAlignment,
                                                  const std::string& strategy = "");
 
-// The first of them that is not tight (schedule::Estimate), if there is one, without making the list: a space
-// may have some 100,000 points.
+// The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
+// space may have some 100,000 points.
 Result<Candidate> best_candidate(const step::Cell& cell, const schedule::Problem& problem,
                                  const target::Profile& profile, int alignment = kFullAlignment);
 

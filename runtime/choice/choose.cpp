@@ -56,11 +56,15 @@ std::optional<Parameters> parameters_from_json(const std::string& text) {
   return result;
 }
 
+std::optional<Parameters> recorded_parameters(const std::string& strategy, const std::string& recorded) {
+  std::optional<Parameters> parameters = parameters_from_json(recorded);
+  const schedule::Strategy* known = schedule::find_strategy(strategy);
+  if (!parameters || known == nullptr) return parameters;
+  return known->completed(std::move(*parameters));
+}
+
 std::optional<Parameters> recorded_parameters(const db::Trial& trial) {
-  std::optional<Parameters> parameters = parameters_from_json(trial.parameters);
-  const schedule::Strategy* strategy = schedule::find_strategy(trial.strategy);
-  if (!parameters || strategy == nullptr) return parameters;
-  return strategy->completed(std::move(*parameters));
+  return recorded_parameters(trial.strategy, trial.parameters);
 }
 
 namespace {

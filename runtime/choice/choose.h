@@ -43,7 +43,12 @@ step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& 
 // Parameters as the database's JSON object, and back; nullopt if it is none of integers.
 std::string parameters_to_json(const schedule::Parameters& parameters);
 std::optional<schedule::Parameters> parameters_from_json(const std::string& text);
-// A trial's, with what its version did not have yet at neutral values (Strategy::completed).
+// Parameters that any version recorded for a strategy, in a trial, an export or a lock file, as this version
+// reads them: names of earlier versions replaced, and what was added since at neutral values
+// (Strategy::completed). The database keeps what was recorded, byte for byte: the identity of a trial is a
+// hash of its row, so an export read twice stays one trial, whichever version wrote it.
+std::optional<schedule::Parameters> recorded_parameters(const std::string& strategy,
+                                                        const std::string& recorded);
 std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:

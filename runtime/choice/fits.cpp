@@ -10,27 +10,27 @@
 
 namespace rondo::runtime {
 
-using schedule::Form;
 using schedule::Pass;
 using schedule::Problem;
 using schedule::Strategy;
+using schedule::Variant;
 
 namespace {
 
-constexpr const char* kFormLabel = "form";
+constexpr const char* kVariantLabel = "variant";
 
-// The space's part where the form's parameters have their values.
-constraint::System space_of_form(constraint::System space, const Form& form) {
+// The space's part where the variant's parameters have their values.
+constraint::System space_of_variant(constraint::System space, const Variant& variant) {
   const auto& variables = space.names().variables;
-  for (const auto& [name, value] : form.fixed) {
+  for (const auto& [name, value] : variant.fixed) {
     const auto found =
         std::find_if(variables.begin(), variables.end(),
                      [&, wanted = name](const auto& variable) { return variable.name == wanted; });
     if (found == variables.end())
       throw std::logic_error(
-          fmt::format("form '{}' fixes '{}', which its space does not have", form.name, name));
+          fmt::format("variant '{}' fixes '{}', which its space does not have", variant.name, name));
     const auto index = static_cast<std::size_t>(found - variables.begin());
-    space.require(constraint::Var(index, name) == value, kFormLabel);
+    space.require(constraint::Var(index, name) == value, kVariantLabel);
   }
   return space;
 }
@@ -49,7 +49,7 @@ Fit shortage(const constraint::System& space, const constraint::Explanation& why
                                   [&](const auto& member) { return is_limit(space, member); });
   Fit fit{Fit::Kind::Short, "", ""};
   for (const constraint::ConflictMember& member : why.conflict) {
-    if (member.label == kFormLabel || (limits && !is_limit(space, member))) continue;
+    if (member.label == kVariantLabel || (limits && !is_limit(space, member))) continue;
     fit.missed += (fit.missed.empty() ? "" : ", ") + member.label;
     fit.detail += (fit.detail.empty() ? "" : "; ") + member.text;
   }
@@ -57,15 +57,15 @@ Fit shortage(const constraint::System& space, const constraint::Explanation& why
   return fit;
 }
 
-Fit fit_of(const Strategy& strategy, const Form& form, const step::Cell& cell, const Problem& problem,
+Fit fit_of(const Strategy& strategy, const Variant& variant, const step::Cell& cell, const Problem& problem,
            const target::Profile& profile) {
-  if (form.cluster > profile.limits.max_cluster)
+  if (variant.cluster > profile.limits.max_cluster)
     return {Fit::Kind::Short, "cluster size",
-            fmt::format("clusters of {}: {} has {}", form.cluster, profile.name,
+            fmt::format("clusters of {}: {} has {}", variant.cluster, profile.name,
                         profile.limits.max_cluster > 1
                             ? fmt::format("at most {} blocks", profile.limits.max_cluster)
                             : "none")};
-  const constraint::System space = space_of_form(strategy.space(cell, problem, profile), form);
+  const constraint::System space = space_of_variant(strategy.space(cell, problem, profile), variant);
   const Result<constraint::First> first = constraint::find_first(space);
   if (first && first->solution) return {};
   const Result<constraint::Explanation> why = constraint::explain(space);
@@ -74,7 +74,7 @@ Fit fit_of(const Strategy& strategy, const Form& form, const step::Cell& cell, c
 }
 
 std::string title(const FitRow& row) {
-  return row.form.empty() ? row.strategy : fmt::format("{}, {}", row.strategy, row.form);
+  return row.variant.empty() ? row.strategy : fmt::format("{}, {}", row.strategy, row.variant);
 }
 
 std::string shown(const Fit& fit) {
@@ -93,11 +93,11 @@ FitTable fit_table(const step::Cell& cell, const Problem& problem,
       Problem asked = problem;
       asked.pass = pass;
       const schedule::Legality legality = strategy->legal(cell, asked);
-      for (const Form& form : strategy->forms()) {
-        FitRow row{strategy->name(), form.name, pass, {}};
+      for (const Variant& variant : strategy->variants()) {
+        FitRow row{strategy->name(), variant.name, pass, {}};
         for (const target::Profile& profile : profiles) {
           asked.arch = profile.arch();
-          row.fits.push_back(legality.legal ? fit_of(*strategy, form, cell, asked, profile)
+          row.fits.push_back(legality.legal ? fit_of(*strategy, variant, cell, asked, profile)
                                             : Fit{Fit::Kind::NotLegal, "not legal", legality.reason});
         }
         table.rows.push_back(std::move(row));
@@ -111,7 +111,7 @@ std::string print(const FitTable& table) {
   const FitRow* before = nullptr;
   for (const FitRow& row : table.rows) {
     if (before == nullptr || before->pass != row.pass) {
-      lines.push_back({schedule::pass_name(row.pass)});
+      lines.push_back({schedule::pass_title(schedule::pass_name(row.pass))});
       lines.back().insert(lines.back().end(), table.profiles.begin(), table.profiles.end());
     }
     before = &row;

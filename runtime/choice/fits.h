@@ -1,4 +1,4 @@
-// Which forms of the strategies fit which GPU, and what is short where they do not: `rondo check`.
+// Which variants of the strategies fit which GPU, and what is short where they do not: `rondo check`.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ struct Fit {
   std::string detail;  // the same with numbers, or why it is not legal
 };
 
-// A form on every GPU of the table, in the order of FitTable::profiles.
+// A variant on every GPU of the table, in the order of FitTable::profiles.
 struct FitRow {
-  std::string strategy, form;  // form: "" where the strategy has one only
+  std::string strategy, variant;  // variant: "" where the strategy has one only
   schedule::Pass pass;
   std::vector<Fit> fits;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -24,25 +25,33 @@ constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::St
                                        {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"}};
 static_assert(is_total(kStages));
 
-bool grants(const Candidate& candidate, const Wish& wish) {
-  if (!wish.strategy.empty() && candidate.strategy != wish.strategy) return false;
-  for (const auto& [name, value] : wish.parameters) {
+// The parameters of the overrides by strategy, under the names of this version.
+std::map<std::string, Parameters> wanted_parameters(const Overrides& overrides) {
+  std::map<std::string, Parameters> wanted;
+  for (const schedule::Strategy* strategy : schedule::strategies())
+    wanted[strategy->name()] = strategy->current(overrides.parameters);
+  return wanted;
+}
+
+bool agrees(const Candidate& candidate, const Parameters& wanted) {
+  for (const auto& [name, value] : wanted) {
     const auto found = candidate.parameters.find(name);
     if (found == candidate.parameters.end() || found->second != value) return false;
   }
   return true;
 }
 
-// Why no candidate grants the wish: the best one, bent to it, breaks some rule.
-Error not_granted(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                  const Wish& wish, const Candidate& best) {
-  Parameters parameters = best.parameters;
-  for (const auto& [name, value] : wish.parameters) parameters[name] = value;
-  const std::string strategy = wish.strategy.empty() ? best.strategy : wish.strategy;
+// Why no candidate agrees the overrides: the best one, bent to it, breaks some rule.
+Error no_candidate_agrees(const step::Cell& cell, const schedule::Problem& problem,
+                          const target::Profile& profile, const Overrides& overrides, const Candidate& best) {
+  const std::string strategy = overrides.strategy.empty() ? best.strategy : overrides.strategy;
+  const Parameters wanted = wanted_parameters(overrides).at(strategy);
+  Parameters parameters = wanted;
+  parameters.insert(best.parameters.begin(), best.parameters.end());
   const Status status = check_candidate(cell, problem, profile, strategy, parameters);
   if (!status) return status.error();
-  return {ErrorKind::Input,
-          fmt::format("no configuration of {} has {}", strategy, schedule::print(wish.parameters)), ""};
+  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted)),
+          ""};
 }
 
 Result<std::string> jacobian_text(const step::Cell& cell) {
@@ -59,7 +68,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
   const Result<Choice> choice =
-      choose_with(request.cell, request.problem, request.profile, request.wish, options);
+      choose_with(request.cell, request.problem, request.profile, request.overrides, options);
   if (!choice) return choice.error();
   const Result<schedule::KernelPlan> plan = build_choice(request.cell, request.problem, *choice);
   if (!plan) return plan.error();
@@ -95,22 +104,24 @@ Result<Stage> parse_stage(const std::string& text) {
 }
 
 Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const Wish& wish, const ChooseOptions& options) {
-  if (wish.empty()) return choose(cell, problem, profile, options);
+                           const target::Profile& profile, const Overrides& overrides,
+                           const ChooseOptions& options) {
+  if (overrides.empty()) return choose(cell, problem, profile, options);
   const Result<std::vector<Candidate>> candidates =
-      ranked_candidates(cell, problem, profile, options.alignment, wish.strategy);
+      ranked_candidates(cell, problem, profile, options.alignment, overrides.strategy);
   if (!candidates) return candidates.error();
-  // What may spill only if nothing else is granted.
-  for (const bool tight : {false, true})
+  const std::map<std::string, Parameters> wanted = wanted_parameters(overrides);
+  // A candidate that may spill is taken only if no other is granted.
+  for (const bool may_spill : {false, true})
     for (const Candidate& candidate : *candidates)
-      if (candidate.estimate.tight == tight && grants(candidate, wish))
+      if (candidate.estimate.may_spill == may_spill && agrees(candidate, wanted.at(candidate.strategy)))
         return Choice{candidate.strategy,
                       candidate.parameters,
                       ChoiceOrigin::Model,
                       "",
                       candidate.estimate.seconds * 1e3,
                       "best of those asked for, by the model of " + profile.name};
-  return not_granted(cell, problem, profile, wish, candidates->front());
+  return no_candidate_agrees(cell, problem, profile, overrides, candidates->front());
 }
 
 Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,

@@ -14,16 +14,16 @@ enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda };
 Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
 
 // What a user fixes of the choice; the rest is the database's or the model's.
-struct Wish {
+struct Overrides {
   std::string strategy;             // empty: any
   schedule::Parameters parameters;  // those that must have these values
   bool empty() const { return strategy.empty() && parameters.empty(); }
 };
 
-// The best choice that grants the wish. Errors: Input (an unknown strategy or parameter, or values that
+// The best choice that agrees the overrides. Errors: Input (an unknown strategy or parameter, or values that
 // contradict each other or the GPU's limits), and those of choose().
 Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const Wish& wish,
+                           const target::Profile& profile, const Overrides& overrides,
                            const ChooseOptions& options = {});
 // The kernels of a choice.
 Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
@@ -34,7 +34,7 @@ struct EmitRequest {
   step::Cell cell;                 // one of its cells
   schedule::Problem problem;       // Kernel and Cuda only, like all below
   target::Profile profile;
-  Wish wish;
+  Overrides overrides;
   db::Database* database = nullptr;
 };
 

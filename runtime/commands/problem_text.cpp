@@ -106,7 +106,7 @@ Result<std::vector<Pass>> parse_passes(const std::string& text) {
       if (part == schedule::pass_name(pass)) found = pass;
     if (!found)
       return bad(fmt::format("unknown pass '{}'", part),
-                 "known: fw (forward), fws (forward, saving what backward needs), bw (backward)");
+                 "known: fw (forward), fws (forward (training): saves what backward needs), bw (backward)");
     if (std::find(passes.begin(), passes.end(), *found) != passes.end())
       return bad(fmt::format("pass '{}' is named twice", part));
     passes.push_back(*found);
@@ -172,10 +172,15 @@ Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& te
   for (const std::string& text : texts) {
     const auto parts = parse_assignment(text, "--param");
     if (!parts) return parts.error();
-    const auto value = number<std::int64_t>(parts->second);
-    if (!value) return bad(fmt::format("--param {}: '{}' is no whole number", parts->first, parts->second));
-    if (!result.emplace(parts->first, *value).second)
-      return bad(fmt::format("--param {} is given twice", parts->first));
+    const auto& [name, value_text] = *parts;
+    auto value = schedule::value_of_word(name, value_text);
+    if (!value) value = number<std::int64_t>(value_text);
+    if (!value) {
+      const std::string words = schedule::words_of(name);
+      return bad(fmt::format("--param {}: '{}' is no whole number", name, value_text),
+                 words.empty() ? "" : fmt::format("known words: {}", words));
+    }
+    if (!result.emplace(name, *value).second) return bad(fmt::format("--param {} is given twice", name));
   }
   return result;
 }

@@ -61,8 +61,9 @@ TEST_P(PersistentCompile, Fp32) {
   const bool clusters = profile_.limits.max_cluster >= 4;
   // Without lent registers: with them ptxas 13.0 puts two into memory for sm_100a and sm_120a, in a kernel
   // that needs 149 and may have 224.
-  const Parameters block = {{"grid", 0}, {"blocks", 1}, {"lend", 0}}, grid = {{"grid", 1}, {"lend", 0}};
-  const Parameters cluster = clusters ? Parameters{{"grid", 0}, {"blocks", 4}, {"lend", 0}} : grid;
+  const Parameters block = {{"exchange", 0}, {"blocks", 1}, {"setmaxnreg", 0}},
+                   grid = {{"exchange", 1}, {"setmaxnreg", 0}};
+  const Parameters cluster = clusters ? Parameters{{"exchange", 0}, {"blocks", 4}, {"setmaxnreg", 0}} : grid;
   Parameters sums = clusters ? cluster : grid;
   sums["reduce_scatter"] = 1;
   expect_compiles("elman", Math::Accurate, Pass::ForwardSave, 64, block);
@@ -76,7 +77,7 @@ TEST_P(PersistentCompile, Fp32) {
 class PersistentCompileFull : public PersistentCompile {};
 TEST_P(PersistentCompileFull, Bf16) {
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
-    expect_compiles("lstm", Math::Fast, pass, 2048, {{"grid", 1}}, kernel::Storage::BF16);
+    expect_compiles("lstm", Math::Fast, pass, 2048, {{"exchange", 1}}, kernel::Storage::BF16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),

@@ -3,6 +3,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import parameter_names  # noqa: E402 (lies beside the scripts)
 
 # Answers like the program: slower by its model (--no-db) than tuned, and with everything tried 4% better than searched.
 RONDO = r'''
@@ -39,7 +42,7 @@ elif words[0] == "check":
                              {"name": "persistent", "legal": True, "workspace_bytes": (2000000 if products else 5000000) if backward else 1000000,
                               "saved_bytes": 11000000 if products else 7000000 if chosen else 9}],
               "tensors": [{"kind": "input", "bytes": 20000000}, {"kind": "output", "bytes": 1}]}
-elif "--leave-out" in words:
+elif "--ablate" in words:
     def parts_of(whole, launches):
         found = [("products", "", 300), ("exchange", "", 500), ("clears", "exchange", 450)]
         found += [("launch " + name, "", whole - 100) for name in launches]
@@ -47,7 +50,7 @@ elif "--leave-out" in words:
                  "spread": 0.01} for name, beside, without in found]
     answer = {"device": "NVIDIA Test", "rows": [
         {"cell": words[1], "shape": shape, "dtype": option("--dtype"), "pass": p, "origin": "given",
-         "strategy": "persistent", "parameters": {"blocks": 48, "grid": 1, "reduce_scatter": int(p == "bw")},
+         "strategy": "persistent", "parameters": {"blocks": 48, "grid" if p == "bw" else "exchange": 1, "reduce_scatter": int(p == "bw")},
          "whole_ns": 1000.4, "spread": 0.01, "parts": parts_of(1000.4, ["sweep"] if p == "bw" else [])} for p in passes]}
 else:
     cold = "--no-db" in words
@@ -123,9 +126,27 @@ class Benchmarks(unittest.TestCase):
         self.recorded("rows,dense")
         record = self.recorded("again", commit="other")
         for row in (record["rows"][0], record["dense"][0]):
-            self.assertEqual((row["median_ms"], row["parameters"]["channels"], row["parameters"]["cluster"]), (1.5, 64, 1))
+            self.assertEqual((row["median_ms"], row["parameters"]["channels"], row["parameters"]["time_split"]), (1.5, 64, 1))
             self.assertNotIn("commit", row)
         self.assertEqual(len(record["rows"]), 4)
+
+    def test_again_reads_configurations_recorded_under_earlier_names(self):
+        record = self.recorded("rows")
+        record["rows"][0]["parameters"] = {"channels": 64, "cluster": 4, "behind": 1, "loaders": 0}
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.assertEqual(self.recorded("again")["rows"][0]["parameters"],
+                         {"channels": 64, "time_split": 4, "pipeline_depth": 2, "producer_warps": 0, "exchange": 0,
+                          "stream_stores": 0, "interleaved_copies": 0})
+
+    def test_names_are_those_of_the_compiler(self):
+        for strategy in ("stream", "persistent"):
+            source = (ROOT / f"compiler/schedule/{strategy}/strategy.cpp").read_text(encoding="utf-8")
+            table = source[source.index("kRenamed[] = {"):]
+            rows = re.findall(r'\{"(\w+)", "(\w+)"(?:, (\d+))?\}', table[:table.index("};")])
+            self.assertEqual({was: (now, int(shift or 0)) for was, now, shift in rows}, parameter_names.RENAMED[strategy])
+            added = source[source.index("added_parameters() const {"):]
+            values = re.findall(r'\{"(\w+)", (\d+)\}', added[:added.index("};")])
+            self.assertEqual({name: int(value) for name, value in values}, parameter_names.ADDED[strategy])
 
     def test_products_saved_stand_beside_products_multiplied_again(self):
         self.recorded("rows,dense")

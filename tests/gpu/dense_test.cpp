@@ -1,4 +1,4 @@
-// Every cell with matrices, storage type, pass, and strategy or form of team on the GPU against the
+// Every cell with matrices, storage type, pass, and strategy or variant of team on the GPU against the
 // reference.
 #include <algorithm>
 #include <optional>
@@ -16,23 +16,23 @@ using rondo::testing::library_cell;
 using runtime::TensorLayout;
 using schedule::Pass;
 
-enum class Form { Block, Cluster, Grid, Alternating };  // of persistent; the other strategy
+enum class Variant { Block, Cluster, Grid, Alternating };  // of persistent; the other strategy
 
-bool has_form(const runtime::Candidate& candidate, Form form) {
-  if ((candidate.strategy == "alternating") != (form == Form::Alternating)) return false;
-  if (form == Form::Alternating) return true;
+bool is_variant(const runtime::Candidate& candidate, Variant variant) {
+  if ((candidate.strategy == "alternating") != (variant == Variant::Alternating)) return false;
+  if (variant == Variant::Alternating) return true;
   const schedule::Parameters& parameters = candidate.parameters;
   const auto blocks = parameters.find("blocks");
   if (blocks == parameters.end()) return false;
-  if (form == Form::Grid) return parameters.at("grid") == 1;
-  return parameters.at("grid") == 0 && (blocks->second > 1) == (form == Form::Cluster);
+  if (variant == Variant::Grid) return parameters.at("exchange") == 1;
+  return parameters.at("exchange") == 0 && (blocks->second > 1) == (variant == Variant::Cluster);
 }
 
 class DenseCell : public rondo::testing::GpuTest,
-                  public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass, Form>> {
+                  public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass, Variant>> {
  protected:
-  // The model's best of this form, with products split among `splits` warps or more. Nothing, and no failure,
-  // where products cannot be split.
+  // The model's best of this variant, with products split among `splits` warps or more. Nothing, and no
+  // failure, where products cannot be split.
   std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
                                                 int splits) const {
     const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
@@ -42,13 +42,13 @@ class DenseCell : public rondo::testing::GpuTest,
     }
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
-      if (!has_form(candidate, std::get<3>(GetParam()))) continue;
-      if (splits > 1 && candidate.parameters.at("splits") < splits) continue;
+      if (!is_variant(candidate, std::get<3>(GetParam()))) continue;
+      if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, candidate)) continue;
       return load(cell, p, candidate.strategy, candidate.parameters);
     }
-    if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this form";
+    if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this variant";
     return nullptr;
   }
 
@@ -56,7 +56,7 @@ class DenseCell : public rondo::testing::GpuTest,
               bool save_products = false, std::optional<kernel::Math> math = {}, int splits = 1) {
     // One block has no room for more of all cells in fp32.
     constexpr std::int64_t kOneBlockInFp32 = 40;
-    if (std::get<1>(GetParam()) == Storage::F32 && std::get<3>(GetParam()) == Form::Block)
+    if (std::get<1>(GetParam()) == Storage::F32 && std::get<3>(GetParam()) == Variant::Block)
       for (VerifyCase& shape : cases) shape.sizes.dim = std::min(shape.sizes.dim, kOneBlockInFp32);
     const step::Sizes sizes = cases.back().sizes;
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
@@ -64,7 +64,7 @@ class DenseCell : public rondo::testing::GpuTest,
     p.save_products = save_products;
     p.math = math.value_or(p.math);
     const auto plan = plan_for(cell, p, splits);
-    if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this form";
+    if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this variant";
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
@@ -86,7 +86,7 @@ TEST_P(DenseCell, Tails) {
 TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
 // Small heads are not split by choice: warps that only multiply beside those that compute.
 TEST_P(DenseCell, Splits) {
-  if (std::get<3>(GetParam()) == Form::Alternating)
+  if (std::get<3>(GetParam()) == Variant::Alternating)
     GTEST_SKIP() << "the other strategy has no warps of roles";
   verify({{{3, 19, 1, 33}, {}, true}}, 3, {}, false, {}, 2);
 }
@@ -95,7 +95,7 @@ TEST_P(DenseCell, LargeMatrices) { verify({{{5, 6, 2, 72}, {}, true, 5}}); }
 TEST_P(DenseCell, ClippedRecurrence) { verify({{{5, 19, 1, 72}, {}, true}}, 3, {0.25, 0.25}); }
 TEST_P(DenseCell, RepeatsBitByBit) {
   // What one block holds is smaller than what a team does.
-  const std::int64_t dim = std::get<3>(GetParam()) == Form::Block ? 64 : 256;
+  const std::int64_t dim = std::get<3>(GetParam()) == Variant::Block ? 64 : 256;
   verify({{{16, 150, 1, dim}, {}, true}}, 200);
 }
 
@@ -124,43 +124,45 @@ TEST_P(Tf32Products, Tails) {
 TEST_P(Tf32Products, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}, 3, {}, false, kernel::Math::Tf32); }
 
 std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& info) {
-  const char* forms[] = {"block", "cluster", "grid", "alternating"};
+  const char* variants[] = {"block", "cluster", "grid", "alternating"};
   return std::get<0>(info.param) + "_" + kernel::storage_name(std::get<1>(info.param)) + "_" +
          schedule::pass_name(std::get<2>(info.param)) + "_" +
-         forms[static_cast<int>(std::get<3>(info.param))];
+         variants[static_cast<int>(std::get<3>(info.param))];
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
-                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
-                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
-                                                              Pass::Backward),
-                                            ::testing::Values(Form::Block, Form::Cluster, Form::Grid)),
-                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(
-    Cells, Tf32Products,
-    ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()), ::testing::Values(Storage::F32),
-                       ::testing::Values(Pass::ForwardSave, Pass::Backward),
-                       ::testing::Values(Form::Block, Form::Cluster, Form::Grid, Form::Alternating)),
+    Cells, DenseCell,
+    ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                       ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                       ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward),
+                       ::testing::Values(Variant::Block, Variant::Cluster, Variant::Grid)),
     name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cells, Tf32Products,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::F32),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward),
+                                            ::testing::Values(Variant::Block, Variant::Cluster, Variant::Grid,
+                                                              Variant::Alternating)),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, Warpgroups,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F16),
                                             ::testing::Values(Pass::Backward),
-                                            ::testing::Values(Form::Alternating)),
+                                            ::testing::Values(Variant::Alternating)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F32),
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward),
-                                            ::testing::Values(Form::Block, Form::Grid, Form::Alternating)),
+                                            ::testing::Values(Variant::Block, Variant::Grid,
+                                                              Variant::Alternating)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Alternating, DenseCell,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
                                             ::testing::Values(Pass::Forward, Pass::ForwardSave,
                                                               Pass::Backward),
-                                            ::testing::Values(Form::Alternating)),
+                                            ::testing::Values(Variant::Alternating)),
                          name_of_case);
 
 }  // namespace

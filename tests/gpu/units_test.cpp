@@ -169,16 +169,16 @@ TEST_F(Units, MatrixProduct) {
 TEST_F(Units, WarpgroupProduct) {
   constexpr int kSide = 128;
   for (const Storage storage : {Storage::BF16, Storage::F16})
-    for (const bool along_result : {false, true})
+    for (const bool mn_major : {false, true})
       for (const char* before : {"", "#undef __CUDA_ARCH_FEAT_SM90_ALL\n"}) {
         std::vector<Buffer> buffers{filled(storage, kSide * kSide, [](int i) { return i * 7 % 11 - 5; }),
                                     filled(storage, kSide * kSide, [](int i) { return i * 5 % 13 - 6; }),
                                     untouched(Storage::F32, kSide * kSide)};
-        const Status status = run(samples::warpgroup_product(storage, along_result), 1, buffers, {}, before);
+        const Status status = run(samples::warpgroup_product(storage, mn_major), 1, buffers, {}, before);
         ASSERT_TRUE(status.ok()) << status.error().message;
         const auto at = [&](std::size_t buffer, int extent, int k) {
           return buffers[buffer]
-              .values[static_cast<std::size_t>(along_result ? k * kSide + extent : extent * kSide + k)];
+              .values[static_cast<std::size_t>(mn_major ? k * kSide + extent : extent * kSide + k)];
         };
         expect_values(buffers[2], [&](int i) {
           double sum = 0;  // integers: exact in any order
@@ -213,7 +213,7 @@ TEST_F(Units, RealProduct) {
 TEST_F(Units, FlaggedReals) {
   std::vector<Buffer> buffers{filled(Storage::F32, 512, [](int i) { return i * 31 % 127 - 60; }),
                               untouched(Storage::F32, 512),
-                              filled(Storage::I32, 512, [](int) { return kernel::kAbsent; })};
+                              filled(Storage::I32, 512, [](int) { return kernel::kEmpty; })};
   buffers[0].values[77] = std::nan("");
   const Status status = run(samples::flagged_reals(), 2, buffers);
   ASSERT_TRUE(status.ok()) << status.error().message;

@@ -54,12 +54,12 @@ class EveryCell : public rondo::testing::GpuTest,
     if (!candidates.ok()) return std::nullopt;
     int tries = 0;
     for (const runtime::Candidate& candidate : *candidates) {
-      if (candidate.strategy != "stream" || candidate.parameters.at("cluster") != blocks ||
-          candidate.parameters.at("grid") != (grid ? 1 : 0))
+      if (candidate.strategy != "stream" || candidate.parameters.at("time_split") != blocks ||
+          candidate.parameters.at("exchange") != (grid ? 1 : 0))
         continue;
       schedule::Parameters parameters = candidate.parameters;
       parameters["stream_stores"] = stream_stores ? 1 : 0;
-      if (stream_stores && parameters.at("loaders") == 0) parameters["pieces"] = 1;
+      if (stream_stores && parameters.at("producer_warps") == 0) parameters["interleaved_copies"] = 1;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries && spills(cell, p, {candidate.strategy, parameters, {}})) continue;
       return parameters;

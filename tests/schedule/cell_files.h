@@ -56,20 +56,11 @@ inline step::Cell cell_named(const std::string& name) {
 
 // 8 steps a stage, two segments, two blocks that finish a round in the next one.
 inline Parameters stream_in_cluster_of_two(int channels, bool pieces) {
-  return {{"channels", channels},
-          {"per_thread", 1},
-          {"steps", 16},
-          {"stages", 2},
-          {"unroll", 4},
-          {"vector", 4},
-          {"loaders", 0},
-          {"shorten", 0},
-          {"segments", 4},
-          {"cluster", 2},
-          {"behind", 1},
-          {"pieces", pieces ? 1 : 0},
-          {"grid", 0},
-          {"stream_stores", 0}};
+  return {{"channels", channels}, {"per_thread", 1},     {"steps", 16},
+          {"stages", 2},          {"unroll", 4},         {"vector", 4},
+          {"producer_warps", 0},  {"rewrite", 0},        {"segments", 4},
+          {"time_split", 2},      {"pipeline_depth", 2}, {"interleaved_copies", pieces ? 1 : 0},
+          {"exchange", 0},        {"stream_stores", 0}};
 }
 
 }  // namespace rondo::schedule

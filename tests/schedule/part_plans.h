@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/passes/leave_out.h"
+#include "compiler/kernel/passes/ablate.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
@@ -30,10 +30,12 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
   result.problem.pass = pass;
   result.problem.storage = storage;
   result.problem.math = default_math(storage);
-  Parameters parameters = {{"blocks", 1},      {"grid", 0},     {"reduce_scatter", 0}, {"share", 1},
-                           {"lend", 0},        {"together", 1}, {"splits", 1},         {"unit_blocks", 1},
-                           {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},         {"steps", 4},
-                           {"stages", 3},      {"vector", 8},   {"loaders", 1},        {"writers", 1}};
+  Parameters parameters = {{"blocks", 1},           {"exchange", 0},     {"reduce_scatter", 0},
+                           {"cluster_k_split", 1},  {"setmaxnreg", 0},   {"batch_tiles_in_flight", 1},
+                           {"split_k", 1},          {"unit_blocks", 1},  {"batch_tiles", 1},
+                           {"register_k_tiles", 1}, {"accumulators", 1}, {"steps", 4},
+                           {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
+                           {"store_warps", 1}};
   for (const auto& [parameter, value] : changed) parameters[parameter] = value;
   result.plan = find_strategy("persistent")->build(result.cell, result.problem, parameters);
   return result;
@@ -44,7 +46,7 @@ inline PartPlan stream_plan(const std::string& name, bool grid) {
   PartPlan result{name, cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
   result.problem.sizes = {1, 100, 1, 64};
   Parameters parameters = stream_in_cluster_of_two(32, false);
-  parameters["grid"] = grid ? 1 : 0;
+  parameters["exchange"] = grid ? 1 : 0;
   result.plan = find_strategy("stream")->build(result.cell, result.problem, parameters);
   return result;
 }
@@ -54,23 +56,24 @@ inline std::vector<PartPlan> part_plans() {
   const std::set<kernel::Part> block = {Products, Inputs, Stores, Functions};
   const std::set<kernel::Part> cluster = {Products, Exchange, Inputs, Stores, Functions};
   const std::set<kernel::Part> grid = {Products, Exchange, Clears, Inputs, Stores, Functions};
-  return {persistent_plan("one_block", Pass::Forward, {{"splits", 2}}, block),
-          persistent_plan("cluster_of_4", Pass::Forward, {{"blocks", 4}, {"splits", 2}}, cluster),
-          persistent_plan("grid_of_2", Pass::Forward, {{"blocks", 2}, {"grid", 1}, {"splits", 2}}, grid),
-          persistent_plan("fp32_in_grid_of_2", Pass::Forward, {{"blocks", 2}, {"grid", 1}, {"vector", 4}},
-                          grid, kernel::Storage::F32),
-          persistent_plan("reduce_scatter_in_cluster", Pass::Backward, {{"blocks", 4}, {"reduce_scatter", 1}},
-                          cluster),
-          persistent_plan("reduce_scatter_in_grid", Pass::Backward,
-                          {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}}, grid),
-          persistent_plan("reduce_scatter_in_grid_of_clusters", Pass::Backward,
-                          {{"blocks", 4}, {"grid", 1}, {"reduce_scatter", 1}, {"share", 2}}, grid),
-          stream_plan("stream_cluster", false),
-          stream_plan("stream_grid", true)};
+  return {
+      persistent_plan("one_block", Pass::Forward, {{"split_k", 2}}, block),
+      persistent_plan("cluster_of_4", Pass::Forward, {{"blocks", 4}, {"split_k", 2}}, cluster),
+      persistent_plan("grid_of_2", Pass::Forward, {{"blocks", 2}, {"exchange", 1}, {"split_k", 2}}, grid),
+      persistent_plan("fp32_in_grid_of_2", Pass::Forward, {{"blocks", 2}, {"exchange", 1}, {"vector", 4}},
+                      grid, kernel::Storage::F32),
+      persistent_plan("reduce_scatter_in_cluster", Pass::Backward, {{"blocks", 4}, {"reduce_scatter", 1}},
+                      cluster),
+      persistent_plan("reduce_scatter_in_grid", Pass::Backward,
+                      {{"blocks", 4}, {"exchange", 1}, {"reduce_scatter", 1}}, grid),
+      persistent_plan("reduce_scatter_in_grid_of_clusters", Pass::Backward,
+                      {{"blocks", 4}, {"exchange", 1}, {"reduce_scatter", 1}, {"cluster_k_split", 2}}, grid),
+      stream_plan("stream_cluster", false),
+      stream_plan("stream_grid", true)};
 }
 
 inline KernelPlan plan_without(KernelPlan plan, kernel::Part part) {
-  for (Launch& launch : plan.launches) launch.kernel = kernel::leave_out(launch.kernel, part);
+  for (Launch& launch : plan.launches) launch.kernel = kernel::ablate(launch.kernel, part);
   return plan;
 }
 

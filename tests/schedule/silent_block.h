@@ -9,11 +9,11 @@ namespace rondo::schedule {
 
 inline bool sends(const kernel::Kernel& kernel, const kernel::Stmt& stmt) {
   if (std::holds_alternative<kernel::StoreAsync>(stmt.node)) return true;
-  const auto* store = std::get_if<kernel::StoreFlagged>(&stmt.node);
+  const auto* store = std::get_if<kernel::StoreSelfFlagged>(&stmt.node);
   if (store == nullptr) return false;
   return std::none_of(store->values.begin(), store->values.end(), [&](kernel::ExprId value) {
     const auto* word = std::get_if<kernel::IntConst>(&kernel.expr(value).node);
-    return word != nullptr && word->value == kernel::kAbsent;  // clears
+    return word != nullptr && word->value == kernel::kEmpty;  // clears
   });
 }
 

@@ -253,8 +253,12 @@ TEST(BadInput, MissingFilesAndUnknownArchitectures) {
 }
 
 TEST(BadInput, NoGpu) {
-  for (const std::vector<std::string>& call : std::vector<std::vector<std::string>>{
-           {"verify", "mingru"}, {"bench", "mingru"}, {"bench", "mingru", "--leave-out"}, {"calibrate"}})
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"verify", "mingru"},
+                                             {"bench", "mingru"},
+                                             {"bench", "mingru", "--ablate"},
+                                             {"bench", "mingru", "--leave-out"},
+                                             {"calibrate"}})
     expect_refused({call, 4, "this needs a GPU"});
 }
 

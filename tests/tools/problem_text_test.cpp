@@ -41,6 +41,28 @@ TEST(ProblemText, Assignments) {
   EXPECT_EQ(parse_parameters({"a=1", "b=-2"})->at("b"), -2);
 }
 
+TEST(ProblemText, WordsOfParameters) {
+  const schedule::Parameters words = parse_parameters({"exchange=global", "rewrite=latency"}).value();
+  EXPECT_EQ(words, parse_parameters({"exchange=1", "rewrite=1"}).value());
+  EXPECT_EQ(schedule::print(words), "exchange=global rewrite=latency");
+  EXPECT_EQ(schedule::print({{"rewrite", 7}, {"steps", 1}}), "rewrite=7 steps=1");
+  const auto unknown = parse_parameters({"exchange=latency"});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().hint, "known words: cluster, global");
+  EXPECT_FALSE(parse_parameters({"steps=global"}).ok());
+}
+
+TEST(ProblemText, TitlesOfPasses) {
+  schedule::Problem problem;
+  EXPECT_EQ(schedule::pass_title(problem), "forward");
+  problem.pass = schedule::Pass::ForwardSave;
+  EXPECT_EQ(schedule::pass_title(problem), "forward (training)");
+  problem.save_products = true;
+  EXPECT_EQ(schedule::pass_title(problem), "forward (training), products saved");
+  EXPECT_EQ(schedule::pass_title("bw"), "backward");
+  EXPECT_EQ(schedule::pass_title("other"), "other");
+}
+
 TEST(ProblemText, Clips) {
   EXPECT_FALSE(parse_clip("", "")->any());
   EXPECT_EQ(parse_clip("2.5", "")->forward, 2.5);

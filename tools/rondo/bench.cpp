@@ -16,7 +16,7 @@ std::string bench_text(const tuner::BenchRow& row) {
   return fmt::format(
       "{} {} {} {}: {:.4f} ms, spread {:.1f}%, {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} ({})\n",
       row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
-      schedule::pass_key(row.problem), row.timing.median_s * 1e3, row.timing.decile_spread * 100,
+      schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.decile_spread * 100,
       static_cast<double>(row.bytes) * 1e-9, row.share() * 100, row.copy_bytes_per_s * 1e-12,
       row.choice.strategy, runtime::origin_name(row.choice.origin));
 }
@@ -29,7 +29,7 @@ std::string parameters_text(const std::vector<tuner::BenchRow>& rows) {
   const ParameterTable table = parameter_table(configurations);
   std::string text = "parameters\n";
   for (std::size_t i = 0; i < rows.size(); ++i)
-    text += fmt::format("  {}: {}\n", schedule::pass_key(rows[i].problem), table.rows[i]);
+    text += fmt::format("  {}: {}\n", schedule::pass_title(rows[i].problem), table.rows[i]);
   return text + table.common;
 }
 
@@ -39,7 +39,7 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
   std::string text = fmt::format(
       "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.4g} {:>12}  whole\n", cell.name,
       runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
-      schedule::pass_name(pass.problem.pass), times.choice.strategy, schedule::print(times.choice.parameters),
+      schedule::pass_title(pass.problem), times.choice.strategy, schedule::print(times.choice.parameters),
       runtime::origin_name(times.choice.origin), "ns a step", "difference", times.whole.median_s * to_ns, "");
   for (const tuner::PartTime& part : times.parts)
     text += fmt::format("{:>12.4g} {:>12.3g}  without {}{}\n", part.timing.median_s * to_ns,
@@ -48,13 +48,13 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
   return text;
 }
 
-Status bench_rows(const Options& options, const step::Cell& cell, const runtime::Wish& wish,
+Status bench_rows(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
                   const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<tuner::BenchRow> rows;
   for (const schedule::Problem& problem : problems) {
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
     Result<tuner::BenchRow> row =
-        tuner::bench(cell, problem, session.machine, wish, session.db(), options.samples, copy);
+        tuner::bench(cell, problem, session.machine, overrides, session.db(), options.samples, copy);
     if (!row) return row.error();
     rows.push_back(std::move(row).value());
     if (!options.json) print(bench_text(rows.back()));
@@ -63,12 +63,12 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
   return success();
 }
 
-Status bench_parts(const Options& options, const step::Cell& cell, const runtime::Wish& wish,
+Status bench_parts(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
                    const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<PartedPass> passes;
   for (const schedule::Problem& problem : problems) {
     Result<tuner::PartTimes> times =
-        tuner::measure_parts(cell, problem, session.machine, wish, session.db(), options.samples);
+        tuner::measure_parts(cell, problem, session.machine, overrides, session.db(), options.samples);
     if (!times) return times.error();
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));
@@ -84,8 +84,8 @@ Status bench(const Options& options) {
   if (!loaded) return loaded.error();
   const auto passes = runtime::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<runtime::Wish> wish = wish_of(options);
-  if (!wish) return wish.error();
+  const Result<runtime::Overrides> overrides = overrides_of(options);
+  if (!overrides) return overrides.error();
   Result<Session> session = open_session(options, Use::Optional);
   if (!session) return session.error();
   std::vector<schedule::Problem> problems;
@@ -94,7 +94,7 @@ Status bench(const Options& options) {
     if (!problem) return problem.error();
     problems.push_back(std::move(problem).value());
   }
-  return (options.leave_out ? bench_parts : bench_rows)(options, loaded->cell, *wish, problems, *session);
+  return (options.ablate ? bench_parts : bench_rows)(options, loaded->cell, *overrides, problems, *session);
 }
 
 }  // namespace rondo::tools

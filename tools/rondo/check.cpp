@@ -38,8 +38,8 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
 
 // The strategy's choice by model, and what it takes of memory.
 Status choose_for(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                  const runtime::Wish& wish, StrategyVerdict& verdict) {
-  const auto choice = runtime::choose_with(cell, problem, profile, wish);
+                  const runtime::Overrides& overrides, StrategyVerdict& verdict) {
+  const auto choice = runtime::choose_with(cell, problem, profile, overrides);
   if (!choice) return choice.error();
   verdict.choice = *choice;
   const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, *choice);
@@ -50,24 +50,26 @@ Status choose_for(const step::Cell& cell, const schedule::Problem& problem, cons
   return success();
 }
 
-// With `wish.strategy` parameters may be fixed, and a choice that they contradict is an error; the other
+// With `overrides.strategy` parameters may be fixed, and a choice that they contradict is an error; the other
 // strategies are left out.
 Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
-                                                 const target::Profile& profile, const runtime::Wish& wish) {
+                                                 const target::Profile& profile,
+                                                 const runtime::Overrides& overrides) {
   std::vector<StrategyVerdict> result;
   for (const schedule::Strategy* strategy : schedule::strategies()) {
-    if (!wish.strategy.empty() && strategy->name() != wish.strategy) continue;
+    if (!overrides.strategy.empty() && strategy->name() != overrides.strategy) continue;
     StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), std::nullopt, {}};
     if (verdict.legality.legal) {
-      const Status chosen = choose_for(cell, problem, profile, {strategy->name(), wish.parameters}, verdict);
-      if (!chosen && !wish.empty()) return chosen.error();
+      const Status chosen =
+          choose_for(cell, problem, profile, {strategy->name(), overrides.parameters}, verdict);
+      if (!chosen && !overrides.empty()) return chosen.error();
       if (!chosen)  // without the list of all quantities, which `emit` shows
         verdict.legality = {false, chosen.error().message.substr(0, chosen.error().message.find("\nwhere"))};
     }
     result.push_back(std::move(verdict));
   }
   if (result.empty())
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", wish.strategy), ""};
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", overrides.strategy), ""};
   return result;
 }
 
@@ -93,7 +95,7 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
   std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
-                      kernel::storage_name(problem.storage), schedule::pass_name(problem.pass), profile.name);
+                      kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
   text += verdicts_text(verdicts);
   text += "what fits, and what is short\n" + runtime::print(fits);
   text += "tensors\n";
@@ -122,9 +124,9 @@ Status check(const Options& options) {
   const Result<schedule::Problem> problem = problem_of(options, cell, *pass, *session);
   if (!problem) return problem.error();
   const target::Profile& profile = session->machine.profile;
-  const Result<runtime::Wish> wish = wish_of(options);
-  if (!wish) return wish.error();
-  const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(cell, *problem, profile, *wish);
+  const Result<runtime::Overrides> overrides = overrides_of(options);
+  if (!overrides) return overrides.error();
+  const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(cell, *problem, profile, *overrides);
   if (!verdicts) return verdicts.error();
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
   const runtime::FitTable fits = runtime::fit_table(

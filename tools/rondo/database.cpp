@@ -7,6 +7,7 @@
 
 #include "compiler/support/text_file.h"
 #include "runtime/arrays/staged_files.h"
+#include "runtime/choice/choose.h"
 #include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
@@ -28,14 +29,20 @@ Result<std::string> cell_hash(Database& database, const std::string& argument) {
   return (*cell)->hash;
 }
 
+// What a trial chose, under the names of this version.
+std::string choice_text(const db::Trial& trial) {
+  const auto parameters = runtime::recorded_parameters(trial);
+  return fmt::format("{} {}", trial.strategy, parameters ? schedule::print(*parameters) : trial.parameters);
+}
+
 std::string best_text(const std::optional<db::Trial>& best) {
   if (!best) return "nothing verified yet";
-  return fmt::format("{:.4f} ms, {} {}", best->median_ms.value_or(0), best->strategy, best->parameters);
+  return fmt::format("{:.4f} ms, {}", best->median_ms.value_or(0), choice_text(*best));
 }
 
 std::string problem_text(const db::Problem& p) {
-  return fmt::format("B={},T={},H={},D={} {} {} {} {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D,
-                     p.dtype, p.math, p.pass, p.device, p.arch);
+  return fmt::format("B={},T={},H={},D={} {} {} {}, {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D,
+                     p.dtype, p.math, schedule::pass_title(p.pass), p.device, p.arch);
 }
 
 Status list(Database& database, const Options& options) {
@@ -56,9 +63,9 @@ Status list(Database& database, const Options& options) {
 
 std::string trial_text(const db::Trial& trial) {
   const std::string time = trial.median_ms ? fmt::format("{:.4f} ms", *trial.median_ms) : "not timed";
-  return fmt::format("  {:<13} {:>12} {}{} {}{}{}\n", db::to_text(trial.status), time,
-                     trial.verified ? "verified " : "", trial.strategy, trial.parameters,
-                     trial.reason.empty() ? "" : ": ", trial.reason);
+  return fmt::format("  {:<13} {:>12} {}{}{}{}\n", db::to_text(trial.status), time,
+                     trial.verified ? "verified " : "", choice_text(trial), trial.reason.empty() ? "" : ": ",
+                     trial.reason);
 }
 
 Status show(Database& database, const Options& options) {

@@ -14,11 +14,14 @@ Result<runtime::EmitRequest> request_of(const Options& options, const LoadedCell
   if (!pass) return pass.error();
   Result<schedule::Problem> problem = problem_of(options, loaded.cell, *pass, session);
   if (!problem) return problem.error();
-  Result<runtime::Wish> wish = wish_of(options);
-  if (!wish) return wish.error();
-  return runtime::EmitRequest{
-      &loaded.file, loaded.cell, std::move(problem).value(), session.machine.profile, std::move(wish).value(),
-      session.db()};
+  Result<runtime::Overrides> overrides = overrides_of(options);
+  if (!overrides) return overrides.error();
+  return runtime::EmitRequest{&loaded.file,
+                              loaded.cell,
+                              std::move(problem).value(),
+                              session.machine.profile,
+                              std::move(overrides).value(),
+                              session.db()};
 }
 
 }  // namespace

@@ -61,10 +61,16 @@ json row_json(const tuner::Row& row) {
   return object;
 }
 
+// As this version reads them, or as they stand there.
+json recorded_json(const db::Trial& trial) {
+  const auto parameters = runtime::recorded_parameters(trial);
+  return parameters ? json(*parameters) : json::parse(trial.parameters, nullptr, false);
+}
+
 json trial_json(const db::Trial& trial) {
   json object = {{"id", trial.id},
                  {"strategy", trial.strategy},
-                 {"parameters", json::parse(trial.parameters, nullptr, false)},
+                 {"parameters", recorded_json(trial)},
                  {"status", db::to_text(trial.status)},
                  {"verified", trial.verified},
                  {"reason", trial.reason},
@@ -120,7 +126,7 @@ json fits_json(const runtime::FitTable& table) {
     for (std::size_t i = 0; i < table.profiles.size(); ++i) {
       const runtime::Fit& fit = row.fits[i];
       list.push_back({{"strategy", row.strategy},
-                      {"form", row.form},
+                      {"form", row.variant},
                       {"pass", schedule::pass_name(row.pass)},
                       {"gpu", table.profiles[i]},
                       {"legal", fit.kind != runtime::Fit::Kind::NotLegal},

@@ -36,11 +36,11 @@ void add_problem(CLI::App& app, Options& o, bool several_passes) {
 }
 
 void add_save(CLI::App& app, Options& o, const char* more = "") {
-  app.add_option(
-         "--save", o.save,
-         std::string("what fws leaves for bw: states, or products too, which bw then need not multiply "
-                     "again (cells with matrices)") +
-             more)
+  app.add_option("--save", o.save,
+                 std::string("what forward (training), fws, leaves for bw: states, or products too, which bw "
+                             "then need not multiply "
+                             "again (cells with matrices)") +
+                     more)
       ->capture_default_str();
 }
 
@@ -60,7 +60,8 @@ void add_database(CLI::App& app, Options& o) {
 void add_kernel(CLI::App& app, Options& o) {
   app.add_option("--strategy", o.strategy,
                  "take this strategy; default: the database's or the model's choice");
-  app.add_option("--param", o.parameters, "fix a tuning parameter: channels=96")->type_name("NAME=VALUE");
+  app.add_option("--param", o.parameters, "fix a tuning parameter: channels=96, exchange=global")
+      ->type_name("NAME=VALUE");
 }
 
 void add_json(CLI::App& app, Options& o) {
@@ -99,7 +100,7 @@ void emit_options(CLI::App& app, Options& o) {
 void tune_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_problem(app, o, true);
-  add_save(app, o, "; auto: fws and bw both ways, and which is faster");
+  add_save(app, o, "; auto: both passes both ways, and which is faster");
   add_target(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
@@ -156,8 +157,9 @@ void bench_options(CLI::App& app, Options& o) {
   app.add_option("--samples", o.samples, "timings to take the median of")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app.add_flag("--leave-out", o.leave_out,
+  app.add_flag("--ablate", o.ablate,
                "what a step is made of: the kernels as they are, and without one part after the other");
+  app.add_flag("--leave-out", o.ablate)->group("");  // the option's earlier name
   add_json(app, o);
 }
 

@@ -48,7 +48,7 @@ struct Options {
   bool simulate = false;  // verify
   unsigned seed = 0;
   int samples = 21;  // bench
-  bool leave_out = false;
+  bool ablate = false;
 
   std::string action;  // db
   std::string argument;

@@ -65,10 +65,10 @@ Result<schedule::Problem> problem_of(const Options& options, const step::Cell& c
   return runtime::parse_problem(cell, problem_text_of(options), pass, session.machine.profile.arch());
 }
 
-Result<runtime::Wish> wish_of(const Options& options) {
+Result<runtime::Overrides> overrides_of(const Options& options) {
   Result<schedule::Parameters> parameters = runtime::parse_parameters(options.parameters);
   if (!parameters) return parameters.error();
-  return runtime::Wish{options.strategy, std::move(parameters).value()};
+  return runtime::Overrides{options.strategy, std::move(parameters).value()};
 }
 
 Result<schedule::Pass> single_pass(const Options& options) {

@@ -39,7 +39,7 @@ Result<Session> open_session(const Options& options, Use use);
 runtime::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session);
-Result<runtime::Wish> wish_of(const Options& options);
+Result<runtime::Overrides> overrides_of(const Options& options);
 // Where exactly one pass makes sense. Error Input.
 Result<schedule::Pass> single_pass(const Options& options);
 

@@ -35,7 +35,7 @@ std::string row_text(const tuner::Row& row, const std::string& configuration) {
 std::string tuned_text(const TunedPass& pass) {
   const tuner::TuneResult& result = pass.result;
   std::string text =
-      fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_key(pass.problem),
+      fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_title(pass.problem),
                   runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
                   "spread", "regs", "shared");
   const std::size_t leaders = std::min(kLeadersShown, result.search.rows.size());
@@ -79,7 +79,8 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
   const bool both = options.save == "auto";
   const auto tuned = [&](Pass pass) { return std::count(passes.begin(), passes.end(), pass) > 0; };
   if (both && !(tuned(Pass::ForwardSave) && tuned(Pass::Backward)))
-    return Error{ErrorKind::Input, "--save auto compares the sums of fws and bw", "tune both: --pass fws,bw"};
+    return Error{ErrorKind::Input, "--save auto compares the sums of forward (training) and backward",
+                 "tune both: --pass fws,bw"};
   std::vector<schedule::Problem> problems;
   for (const Pass pass : passes)
     for (const char* save : {"states", "products"}) {
@@ -114,9 +115,10 @@ std::optional<SaveComparison> compare_saving(const std::vector<TunedPass>& tuned
 }
 
 std::string saving_text(const SaveComparison& sums) {
-  return fmt::format("fws + bw{}: {:.4f} ms with states saved, {:.4f} ms with products; {} is faster\n",
-                     sums.measured ? "" : ", by model", sums.states_s * 1e3, sums.products_s * 1e3,
-                     fmt::format("--save {}", sums.faster()));
+  return fmt::format(
+      "forward (training) + backward{}: {:.4f} ms with states saved, {:.4f} ms with products; {} is faster\n",
+      sums.measured ? "" : ", by model", sums.states_s * 1e3, sums.products_s * 1e3,
+      fmt::format("--save {}", sums.faster()));
 }
 
 Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,

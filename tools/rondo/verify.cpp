@@ -34,13 +34,13 @@ Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Probl
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                                 const runtime::Wish& wish, std::uint64_t seed, Session& session) {
+                                 const runtime::Overrides& overrides, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
   runtime::ChooseOptions choosing;
   choosing.database = session.db();
   Result<runtime::Choice> choice =
-      runtime::choose_with(cell, *problem, session.machine.profile, wish, choosing);
+      runtime::choose_with(cell, *problem, session.machine.profile, overrides, choosing);
   if (!choice) return choice.error();
   Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, *choice);
   if (!plan) return plan.error();
@@ -59,7 +59,7 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
 
 std::string verified_text(const VerifiedPass& pass) {
   std::string text =
-      fmt::format("{} {} {}: {} {}\n", schedule::pass_key(pass.problem),
+      fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
                   kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
                   pass.choice.strategy, schedule::print(pass.choice.parameters));
   for (const tuner::TensorCheck& check : pass.result.verification.checks)
@@ -75,8 +75,8 @@ Status verify(const Options& options) {
   if (!loaded) return loaded.error();
   const auto passes = runtime::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<runtime::Wish> wish = wish_of(options);
-  if (!wish) return wish.error();
+  const Result<runtime::Overrides> overrides = overrides_of(options);
+  if (!overrides) return overrides.error();
   Options machine_options = options;
   machine_options.no_gpu = options.no_gpu || options.simulate;
   Result<Session> session = open_session(machine_options, Use::Optional);
@@ -88,7 +88,7 @@ Status verify(const Options& options) {
   std::vector<VerifiedPass> results;
   bool passed = true;
   for (const schedule::Pass pass : *passes) {
-    Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *wish, seed, *session);
+    Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *overrides, seed, *session);
     if (!result) return result.error();
     passed = passed && result->result.passed();
     results.push_back(std::move(result).value());

@@ -28,14 +28,14 @@ Result<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem
 }  // namespace
 
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const runtime::Wish& wish, db::Database* database, int samples,
+                       const runtime::Overrides& overrides, db::Database* database, int samples,
                        double copy_bytes_per_s) {
   if (Status status = machine.need_gpu(); !status) return status.error();
   const auto begin = std::chrono::steady_clock::now();
   bool from_cache = false;
   runtime::ChooseOptions options;
   options.database = database;
-  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
+  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, overrides, options);
   if (!choice) return choice.error();
   const Result<runtime::DevicePlan> plan = load(cell, problem, *choice, machine, database, from_cache);
   if (!plan) return plan.error();

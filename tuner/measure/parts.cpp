@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "compiler/kernel/passes/leave_out.h"
+#include "compiler/kernel/passes/ablate.h"
 #include "runtime/plan/plan.h"
 #include "runtime/worker/compile_worker.h"
 #include "tuner/measure/measure.h"
@@ -31,7 +31,7 @@ bool has(const KernelPlan& plan, Part part) {
 }
 
 KernelPlan without(KernelPlan plan, Part part) {
-  for (Launch& launch : plan.launches) launch.kernel = kernel::leave_out(std::move(launch.kernel), part);
+  for (Launch& launch : plan.launches) launch.kernel = kernel::ablate(std::move(launch.kernel), part);
   return plan;
 }
 
@@ -124,12 +124,12 @@ PartTimes part_times(runtime::Choice choice, const std::vector<PlanWithout>& wit
 }  // namespace
 
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const Machine& machine, const runtime::Wish& wish, db::Database* database,
-                                int rounds) {
+                                const Machine& machine, const runtime::Overrides& overrides,
+                                db::Database* database, int rounds) {
   if (Status status = machine.need_gpu(); !status) return status.error();
   runtime::ChooseOptions options;
   options.database = database;
-  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, wish, options);
+  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, overrides, options);
   if (!choice) return choice.error();
   Result<KernelPlan> whole = runtime::build_choice(cell, problem, *choice);
   if (!whole) return whole.error();

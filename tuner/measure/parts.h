@@ -17,7 +17,7 @@ struct PlanWithout {
   schedule::KernelPlan plan;
 };
 
-// Each part of the kernels (kernel/leave_out.h) that the plan has, and each launch of several; not launches
+// Each part of the kernels (kernel/ablate.h) that the plan has, and each launch of several; not launches
 // that prepare words for which later ones wait. Clears are left out beside the exchange only.
 std::vector<PlanWithout> plans_without(const schedule::KernelPlan& plan);
 
@@ -36,7 +36,7 @@ struct PartTimes {
 // choice; nothing is stored in it. Errors: Missing (no GPU, no NVRTC), Compile, Device, those of
 // choose_with().
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const Machine& machine, const runtime::Wish& wish, db::Database* database,
-                                int rounds);
+                                const Machine& machine, const runtime::Overrides& overrides,
+                                db::Database* database, int rounds);
 
 }  // namespace rondo::tuner

@@ -169,11 +169,11 @@ void Search::race(std::size_t candidate) {
                 fmt::format("{:.1f} times the best so far", first_look / best));
   if (may_go && first_look > kWorthTiming * best) return measurer_.drop(candidate);
   if (!timed(kFullSamples, kFullSample)) return;
-  if (!best_ || row(candidate).timing.median_s < best) crown(candidate);
+  if (!best_ || row(candidate).timing.median_s < best) set_best(candidate);
 }
 
 // Verified at once: whatever ends the search, the best so far is known to be right.
-void Search::crown(std::size_t candidate) {
+void Search::set_best(std::size_t candidate) {
   const double before = best_seconds();
   if (!verify(candidate)) return;
   if (!best_ || row(candidate).timing.median_s < kGain * before) tried_at_gain_ = tried_;

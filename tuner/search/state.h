@@ -26,7 +26,7 @@ class Search {
   bool enough_tries() const;
   void settle_compiled(const Compiled& compiled);
   void race(std::size_t candidate);
-  void crown(std::size_t candidate);
+  void set_best(std::size_t candidate);
   bool verify(std::size_t candidate);
   void confirm();
   void run_alone(const std::vector<std::size_t>& leaders);

@@ -39,8 +39,8 @@ struct StatementWriter::Units {
 
   void operator()(const kernel::Mma& s) const {
     const std::string storage = s.storage != kernel::Storage::F32 ? kernel::storage_name(s.storage)
-                                : s.terms == 1                    ? "tf32"
-                                                                  : "tf32x3";
+                                : s.tf32x3                        ? "tf32x3"
+                                                                  : "tf32";
     call("mma_" + storage, w.expressions_.address(s.acc), w.expressions_.address(s.a),
          w.expressions_.address(s.b));
   }
@@ -53,11 +53,11 @@ struct StatementWriter::Units {
   void operator()(const kernel::WarpgroupMma& s) const {
     const auto panel = [](const kernel::PanelOperand& operand) { return std::max(operand.panel, 8); };
     w.line(fmt::format("{}<{}, {}, {}, {}, {}>({}, &{}, &{});",
-                       w.prelude_.require(WarpgroupProduct{s.storage, s.columns}), s.steps, s.a.along_result,
-                       s.b.along_result, panel(s.a), panel(s.b), w.expressions_.address(s.acc),
+                       w.prelude_.require(WarpgroupProduct{s.storage, s.columns}), s.steps, s.a.mn_major,
+                       s.b.mn_major, panel(s.a), panel(s.b), w.expressions_.address(s.acc),
                        w.expressions_.element(s.a.first), w.expressions_.element(s.b.first)));
   }
-  void operator()(const kernel::WaitProducts& s) const {
+  void operator()(const kernel::WgmmaWait& s) const {
     w.prelude_.require("wait_products");
     w.line(fmt::format("wait_products<{}>();", s.pending));
     if (s.pending > 0) return;
@@ -67,7 +67,7 @@ struct StatementWriter::Units {
       w.line(fmt::format("settle<{}>({});", size, w.names_.array(acc)));
     }
   }
-  void operator()(const kernel::PublishOperands&) const { call("publish_operands"); }
+  void operator()(const kernel::ProxyFence&) const { call("publish_operands"); }
 
   void operator()(const kernel::MbarrierArrive& s) const {
     const std::string barrier = w.expressions_.address(s.barrier);
@@ -111,12 +111,12 @@ struct StatementWriter::Units {
     w.prelude_.require("flagged_word");
     return fmt::format("flagged_word({})", text(value));
   }
-  void operator()(const kernel::StoreFlagged& s) const {
+  void operator()(const kernel::StoreSelfFlagged& s) const {
     std::string words;
     for (kernel::ExprId value : s.values) words += (words.empty() ? "" : ", ") + flagged(value);
     call(fmt::format("store_flagged_{}", s.values.size()), "&" + w.expressions_.element(s.to), words);
   }
-  void operator()(const kernel::LoadFlagged& s) const {
+  void operator()(const kernel::LoadSelfFlagged& s) const {
     const bool reals = w.kernel_.arrays[static_cast<std::size_t>(s.into.array)].type == kernel::Type::F32;
     const std::string helper =
         std::string(reals ? "load_flagged_fp32" : "load_flagged") + (s.once ? "_once" : "");
@@ -125,7 +125,7 @@ struct StatementWriter::Units {
                        w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));
   }
   void operator()(const kernel::GridFence&) const { call("grid_fence"); }
-  void operator()(const kernel::SetRegisters& s) const {
+  void operator()(const kernel::SetMaxNReg& s) const {
     const std::string helper = s.more ? "more_registers" : "fewer_registers";
     w.prelude_.require(helper);
     w.line(fmt::format("{}<{}>();", helper, s.count));

@@ -277,14 +277,14 @@ void Builder::warp_sync() { put({WarpSync{}}); }
 void Builder::cluster_barrier() { put({ClusterBarrier{}}); }
 
 void Builder::mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,
-                  int terms) {
+                  bool tf32x3) {
   if (storage == Storage::I32) misuse("a product of other than bf16, fp16 or fp32");
   const Type operand = storage == Storage::F32 ? Type::F32 : Type::I32;
   const auto type = [&](Array array) { return kernel_.arrays[static_cast<std::size_t>(array.id)].type; };
   if (type(acc) != Type::F32) misuse("a product is added to F32");
   if (type(a) != operand || type(b) != operand)
     misuse("a product of other than packed pairs (I32) or, with fp32, F32");
-  put({Mma{storage, {acc.id, acc_first.id()}, {a.id, a_first.id()}, {b.id, b_first.id()}, terms}});
+  put({Mma{storage, {acc.id, acc_first.id()}, {a.id, a_first.id()}, {b.id, b_first.id()}, tf32x3}});
 }
 
 void Builder::load_matrix(Array into, Value first, int count, bool transposed, Place row) {
@@ -296,11 +296,11 @@ void Builder::load_matrix(Array into, Value first, int count, bool transposed, P
 void Builder::warpgroup_mma(Storage storage, int columns, int steps, Array acc, const Panels& a,
                             const Panels& b) {
   if (kernel_.arrays[static_cast<std::size_t>(acc.id)].type != Type::F32) misuse("a product is added to F32");
-  const auto operand = [](const Panels& p) { return PanelOperand{p.first.ref, p.along_result, p.panel}; };
+  const auto operand = [](const Panels& p) { return PanelOperand{p.first.ref, p.mn_major, p.panel}; };
   put({WarpgroupMma{storage, columns, steps, {acc.id, constant(0).id()}, operand(a), operand(b)}});
 }
-void Builder::wait_products(int pending) { put({WaitProducts{pending}}); }
-void Builder::publish_operands() { put({PublishOperands{}}); }
+void Builder::wgmma_wait(int pending) { put({WgmmaWait{pending}}); }
+void Builder::proxy_fence() { put({ProxyFence{}}); }
 
 Mbarrier Builder::mbarrier(const std::string& name, int count, int arrivals, const std::string& comment) {
   kernel_.mbarriers.push_back({unique(name), count, arrivals, comment});
@@ -338,20 +338,20 @@ void Builder::grid_wait(Place counter, Value target) {
   put({GridWait{counter.ref, target.id()}});
 }
 
-void Builder::store_flagged(Place to, const std::vector<Value>& words) {
-  StoreFlagged store{{}, to.ref};
+void Builder::store_self_flagged(Place to, const std::vector<Value>& words) {
+  StoreSelfFlagged store{{}, to.ref};
   for (const Value& word : words) store.values.push_back(word.id());
   put({std::move(store)});
 }
 
-void Builder::load_flagged(Array into, Value first, int vectors, Place from, Value stride) {
+void Builder::load_self_flagged(Array into, Value first, int vectors, Place from, Value stride) {
   want_i32(first), want_i32(stride);
-  put({LoadFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
+  put({LoadSelfFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
 }
 
 void Builder::grid_fence() { put({GridFence{}}); }
 
-void Builder::set_registers(int count, bool more) { put({SetRegisters{count, more}}); }
+void Builder::set_max_nreg(int count, bool more) { put({SetMaxNReg{count, more}}); }
 
 Value Builder::shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane) {
   const RegId reg = make_register(name, from.type());

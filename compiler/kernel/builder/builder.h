@@ -137,17 +137,17 @@ class Builder {
   void warp_sync();
   void cluster_barrier();
   void mma(Storage storage, Array acc, Value acc_first, Array a, Value a_first, Array b, Value b_first,
-           int terms = 1);
+           bool tf32x3 = false);
   void load_matrix(Array into, Value first, int count, bool transposed, Place row);
   // acc: columns / 2 elements from the first on.
   struct Panels {
     Place first;
-    bool along_result = false;
+    bool mn_major = false;
     int panel = 0;
   };
   void warpgroup_mma(Storage storage, int columns, int steps, Array acc, const Panels& a, const Panels& b);
-  void wait_products(int pending);
-  void publish_operands();
+  void wgmma_wait(int pending);
+  void proxy_fence();
   Mbarrier mbarrier(const std::string& name, int count, int arrivals, const std::string& comment = "");
   void arrive(Mbarrier barrier, Value index, Value rank = {});  // rank: of the cluster; none: own block
   void expect(Mbarrier barrier, Value index, Value bytes);
@@ -155,10 +155,10 @@ class Builder {
   void store_async(Place to, const std::vector<Value>& words, Value rank, Mbarrier barrier, Value index);
   void grid_arrive(Place counter);
   void grid_wait(Place counter, Value target);
-  void store_flagged(Place to, const std::vector<Value>& words);
-  void load_flagged(Array into, Value first, int vectors, Place from, Value stride);
+  void store_self_flagged(Place to, const std::vector<Value>& words);
+  void load_self_flagged(Array into, Value first, int vectors, Place from, Value stride);
   void grid_fence();
-  void set_registers(int count, bool more);
+  void set_max_nreg(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);

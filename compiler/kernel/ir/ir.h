@@ -107,14 +107,13 @@ struct ArraySlice {
 };
 // acc += A * B: acc 4 F32 (m16n8), a m16k16, b k16n8, in the fragment layouts of the PTX ISA. Storage BF16 or
 // F16: a 4 and b 2 packed pairs. Storage F32: a 8 and b 4 F32, the operands of two m16n8k8 of tf32 one after
-// the other, the first with columns of a 0 to 7. Then `terms` says how exact the product is:
-//   1: both operands are numbers of tf32 already (RoundExpr);
-//   3: each is split into two numbers of tf32, x = big + small up to one unit in the last place of fp32, and
-//      small * big + big * small + big * big is added. An infinite operand gives NaN.
+// the other, the first with columns of a 0 to 7. Without `tf32x3` both operands must be numbers of tf32
+// already (RoundExpr). With it each is split into two numbers of tf32, x = big + small up to one unit in the
+// last place of fp32, and small * big + big * small + big * big is added. An infinite operand then gives NaN.
 struct Mma {
   Storage storage;
   ArraySlice acc, a, b;
-  int terms = 1;
+  bool tf32x3 = false;  // storage F32 only
 };
 // Registers of a lane that each operand has.
 struct MmaRegisters {
@@ -135,16 +134,16 @@ struct LoadMatrix {
 // four, have a product made from operands in shared memory, and go on meanwhile ----
 // An operand in rows of 64 16-bit elements, 128 bytes, whose k-th 16 bytes stand at place k ^ row % 8:
 // neither rows nor columns meet in a bank. Its array begins at a multiple of 1024 bytes. A row belongs to an
-// element of the result, and has elements of the sum side by side; or, `along_result`, the other way round,
+// element of the result, and has elements of the sum side by side; or, `mn_major`, the other way round,
 // and the elements of the result from the 65th on stand `panel` elements further.
 struct PanelOperand {
   MemRef first;  // of the first row, as if nothing changed places
-  bool along_result = false;
+  bool mn_major = false;
   int panel = 0;
 };
 // acc += A * B: A 64 x 16 steps, B 16 steps x columns, of storage BF16 or F16; acc has columns / 2 F32. Warp
 // w of the four holds rows 16w to 16w + 15, each 8 columns as an Mma's acc. acc and both operands belong to
-// the product until a WaitProducts: none may be touched.
+// the product until a WgmmaWait: none may be touched.
 struct WarpgroupMma {
   Storage storage;
   int columns;  // a multiple of 16, up to 256
@@ -153,12 +152,12 @@ struct WarpgroupMma {
   PanelOperand a, b;
 };
 // Waits until at most `pending` newest products of this thread's warpgroup are unfinished.
-struct WaitProducts {
+struct WgmmaWait {
   int pending;
 };
 // What this thread has written to shared memory, and its copies that it has waited for, are there for the
 // WarpgroupMma of who is ordered after this (fence.proxy.async).
-struct PublishOperands {};
+struct ProxyFence {};
 
 // ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
 struct MbarrierRef {
@@ -202,21 +201,21 @@ struct GridWait {
   MemRef counter;
   ExprId target;
 };
-// Words that are their own flags: one that is kAbsent has not come yet. No pair of 16-bit floats that
-// rounding makes has these bits; an F32 value that has them, a NaN, is sent as another NaN.
+// Self-flagging words: kEmpty means not yet written, and readers poll the data itself. No pair of 16-bit
+// floats that rounding makes has these bits; an F32 value that has them, a NaN, is sent as another NaN.
 // The words are I32 elements of a written buffer.
-inline constexpr std::int32_t kAbsent = -1;
-// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadFlagged (st.relaxed.gpu). A place may be written
-// again once it holds kAbsent for all who look: by a StoreFlagged of kAbsent and a GridFence of both sides in
-// between.
-struct StoreFlagged {
+inline constexpr std::int32_t kEmpty = -1;
+// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadSelfFlagged (st.relaxed.gpu). A place may be
+// written again once it holds kEmpty for all who look: by a StoreSelfFlagged of kEmpty and a GridFence of
+// both sides in between.
+struct StoreSelfFlagged {
   std::vector<ExprId> values;
   MemRef to;
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 or F32 array
-// elements, and again until none of the words is kAbsent (ld.relaxed.gpu). What comes too late:
-// Kernel::status. With `once` it takes what is there, without waiting (leave_out.h).
-struct LoadFlagged {
+// elements, and again until none of the words is kEmpty (ld.relaxed.gpu). What comes too late:
+// Kernel::status. With `once` it takes what is there, without waiting (ablate.h).
+struct LoadSelfFlagged {
   ArraySlice into;
   int vectors;
   MemRef from;
@@ -226,7 +225,7 @@ struct LoadFlagged {
 struct GridFence {};  // fence.acq_rel.gpu
 // Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four
 // neighbouring warps, the first a multiple of four. Nothing where the architecture has no such instruction.
-struct SetRegisters {
+struct SetMaxNReg {
   int count;  // a multiple of 8, 24 to 256
   bool more;
 };
@@ -250,8 +249,8 @@ struct Comment {
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
                WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, WarpgroupMma,
-               WaitProducts, PublishOperands, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
-               GridArrive, GridWait, StoreFlagged, LoadFlagged, GridFence, SetRegisters, For, If, Comment>
+               WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync, GridArrive,
+               GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If, Comment>
       node;
 };
 

@@ -35,7 +35,7 @@ struct StatementHead {
     return fmt::format("{}[{}..]", array_name(kernel, slice.array), text(slice.first));
   }
   std::string panels(const PanelOperand& operand) const {
-    return place(operand.first) + (operand.along_result ? " along the result" : "");
+    return place(operand.first) + (operand.mn_major ? " mn-major" : "");
   }
   std::string barrier(const MbarrierRef& ref) const {
     return fmt::format("{}[{}]", mbarrier_name(kernel, ref.id), text(ref.index));
@@ -90,9 +90,8 @@ struct StatementHead {
     return fmt::format("{} = shuffle.{} {}, {}", typed(s.into), describe(s.mode), text(s.from), text(s.lane));
   }
   std::string operator()(const Mma& s) const {
-    return fmt::format("mma.{}{} {} += {} * {}", storage_name(s.storage),
-                       s.terms == 1 ? "" : fmt::format(".{}_terms", s.terms), slice(s.acc), slice(s.a),
-                       slice(s.b));
+    return fmt::format("mma.{}{} {} += {} * {}", storage_name(s.storage), s.tf32x3 ? ".tf32x3" : "",
+                       slice(s.acc), slice(s.a), slice(s.b));
   }
   std::string operator()(const LoadMatrix& s) const {
     return fmt::format("load_matrix.x{}{} {} <- {}", s.count, s.transposed ? ".transposed" : "",
@@ -102,10 +101,8 @@ struct StatementHead {
     return fmt::format("warpgroup_mma.{} {} += {} * {}, {} columns, {} steps", storage_name(s.storage),
                        slice(s.acc), panels(s.a), panels(s.b), s.columns, s.steps);
   }
-  std::string operator()(const WaitProducts& s) const {
-    return fmt::format("wait_products pending {}", s.pending);
-  }
-  std::string operator()(const PublishOperands&) const { return "publish_operands"; }
+  std::string operator()(const WgmmaWait& s) const { return fmt::format("wgmma_wait pending {}", s.pending); }
+  std::string operator()(const ProxyFence&) const { return "proxy_fence"; }
   std::string operator()(const MbarrierArrive& s) const {
     return fmt::format("arrive {}{}", barrier(s.barrier), s.rank >= 0 ? " of block " + text(s.rank) : "");
   }
@@ -125,17 +122,17 @@ struct StatementHead {
   std::string operator()(const GridWait& s) const {
     return fmt::format("grid_wait {} >= {}", place(s.counter), text(s.target));
   }
-  std::string operator()(const StoreFlagged& s) const {
-    return fmt::format("store_flagged {} = {}", place(s.to),
+  std::string operator()(const StoreSelfFlagged& s) const {
+    return fmt::format("store_self_flagged {} = {}", place(s.to),
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
-  std::string operator()(const LoadFlagged& s) const {
-    return fmt::format("load_flagged{} {} = {} vectors from {} stride {}", s.once ? "_once" : "",
+  std::string operator()(const LoadSelfFlagged& s) const {
+    return fmt::format("load_self_flagged{} {} = {} vectors from {} stride {}", s.once ? "_once" : "",
                        slice(s.into), s.vectors, place(s.from), text(s.stride));
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }
-  std::string operator()(const SetRegisters& s) const {
-    return fmt::format("set_registers {} {}", s.more ? "up to" : "down to", s.count);
+  std::string operator()(const SetMaxNReg& s) const {
+    return fmt::format("setmaxnreg {} {}", s.more ? "up to" : "down to", s.count);
   }
   std::string operator()(const For& s) const {
     std::string out =

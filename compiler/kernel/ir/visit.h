@@ -71,8 +71,8 @@ struct Roots {
   void operator()(Node<Mma> auto& s) { f(s.acc.first), f(s.a.first), f(s.b.first); }
   void operator()(Node<LoadMatrix> auto& s) { f(s.into.first), f(s.row.index); }
   void operator()(Node<WarpgroupMma> auto& s) { f(s.acc.first), f(s.a.first.index), f(s.b.first.index); }
-  void operator()(Node<WaitProducts> auto&) {}
-  void operator()(Node<PublishOperands> auto&) {}
+  void operator()(Node<WgmmaWait> auto&) {}
+  void operator()(Node<ProxyFence> auto&) {}
   void operator()(Node<MbarrierArrive> auto& s) {
     f(s.barrier.index);
     if (s.rank >= 0) f(s.rank);  // -1: the own block
@@ -85,13 +85,13 @@ struct Roots {
   }
   void operator()(Node<GridArrive> auto& s) { f(s.counter.index); }
   void operator()(Node<GridWait> auto& s) { f(s.counter.index), f(s.target); }
-  void operator()(Node<StoreFlagged> auto& s) {
+  void operator()(Node<StoreSelfFlagged> auto& s) {
     f(s.to.index);
     for (auto& value : s.values) f(value);
   }
-  void operator()(Node<LoadFlagged> auto& s) { f(s.into.first), f(s.from.index), f(s.stride); }
+  void operator()(Node<LoadSelfFlagged> auto& s) { f(s.into.first), f(s.from.index), f(s.stride); }
   void operator()(Node<GridFence> auto&) {}
-  void operator()(Node<SetRegisters> auto&) {}
+  void operator()(Node<SetMaxNReg> auto&) {}
   void operator()(Node<For> auto& s) { f(s.begin), f(s.end), f(s.step); }
   void operator()(Node<If> auto& s) { f(s.condition); }
   void operator()(Node<Comment> auto&) {}

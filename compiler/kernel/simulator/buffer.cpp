@@ -25,7 +25,7 @@ float unpack_pair(Storage storage, std::int32_t pair, bool high) {
 
 std::int32_t flagged_word(float value) {
   const auto bits = std::bit_cast<std::int32_t>(value);
-  return bits == kAbsent ? bits - 1 : bits;
+  return bits == kEmpty ? bits - 1 : bits;
 }
 
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {

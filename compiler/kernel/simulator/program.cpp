@@ -133,8 +133,8 @@ class Compiler {
       return StartProduct{&s, in[0], in[1], in[2]};
     });
   }
-  void statement(const WaitProducts& s, const Stmt* source) { emit(source, {}, AwaitProducts{s.pending}); }
-  void statement(const PublishOperands&, const Stmt* source) { emit(source, {}, PublishShared{}); }
+  void statement(const WgmmaWait& s, const Stmt* source) { emit(source, {}, AwaitProducts{s.pending}); }
+  void statement(const ProxyFence&, const Stmt* source) { emit(source, {}, PublishShared{}); }
   void statement(const MbarrierArrive& s, const Stmt* source) {
     std::vector<ExprId> roots{s.barrier.index};
     if (s.rank >= 0) roots.push_back(s.rank);
@@ -165,17 +165,17 @@ class Compiler {
   void statement(const GridWait& s, const Stmt* source) {
     emit(source, {s.counter.index, s.target}, [&](Slots in) { return AwaitFlag{&s, in[0], in[1]}; });
   }
-  void statement(const StoreFlagged& s, const Stmt* source) {
+  void statement(const StoreSelfFlagged& s, const Stmt* source) {
     std::vector<ExprId> roots{s.to.index};
     roots.insert(roots.end(), s.values.begin(), s.values.end());
     emit(source, roots, [&](Slots in) { return SendWords{&s, in[0], {in.begin() + 1, in.end()}}; });
   }
-  void statement(const LoadFlagged& s, const Stmt* source) {
+  void statement(const LoadSelfFlagged& s, const Stmt* source) {
     emit(source, {s.into.first, s.from.index, s.stride}, [&](Slots in) {
       return AwaitWords{&s, in[0], in[1], in[2]};
     });
   }
-  void statement(const SetRegisters&, const Stmt*) {}  // the simulator's threads have as many as they name
+  void statement(const SetMaxNReg&, const Stmt*) {}  // the simulator's threads have as many as they name
   void statement(const GridFence&, const Stmt* source) { emit(source, {}, FenceGrid{}); }
   // As the emitted `for`: the end is evaluated at every test, the step at every increment.
   void statement(const For& s, const Stmt* source) {

@@ -106,12 +106,12 @@ struct AwaitFlag {
   Slot index, target;
 };
 struct SendWords {
-  const StoreFlagged* store;
+  const StoreSelfFlagged* store;
   Slot index;
   std::vector<Slot> values;
 };
 struct AwaitWords {
-  const LoadFlagged* load;
+  const LoadSelfFlagged* load;
   Slot first, index, stride;
 };
 struct FenceGrid {};

@@ -1,5 +1,5 @@
 // Which writes to shared memory the tensor cores see: those that their thread has published since
-// (PublishOperands; PTX ISA, async proxy: "a proxy fence is needed to synchronize across multiple proxies").
+// (ProxyFence; PTX ISA, async proxy: "a proxy fence is needed to synchronize across multiple proxies").
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 //  - races: two threads of a group touching an element, one of them writing, with nothing that orders the
 //    two, by vector clocks. Barriers, mbarriers and grid flags order; threads of one warp need one of them,
 //    or a WarpSync, too. Data of a StoreAsync is ordered before who waits for its mbarrier's phase only, and
-//    neither it nor a StoreFlagged publishes what its thread has stored before. Two groups touching one
+//    neither it nor a StoreSelfFlagged publishes what its thread has stored before. Two groups touching one
 //    global element, one of them writing, always race;
 //  - deadlocks: warps that wait for what never comes;
 //  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that may be counted for
@@ -89,7 +89,7 @@ SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::
 std::int32_t pack_pair(Storage storage, float low, float high);
 float unpack_pair(Storage storage, std::int32_t pair, bool high);
 
-// The word that a StoreFlagged stores for an F32 value: its bits, but never kAbsent.
+// The word that a StoreSelfFlagged stores for an F32 value: its bits, but never kEmpty.
 std::int32_t flagged_word(float value);
 
 }  // namespace rondo::kernel

@@ -61,7 +61,7 @@ void multiply_add(const Mma& mma, Lanes* acc, const Lanes* a, const Lanes* b) {
   if (mma.storage != Storage::F32) {
     gather_pairs(mma.storage, a, b, operands);
     add_product(operands, sum);
-  } else if (mma.terms == 1) {
+  } else if (!mma.tf32x3) {
     gather_reals(a, b, operands, [](float value, bool) { return value; });
     add_product(operands, sum);
   } else {

@@ -67,7 +67,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
     const Span from = vector(i);
     if (!context.memory.atomic(from, thread(lane))) return std::nullopt;
     for (int k = 0; k < kVector && !a.load->once; ++k)
-      if (context.memory.data(from).integers[static_cast<std::size_t>(from.index + k)] == kAbsent)
+      if (context.memory.data(from).integers[static_cast<std::size_t>(from.index + k)] == kEmpty)
         return Span{from.space, from.id, from.index + k, 1, from.block};
   }
   const bool reals = program_.kernel->arrays[static_cast<std::size_t>(a.load->into.array)].type == Type::F32;

@@ -53,7 +53,7 @@ void Warp::act(const MultiplyMatrices& a, GroupContext& context) {
   if (acc == nullptr || left == nullptr || right == nullptr) return;
   const bool complete = holds_values("the accumulator", acc, of.acc, context) &&
                         holds_values("a", left, of.a, context) && holds_values("b", right, of.b, context);
-  if (complete && a.mma->storage == Storage::F32 && a.mma->terms == 1)
+  if (complete && a.mma->storage == Storage::F32 && !a.mma->tf32x3)
     (void)(holds_tf32("a", left, of.a, context) && holds_tf32("b", right, of.b, context));
   if (complete) multiply_add(*a.mma, acc, left, right);
   // After a fault go on with something, as other instructions do.

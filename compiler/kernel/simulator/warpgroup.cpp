@@ -20,14 +20,14 @@ constexpr int kPattern = 8 * kPanelRow;
 // Where the element for place `extent` of the result and `k` of the sum stands.
 std::int64_t place(const PanelOperand& operand, std::int64_t first, int extent, int k) {
   const std::int64_t flat =
-      operand.along_result ? first + extent / kPanelRow * operand.panel + k * kPanelRow + extent % kPanelRow
-                           : first + extent * kPanelRow + k;
+      operand.mn_major ? first + extent / kPanelRow * operand.panel + k * kPanelRow + extent % kPanelRow
+                       : first + extent * kPanelRow + k;
   return flat ^ (flat / kPanelRow % 8 * 8);
 }
 
 bool begins_well(const PanelOperand& operand, std::int64_t first) {
   const std::int64_t in_pattern = first % kPattern;
-  return operand.along_result ? in_pattern == 0 : in_pattern < kPanelRow && in_pattern % kStep == 0;
+  return operand.mn_major ? in_pattern == 0 : in_pattern < kPanelRow && in_pattern % kStep == 0;
 }
 
 }  // namespace

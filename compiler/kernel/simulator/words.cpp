@@ -54,7 +54,7 @@ std::optional<Conflict> Words::store(const GlobalBuffer* buffer, std::int64_t in
                                      std::int32_t value, const Luggage& luggage) {
   Word& w = word(buffer, index);
   std::optional<Conflict> conflict;
-  if (value == kAbsent) {
+  if (value == kEmpty) {
     for (const Event& reader : w.readers)
       if (!reached(by, reader))
         conflict = {Fault::Kind::Race,

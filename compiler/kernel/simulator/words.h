@@ -1,4 +1,4 @@
-// Words that are their own flags (StoreFlagged, LoadFlagged): who sent, read and cleared each.
+// Words that are their own flags (StoreSelfFlagged, LoadSelfFlagged): who sent, read and cleared each.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rondo::kernel::simulator {
 
-// A place is sent to, read, cleared (kAbsent is stored) and sent to again. In every interleaving the clearing
+// A place is sent to, read, cleared (kEmpty is stored) and sent to again. In every interleaving the clearing
 // must come after all reads, and later readers and senders must not meet the place as it was before: the
 // clearing must be visible to them.
 class Words {

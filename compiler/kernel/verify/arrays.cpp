@@ -46,7 +46,7 @@ class ArrayCheck {
                      },
                      [&](const LoadMatrix& s) { slice(s.into, s.count, stmt); },
                      [&](const WarpgroupMma& s) { slice(s.acc, s.columns / 2, stmt); },
-                     [&](const LoadFlagged& s) { slice(s.into, 4 * s.vectors, stmt); },
+                     [&](const LoadSelfFlagged& s) { slice(s.into, 4 * s.vectors, stmt); },
                      [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); }, [](const auto&) {}},
           stmt.node);
     }

@@ -124,7 +124,7 @@ class Divergence {
               mark(arrays_, s.acc.array, kThread);
               barrier(stmt, around.threads, "threads of the block");
             },
-            [&](const WaitProducts&) { barrier(stmt, around.threads, "threads of the block"); },
+            [&](const WgmmaWait&) { barrier(stmt, around.threads, "threads of the block"); },
             [&](const For& s) { loop(s, stmt, around); },
             [&](const If& s) {
               const Around inner = around.inside(stmt, spread(s.condition));
@@ -137,10 +137,10 @@ class Divergence {
             [&](const ClusterBarrier&) { barrier(stmt, around.blocks, "threads of the cluster"); },
             [](const DeclareArray&) {}, [](const Store&) {}, [](const CopyAsync&) {},
             [](const CommitCopies&) {}, [](const WaitCopies&) {}, [](const WarpSync&) {},
-            [](const PublishOperands&) {}, [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {},
+            [](const ProxyFence&) {}, [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {},
             [](const MbarrierWait&) {}, [](const StoreAsync&) {}, [](const GridArrive&) {},
-            [](const GridWait&) {}, [](const StoreFlagged&) {}, [](const GridFence&) {},
-            [](const SetRegisters&) {}, [&](const LoadFlagged& s) { mark(arrays_, s.into.array, kThread); },
+            [](const GridWait&) {}, [](const StoreSelfFlagged&) {}, [](const GridFence&) {},
+            [](const SetMaxNReg&) {}, [&](const LoadSelfFlagged& s) { mark(arrays_, s.into.array, kThread); },
             [](const Comment&) {}},
         stmt.node);
   }

@@ -238,10 +238,10 @@ class StatementCheck {
     (void)memory(s.a.first);
     (void)memory(s.b.first);
   }
-  void visit(const WaitProducts& s) {
+  void visit(const WgmmaWait& s) {
     if (s.pending < 0) defect("waits for a negative number of products");
   }
-  void visit(const PublishOperands&) {}
+  void visit(const ProxyFence&) {}
   void want_i32(ExprId id, const char* what) {
     if (of(id) != Type::I32) defect(fmt::format("{} is of type {}, not i32", what, type_name(of(id))));
   }
@@ -277,18 +277,18 @@ class StatementCheck {
     (void)memory(s.counter);
     want_i32(s.target, "the target");
   }
-  void visit(const StoreFlagged& s) {
+  void visit(const StoreSelfFlagged& s) {
     (void)memory(s.to);
     for (const ExprId value : s.values)
       if (of(value) != Type::F32) want_i32(value, "a flagged word that is not f32");
   }
-  void visit(const LoadFlagged& s) {
+  void visit(const LoadSelfFlagged& s) {
     words(s.into);
     (void)memory(s.from);
     want_i32(s.stride, "the stride");
   }
   void visit(const GridFence&) {}
-  void visit(const SetRegisters& s) {
+  void visit(const SetMaxNReg& s) {
     if (s.count < 24 || s.count > 256 || s.count % 8 != 0)
       defect(fmt::format("{} registers; multiples of 8 from 24 to 256 are legal", s.count));
     if (kernel_.threads % 128 != 0)

@@ -97,9 +97,9 @@ class UnitCheck {
   void visit(const Mma& s) {
     if (!is_half(s.storage) && s.storage != Storage::F32)
       return defect(fmt::format("a product of {}; bf16, fp16 and fp32 are legal", storage_name(s.storage)));
-    if (s.terms != 1 && (s.storage != Storage::F32 || s.terms != 3))
-      defect(fmt::format("a product of {} in {} terms; {} legal", storage_name(s.storage), s.terms,
-                         s.storage == Storage::F32 ? "1 or 3 are" : "1 is"));
+    if (s.tf32x3 && s.storage != Storage::F32)
+      defect(
+          fmt::format("a product of {} by tf32x3; only products of fp32 are split", storage_name(s.storage)));
   }
   void visit(const LoadMatrix& s) {
     if (s.count != 1 && s.count != 2 && s.count != 4)
@@ -117,13 +117,13 @@ class UnitCheck {
                          memory_name(kernel_, Space::Shared, operand.first.id), shared_offsets(kernel_)[at],
                          2 * kPanelPattern));
     const auto index = constant_value(kernel_, operand.first.index);
-    const int stray = operand.along_result ? kPanelPattern : kStep;
+    const int stray = operand.mn_major ? kPanelPattern : kStep;
     if (index && (*index % stray != 0 || *index % kPanelPattern >= kPanelRow))
       defect(fmt::format("an operand from element {} on, which is not the start of {}", *index,
-                         operand.along_result ? "eight rows" : "a step in the first of eight rows"));
-    if (!operand.along_result && s.steps * kStep > kPanelRow)
+                         operand.mn_major ? "eight rows" : "a step in the first of eight rows"));
+    if (!operand.mn_major && s.steps * kStep > kPanelRow)
       defect(fmt::format("{} steps of 16; a row has {} elements", s.steps, kPanelRow));
-    if (operand.along_result && extent > kPanelRow &&
+    if (operand.mn_major && extent > kPanelRow &&
         (operand.panel < kPanelPattern || operand.panel % kPanelPattern != 0))
       defect(
           fmt::format("panels {} elements apart; multiples of {} are legal", operand.panel, kPanelPattern));
@@ -162,13 +162,13 @@ class UnitCheck {
   }
   void visit(const GridArrive& s) { counter(s.counter); }
   void visit(const GridWait& s) { counter(s.counter); }
-  void visit(const StoreFlagged& s) {
+  void visit(const StoreSelfFlagged& s) {
     counter(s.to);
     if (s.values.size() != 1 && s.values.size() != 2 && s.values.size() != 4)
       return defect(fmt::format("{} words; 1, 2 or 4 are legal", s.values.size()));
     aligned(s.to, static_cast<std::int64_t>(s.values.size()) * kWordBytes);
   }
-  void visit(const LoadFlagged& s) {
+  void visit(const LoadSelfFlagged& s) {
     counter(s.from);
     if (s.vectors < 1) defect(fmt::format("{} vectors", s.vectors));
     aligned(s.from, 4 * kWordBytes);

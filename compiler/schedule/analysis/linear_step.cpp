@@ -16,11 +16,11 @@ using step::NodeKind;
 
 namespace {
 
-// Coefficients and constant as nodes of the early graph; kNoNode stands for zero.
+// Coefficients and constant as nodes of the carry-free graph; kNoNode stands for zero.
 struct CarriedForm {
   std::vector<NodeId> coefficients;
   NodeId constant = kNoNode;
-  bool early() const {
+  bool carry_free() const {
     return std::all_of(coefficients.begin(), coefficients.end(), [](NodeId c) { return c == kNoNode; });
   }
 };
@@ -64,15 +64,15 @@ class Linearizer {
     for (const NodeId root : original_.roots) count(root);
   }
 
-  // The carried row that this sum shifts: it adds something early to a carried value that nothing else uses.
-  // -1 if it is no such sum.
+  // The carried row that this sum shifts: it adds something carry-free to a carried value that nothing else
+  // uses. -1 if it is no such sum.
   int shifted_row(const Node& node) const {
     if (node.kind != NodeKind::Scalar || node.op != Op::Add) return -1;
     for (std::size_t i = 0; i < 2; ++i) {
       const NodeId carried = node.operands[i];
       const int row = carried_row(original_.graph.at(carried));
       if (row >= 0 && uses_[static_cast<std::size_t>(row)] == 1 &&
-          forms_[index(node.operands[1 - i])].early())
+          forms_[index(node.operands[1 - i])].carry_free())
         return row;
     }
     return -1;
@@ -93,7 +93,7 @@ class Linearizer {
       return true;
     }
     const bool all_early = std::all_of(node.operands.begin(), node.operands.end(),
-                                       [&](NodeId operand) { return forms_[index(operand)].early(); });
+                                       [&](NodeId operand) { return forms_[index(operand)].carry_free(); });
     if (all_early) {
       Node copy = node;
       for (NodeId& operand : copy.operands) operand = value(forms_[index(operand)].constant);
@@ -123,7 +123,7 @@ class Linearizer {
         return true;
       }
       case Op::Div:
-        if (!operand(1).early()) return false;
+        if (!operand(1).carry_free()) return false;
         form = each(operand(0), [&](NodeId n) {
           return graph_.scalar(Op::Div, {n, value(operand(1).constant)});
         });
@@ -134,16 +134,16 @@ class Linearizer {
   }
 
   bool product(const CarriedForm& a, const CarriedForm& b, CarriedForm& form) {
-    if (!a.early() && !b.early()) return false;
-    const CarriedForm& carried = a.early() ? b : a;
-    const NodeId factor = value((a.early() ? a : b).constant);
+    if (!a.carry_free() && !b.carry_free()) return false;
+    const CarriedForm& carried = a.carry_free() ? b : a;
+    const NodeId factor = value((a.carry_free() ? a : b).constant);
     form = each(carried, [&](NodeId n) { return graph_.scalar(Op::Mul, {n, factor}); });
     return true;
   }
 
   bool choice(const Node& node, CarriedForm& form) {
     const CarriedForm& condition = forms_[index(node.operands[0])];
-    if (!condition.early()) return false;
+    if (!condition.carry_free()) return false;
     const CarriedForm& yes = forms_[index(node.operands[1])];
     const CarriedForm& no = forms_[index(node.operands[2])];
     const auto pick = [&](NodeId a, NodeId b) {
@@ -204,8 +204,8 @@ class Linearizer {
     for (const NodeId shift : shifts_) result.shifts.push_back(place(shift));
     std::vector<NodeId*> keep;
     for (NodeId& node : nodes) keep.push_back(&node);
-    result.early.graph = step::simplify(graph_, keep);
-    result.early.roots = std::move(nodes);
+    result.carry_free.graph = step::simplify(graph_, keep);
+    result.carry_free.roots = std::move(nodes);
     return result;
   }
 

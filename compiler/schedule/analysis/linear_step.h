@@ -15,14 +15,14 @@
 namespace rondo::schedule {
 
 struct LinearForm {
-  std::vector<int> coefficients;  // by carried row: index into LinearStep::early.roots, -1 for zero
+  std::vector<int> coefficients;  // by carried row: index into LinearStep::carry_free.roots, -1 for zero
   int constant = -1;              // likewise
 };
 
 struct LinearStep {
-  StepGraph early;                // computes coefficients and constants; reads no carried value
+  StepGraph carry_free;           // computes coefficients and constants; reads no carried value
   std::vector<LinearForm> roots;  // one for each root of the original graph
-  std::vector<int> shifts;        // by carried row: index into early.roots, -1 for none
+  std::vector<int> shifts;        // by carried row: index into carry_free.roots, -1 for none
 };
 
 // The rows carried from step to step are those of Cell::next, in that order. nullopt if some root is not

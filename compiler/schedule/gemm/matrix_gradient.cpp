@@ -44,8 +44,8 @@ std::int64_t first_part(const step::Cell& cell, const Problem& problem, const st
   for (const TensorId id : matrices_of(cell)) {
     const bool used =
         std::any_of(terms.begin(), terms.end(), [&](const MatrixTerm& t) { return t.matrix == id; });
-    if (id < matrix && used && parameters.splits > 1)
-      elements += parameters.splits * gradient_elements(cell, problem, id);
+    if (id < matrix && used && parameters.split_k > 1)
+      elements += parameters.split_k * gradient_elements(cell, problem, id);
   }
   return elements;
 }
@@ -96,13 +96,13 @@ class GradientKernel {
         b_(fmt::format("{}_matrix_gradient_{}_{}", cell.name, tensor_of(cell, run_.matrix).name, run_.row),
            parameters.threads(), problem.math, "Gradient of a matrix: the sum over steps of outer products."),
         signature_(b_, cell, problem),
-        tile_(b_, problem, parameters, GemmTile::Rows::AlongResult) {
+        tile_(b_, problem, parameters, GemmTile::Rows::MnMajor) {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
     for (const MatrixTerm& term : run_.terms)
       readers_.push_back({{tensors, problem, term.left}, {tensors, problem, term.right}});
     const TensorRef result{Role::ParamGradient, run_.matrix}, parts{Role::Workspace, -1};
-    result_ = tensors.writes(p_.splits > 1 ? parts : result);
+    result_ = tensors.writes(p_.split_k > 1 ? parts : result);
   }
 
   Launch build() {
@@ -111,9 +111,9 @@ class GradientKernel {
     place_block();
     tile_.begin();
     for (Readers& readers : readers_) add_term(readers);
-    b_.comment(p_.splits > 1 ? "this part's sums, fp32" : "the gradient, fp32");
+    b_.comment(p_.split_k > 1 ? "this part's sums, fp32" : "the gradient, fp32");
     tile_.each_pair([&](Value m, Value n, Value low, Value high) { store(m, n, low, high); });
-    const std::int64_t blocks = tiles_m() * tiles_n() * problem_.sizes.heads * p_.splits;
+    const std::int64_t blocks = tiles_m() * tiles_n() * problem_.sizes.heads * p_.split_k;
     return {b_.finish(), signature_.arguments(), blocks, 0};
   }
 
@@ -137,7 +137,7 @@ class GradientKernel {
     part_ = b_.let("part", b_.block() / (across * heads));
     row_stages_ = b_.let("row_stages", (time_ + (p_.tile_k - 1)) / p_.tile_k);
     const Value stages = b_.let("stages", batch_ * row_stages_);
-    const Value each = b_.let("each", stages / p_.splits), left = b_.let("left", stages % p_.splits);
+    const Value each = b_.let("each", stages / p_.split_k), left = b_.let("left", stages % p_.split_k);
     first_ = b_.let("first", part_ * each + min(part_, left));
     count_ = b_.let("count", b_.select(part_ < left, each + 1, each));
   }
@@ -180,11 +180,11 @@ class GradientKernel {
   // Pairs only to the workspace, which is aligned to them.
   void store(Value m, Value n, Value low, Value high) {
     const std::int64_t dim = problem_.sizes.dim, rows = tensor_of(cell_, run_.matrix).rows;
-    const std::int64_t part = p_.splits > 1 ? gradient_elements(cell_, problem_, run_.matrix) : 0;
+    const std::int64_t part = p_.split_k > 1 ? gradient_elements(cell_, problem_, run_.matrix) : 0;
     const Value i = first_m_ + m, j = first_n_ + n;
     const Value to = b_.wide(part_) * part + (b_.wide(head_) * rows + run_.row) * (dim * dim) +
                      (b_.wide(i) * dim + b_.wide(j) + workspace_);
-    const bool pairs = p_.splits > 1 && dim % 2 == 0;
+    const bool pairs = p_.split_k > 1 && dim % 2 == 0;
     const auto store_both = [&] {
       if (pairs) return b_.store_vector(result_.memory[to], {low, high});
       b_.store(result_.memory[to], low);
@@ -211,13 +211,13 @@ class GradientKernel {
 // Adds the parts of a matrix's gradient, an element a thread; rows that `summed` leaves out become zero. With
 // one part the others are there already.
 Launch sum_parts(const step::Cell& cell, const Problem& problem, TensorId matrix,
-                 const std::vector<bool>& summed, std::int64_t first, int splits) {
+                 const std::vector<bool>& summed, std::int64_t first, int split_k) {
   const step::Tensor& tensor = tensor_of(cell, matrix);
   kernel::Builder b(
       fmt::format("{}_matrix_gradient_{}_sum", cell.name, tensor.name), kSumThreads, problem.math,
       fmt::format("gradient of {}: sum of its parts; rows without a term are zero", tensor.name));
   Signature signature(b, cell, problem);
-  const bool any = splits > 1 && std::find(summed.begin(), summed.end(), true) != summed.end();
+  const bool any = split_k > 1 && std::find(summed.begin(), summed.end(), true) != summed.end();
   KernelTensor parts;
   if (any) parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, matrix});
@@ -235,7 +235,7 @@ Launch sum_parts(const step::Cell& cell, const Problem& problem, TensorId matrix
         has_terms = has_terms.valid() ? has_terms || row == r : row == r;
     const auto add = [&] {
       const Value total = b.variable("total", b.real(0));
-      b.for_("part", 0, splits, std::min(8, splits), [&](Value part) {
+      b.for_("part", 0, split_k, std::min(8, split_k), [&](Value part) {
         b.assign(total, total + b.load("element", parts.memory[i + first + b.wide(part) * count]));
       });
       b.store(sum.memory[i], total);
@@ -266,8 +266,8 @@ std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& prob
       products.push_back(
           GradientKernel(cell, problem, std::move(run), first, scratch_rows, parameters).build());
     }
-    if (parameters.splits > 1 || std::find(summed.begin(), summed.end(), false) != summed.end())
-      sums.push_back(sum_parts(cell, problem, matrix, summed, first, parameters.splits));
+    if (parameters.split_k > 1 || std::find(summed.begin(), summed.end(), false) != summed.end())
+      sums.push_back(sum_parts(cell, problem, matrix, summed, first, parameters.split_k));
   }
   products.insert(products.end(), std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));
   return products;

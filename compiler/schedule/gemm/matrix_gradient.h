@@ -17,7 +17,7 @@ struct MatrixTerm {
 
 // The gradient (Role::ParamGradient) of every matrix of the cell; rows without a term get zeros. Rows whose
 // terms have neighbouring rows as left operands are worked on together, each such run in one launch. Its
-// steps are cut into parameters.splits parts, which launches at the end add. Tensors with a time axis are
+// steps are cut into parameters.split_k parts, which launches at the end add. Tensors with a time axis are
 // aligned to `vector` elements; gradients only to their own.
 std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& problem,
                                      const std::vector<MatrixTerm>& terms,

@@ -8,7 +8,7 @@ namespace rondo::schedule {
 
 namespace {
 
-// What the choice of `splits` is weighed with: blocks that a large GPU of this day runs at once, and its
+// What the choice of `split_k` is weighed with: blocks that a large GPU of this day runs at once, and its
 // speeds in mma.sync products, in wgmma's, in memory, and in starting one more launch. Only their ratios
 // matter.
 constexpr std::int64_t kBlocksAtOnce = 264, kLargeBlocksAtOnce = 132;
@@ -38,7 +38,7 @@ void choose_warps(GemmParameters& p) {
 }
 
 // Parts fill the GPU when there are few tiles, but each costs its sums in memory, written and read.
-int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
+int choose_split_k(const Problem& problem, const GemmParameters& p, int rows) {
   const step::Sizes& s = problem.sizes;
   const std::int64_t tiles = ceil_div(rows * s.dim, p.tile_m) * ceil_div(s.dim, p.tile_n) * s.heads;
   const double steps = static_cast<double>(s.batch) * static_cast<double>(s.time);
@@ -55,12 +55,12 @@ int choose_splits(const Problem& problem, const GemmParameters& p, int rows) {
       std::clamp(s.batch * ceil_div(s.time, p.tile_k) / kLeastStages, std::int64_t{1}, kMostSplits);
   int best = 1;
   double least = 0;
-  for (int splits = 1; splits <= most; ++splits) {
-    const double waves = static_cast<double>(tiles * splits) / static_cast<double>(at_once);
-    const double turns = static_cast<double>(ceil_div(tiles * splits, at_once));
-    const double seconds = busy * turns / waves + (splits > 1 ? part * splits + kLaunch : 0);
-    if (splits > 1 && seconds >= least) continue;
-    best = splits, least = seconds;
+  for (int split_k = 1; split_k <= most; ++split_k) {
+    const double waves = static_cast<double>(tiles * split_k) / static_cast<double>(at_once);
+    const double turns = static_cast<double>(ceil_div(tiles * split_k, at_once));
+    const double seconds = busy * turns / waves + (split_k > 1 ? part * split_k + kLaunch : 0);
+    if (split_k > 1 && seconds >= least) continue;
+    best = split_k, least = seconds;
   }
   return best;
 }
@@ -118,7 +118,7 @@ GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, in
   p.vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
   while (dim % p.vector != 0) p.vector /= 2;
   if (by_warpgroups(problem, use, rows, p)) {
-    if (use == GemmUse::MatrixGradient) p.splits = choose_splits(problem, p, rows);
+    if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, rows);
     return p;
   }
   if (use == GemmUse::TimeProduct) {
@@ -134,7 +134,7 @@ GemmParameters gemm_parameters(const Problem& problem, GemmUse use, int rows, in
   p.tile_n = cover(dim, 128);
   p.tile_m = cover(all, 128);
   choose_warps(p);
-  p.splits = choose_splits(problem, p, rows);
+  p.split_k = choose_split_k(problem, p, rows);
   return p;
 }
 

@@ -50,7 +50,7 @@ void GemmTile::check() const {
   };
   require(p_.tile_m % (p_.warps_m * kMmaM) == 0 && p_.tile_n % (p_.warps_n * kMmaM) == 0,
           "a warp's part of the tile is a multiple of 16 x 16");
-  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.splits >= 1, "tile_k, stages or splits");
+  require(p_.tile_k % kMmaK == 0 && p_.stages >= 2 && p_.split_k >= 1, "tile_k, stages or split_k");
   require(problem_.sizes.dim % p_.vector == 0 && kMostBytes % (p_.vector * element_bytes()) == 0,
           "vector divides D and 16 bytes");
   for (const Tile& t : {tile(Side::A), tile(Side::B), tile(p_.tile_m, p_.tile_n)}) {
@@ -204,7 +204,7 @@ void GemmTile::store_vector(Place to, Place from) {
 // multiplied.
 void GemmTile::load_fragments(Value k) {
   auto& b = builder_;
-  const bool transposed = rows_ == Rows::AlongResult;
+  const bool transposed = rows_ == Rows::MnMajor;
   for (const Side side : {Side::A, Side::B}) {
     const bool is_a = side == Side::A;
     const int pitch = tile(side).pitch(), loads = is_a ? fragments_m() : fragments_n() / 2;

@@ -28,7 +28,7 @@ void GemmTile::multiply_reals(Value k) {
     b.for_("four", 0, kStep / kFour, kFullUnroll,
            [&](Value four) { multiply_along_sum(k * kStep + four * kFour); });
   else
-    b.for_("one", 0, kStep, kFour, [&](Value one) { multiply_along_result(k * kStep + one); });
+    b.for_("one", 0, kStep, kFour, [&](Value one) { multiply_mn_major(k * kStep + one); });
 }
 
 // Four elements of the sum from `first` on: each row has them side by side.
@@ -51,7 +51,7 @@ void GemmTile::multiply_along_sum(Value first) {
 }
 
 // One element of the sum: its row has elements of C side by side.
-void GemmTile::multiply_along_result(Value k) {
+void GemmTile::multiply_mn_major(Value k) {
   auto& b = builder_;
   const Value a_row = a_rows_ + k * tile(Side::A).pitch(), b_row = b_rows_ + k * tile(Side::B).pitch();
   std::vector<Value> right;

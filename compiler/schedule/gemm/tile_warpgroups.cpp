@@ -52,8 +52,8 @@ void GemmTile::walk_warpgroups(Value count, const std::function<void(Value)>& st
   const Value slot = b.variable("slot", b.constant(0));
   b.for_("stage", b.constant(0), count + lag, b.constant(1), 1, [&](Value index) {
     b.wait_copies(lag - 1);
-    b.publish_operands();
-    b.wait_products(1);
+    b.proxy_fence();
+    b.wgmma_wait(1);
     b.barrier();
     b.if_(index >= lag, [&] {
       multiply_stage(slot);
@@ -65,18 +65,18 @@ void GemmTile::walk_warpgroups(Value count, const std::function<void(Value)>& st
     });
     b.commit_copies();
   });
-  b.wait_products(0);
+  b.wgmma_wait(0);
 }
 
 void GemmTile::multiply_stage(Value slot) {
   auto& b = builder_;
-  const bool along_result = rows_ == Rows::AlongResult;
+  const bool mn_major = rows_ == Rows::MnMajor;
   const int panel = p_.tile_k * kPanel;
   const Value group = b.thread() / (32 * kWarps);
-  const Value a = slot + group * (along_result ? panel : kGroupM * kPanel);
+  const Value a = slot + group * (mn_major ? panel : kGroupM * kPanel);
   b.warpgroup_mma(problem_.storage, p_.tile_n, p_.tile_k / kWgmmaK, sums_,
-                  {ring_[a], along_result, along_result ? panel : 0},
-                  {ring_[slot + tile(Side::A).elements()], along_result, along_result ? panel : 0});
+                  {ring_[a], mn_major, mn_major ? panel : 0},
+                  {ring_[slot + tile(Side::A).elements()], mn_major, mn_major ? panel : 0});
 }
 
 }  // namespace rondo::schedule

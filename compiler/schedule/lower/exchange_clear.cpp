@@ -24,7 +24,7 @@ Launch clear_exchange(const step::Cell& cell, const Problem& problem, const Kern
   const kernel::Value vector = b.let("vector", b.block() % blocks * kClearThreads + b.thread());
   b.if_(vector < vectors, [&] {
     const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange.each + b.wide(vector * 4);
-    b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kAbsent)));
+    b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kEmpty)));
   });
   Launch launch{b.finish(), signature.arguments(), 0, blocks};
   launch.batch_tile = plan.exchange.batch_tile;

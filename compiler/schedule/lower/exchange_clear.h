@@ -5,7 +5,7 @@
 
 namespace rondo::schedule {
 
-// Marks every word of the plan's exchange as not there yet (kernel::kAbsent).
+// Marks every word of the plan's exchange as not yet written (kernel::kEmpty).
 Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -114,7 +114,7 @@ class RealElements : public ChipElements {
   Value operand(Value value) const override {
     return problem_.math == kernel::Math::Tf32 ? builder().round_tf32(value) : value;
   }
-  int terms() const override { return problem_.math == kernel::Math::Tf32 ? 1 : 3; }
+  bool tf32x3() const override { return problem_.math != kernel::Math::Tf32; }
   // Rows q, q + 4 ... of the vector, column g: the 32 lanes read 32 neighbouring words.
   Value vector_lane() const override { return kernel_.quarter() * 8 + kernel_.group(); }
   void load_vector(Array into, int first, int k_tiles, const Memory& vector, Value from) const override {

@@ -45,7 +45,7 @@ class ChipElements {
   // Fragments of one or two neighbouring k-tiles of a vector, half a matrix fragment each, from `first` on.
   virtual void load_vector(kernel::Array into, int first, int k_tiles, const kernel::Memory& vector,
                            kernel::Value from) const = 0;
-  virtual int terms() const { return 1; }
+  virtual bool tf32x3() const { return false; }  // of kernel::Mma
 
   // ---- staged rows: [rows, batch, staged_pitch()] a step ----
   // Pairs [row][batch tile][unit block] of the lane's units, from the `line`-th step of the ring.

@@ -9,15 +9,15 @@
 
 namespace rondo::schedule {
 
-// Named barriers of the warps that multiply, each of two numbers (PersistentKernel::meet).
+// Named barriers of the warps that multiply, each of two numbers (PersistentKernel::sync_roles).
 constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be overwritten
 constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
 constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
 
 // The words that the blocks of a team send each other through global memory, each its own flag
-// (Builder::store_flagged): [teams][slots][words of a slot]. A place is cleared after its step and used again
-// slots() steps on. Clearing and its fence come every clear_every() steps, so that a fence of both sides lies
-// in between.
+// (Builder::store_self_flagged): [teams][slots][words of a slot]. A place is cleared after its step and used
+// again slots() steps on. Clearing and its fence come every clear_every() steps, so that a fence of both
+// sides lies in between.
 class GridRing {
  public:
   GridRing() = default;

@@ -14,18 +14,32 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  return {get("blocks"),   get("together"), get("grid"),        get("reduce_scatter"),
-          get("share"),    get("lend"),     get("unit_blocks"), get("batch_tiles"),
-          get("resident"), get("splits"),   get("chains"),      get("steps"),
-          get("stages"),   get("vector"),   get("loaders"),     get("writers")};
+  PersistentParameters p;
+  p.blocks = get("blocks");
+  p.batch_tiles_in_flight = get("batch_tiles_in_flight");
+  p.exchange = get("exchange") == 1 ? Exchange::Global : Exchange::Cluster;
+  p.reduce_scatter = get("reduce_scatter");
+  p.cluster_k_split = get("cluster_k_split");
+  p.setmaxnreg = get("setmaxnreg");
+  p.unit_blocks = get("unit_blocks");
+  p.batch_tiles = get("batch_tiles");
+  p.register_k_tiles = get("register_k_tiles");
+  p.split_k = get("split_k");
+  p.accumulators = get("accumulators");
+  p.steps = get("steps");
+  p.stages = get("stages");
+  p.vector = get("vector");
+  p.producer_warps = get("producer_warps");
+  p.store_warps = get("store_warps");
+  return p;
 }
 
 // A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
 // divided among the others.
-int PersistentGeometry::borrowed(int multiplying_threads) {
+int PersistentGeometry::compute_registers(int multiplying_threads) {
   constexpr int kRegisters = 65536;
   const int first = kRegisters / (multiplying_threads + 128) / 8 * 8;
-  return std::min(248, first + 128 * (first - kLent) / multiplying_threads / 8 * 8);
+  return std::min(248, first + 128 * (first - kHelperRegisters) / multiplying_threads / 8 * 8);
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
@@ -42,7 +56,7 @@ PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storag
       element_bytes(kernel::storage_bytes(storage)),
       p(parameters),
       units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks,
-                             parameters.reduce_scatter == 1 && parameters.share == 1)),
+                             parameters.reduce_scatter == 1 && parameters.cluster_k_split == 1)),
       padded(units * parameters.blocks),
       k_tiles(padded / 16),
       warps(units / (8 * parameters.unit_blocks)),

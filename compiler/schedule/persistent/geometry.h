@@ -15,25 +15,31 @@
 namespace rondo::schedule {
 
 struct PersistentParameters {
-  int blocks = 1;          // that share a head
-  int together = 1;        // batch tiles of a launch, if they meet through global memory
-  int grid = 0;            // 1: they meet through global memory, 0: they are a cluster
-  int reduce_scatter = 0;  // 1: blocks exchange sums of products, 0: the vectors that are multiplied
-  int share = 1;           // blocks of a cluster that multiply the same columns (reduce-scatter in a grid)
-  int lend = 0;            // 1: staging and storing warps lend registers to the others
-  int unit_blocks = 1;     // blocks of 8 channels a warp
-  int batch_tiles = 1;     // tiles of 8 batch rows a block
-  int resident =
-      0;  // k-tiles (16 columns) of the matrices a warp keeps in registers; the rest in shared memory
-  // Warps that share the columns of the same products; with reduce-scatter, multiplying warps a computing
-  // one.
-  int splits = 1;
-  int chains = 2;   // accumulators a product is spread over, against the latency of dependent mma
-  int steps = 4;    // time steps a stage
-  int stages = 4;   // stages of inputs in flight
-  int vector = 8;   // elements a copy of inputs or a store of results moves
-  int loaders = 1;  // warps that stage inputs
-  int writers = 1;  // warps that store results
+  int blocks = 1;  // thread blocks of a team, which share a head
+  // Batch tiles whose teams run in one launch where they exchange through global memory; further tiles are
+  // launched one part after the other. 1 in a cluster, where the launch is not bounded.
+  int batch_tiles_in_flight = 1;
+  Exchange exchange = Exchange::Cluster;  // how the blocks of a team exchange vectors or sums
+  // 1: blocks exchange partial sums of products (reduce-scatter), 0: the vectors that are multiplied
+  // (all-gather).
+  int reduce_scatter = 0;
+  // Blocks of a cluster that split the k extent of the same product, with reduce-scatter through global
+  // memory.
+  int cluster_k_split = 1;
+  int setmaxnreg = 0;   // 1: producer and store warps give registers to the others (PTX ISA, setmaxnreg)
+  int unit_blocks = 1;  // blocks of 8 channels of a warp
+  int batch_tiles = 1;  // tiles of 8 batch rows of a block
+  // k-tiles (16 columns) of the matrices that a warp keeps in registers; the rest lies in shared memory.
+  int register_k_tiles = 0;
+  // Warps that split the k extent of the same product; with reduce-scatter, multiplying warps for each
+  // computing one.
+  int split_k = 1;
+  int accumulators = 2;    // that a product is spread over, against the latency of dependent mma
+  int steps = 4;           // time steps of a stage
+  int stages = 4;          // of inputs in flight
+  int vector = 8;          // elements that a copy of inputs or a store of results moves
+  int producer_warps = 1;  // warps that stage inputs
+  int store_warps = 1;     // warps that store results
 
   static PersistentParameters from(const Parameters& parameters);
 };
@@ -53,22 +59,24 @@ struct PersistentGeometry {
   bool reduces() const { return p.reduce_scatter == 1; }
   // With reduce-scatter: channels whose vectors a block multiplies, tiles of 16 of the head's channels that a
   // warp multiplies them into, and blocks or clusters that send a block their sums.
-  int columns() const { return units * p.share; }
-  int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.splits * p.share); }
-  int senders() const { return p.blocks / p.share; }
-  int k_share() const { return k_tiles / p.splits; }  // k-tiles a warp multiplies
+  int columns() const { return units * p.cluster_k_split; }
+  int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.split_k * p.cluster_k_split); }
+  int senders() const { return p.blocks / p.cluster_k_split; }
+  int k_tiles_of_warp() const { return k_tiles / p.split_k; }  // k-tiles a warp multiplies
   // Shares of the multiplying warps: the first computes too, but with reduce-scatter it only computes.
-  int parts() const { return p.splits + (reduces() ? 1 : 0); }
-  int matrix_warps() const { return warps * p.splits; }  // that hold matrices
+  int parts() const { return p.split_k + (reduces() ? 1 : 0); }
+  int matrix_warps() const { return warps * p.split_k; }  // that hold matrices
   int multiplying() const { return 32 * warps * parts(); }
-  int first_loader() const { return multiplying(); }
+  int first_producer_thread() const { return multiplying(); }
   // Registers a thread of staging and storing warps, if they lend some, and of the others, which have them.
-  static constexpr int kLent = 56;
-  static int borrowed(int multiplying_threads);
-  int first_writer() const { return first_loader() + 32 * p.loaders; }
-  int threads() const { return p.lend == 1 ? first_loader() + 128 : first_writer() + 32 * p.writers; }
-  bool in_cluster() const { return p.blocks > 1 && p.grid == 0; }
-  bool in_grid() const { return p.grid == 1; }
+  static constexpr int kHelperRegisters = 56;
+  static int compute_registers(int multiplying_threads);
+  int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }
+  int threads() const {
+    return p.setmaxnreg == 1 ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;
+  }
+  bool in_cluster() const { return p.blocks > 1 && p.exchange == Exchange::Cluster; }
+  bool in_grid() const { return p.exchange == Exchange::Global; }
   bool exact() const { return padded == dim; }  // no channels past the head's end
   // Channels of a thread: [unit block][batch tile][2].
   int channels() const { return p.unit_blocks * p.batch_tiles * 2; }

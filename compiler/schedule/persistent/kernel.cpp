@@ -29,7 +29,7 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
       elements_(chip_elements(*this, problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
-  if (parameters.share > 1) builder_.set_cluster(parameters.share);
+  if (parameters.cluster_k_split > 1) builder_.set_cluster(parameters.cluster_k_split);
 }
 
 int PersistentKernel::stage(TensorRef ref, bool shifted) {
@@ -64,11 +64,11 @@ void PersistentKernel::place_threads() {
   const PersistentGeometry& g = geometry_;
   batch_ = signature_.batch();
   time_ = signature_.time();
-  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.loaders, "a stage of inputs has landed");
+  full_ = b.mbarrier("full", g.p.stages, 32 * g.p.producer_warps, "a stage of inputs has landed");
   empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
   if (!written_.empty()) {
     filled_ = b.mbarrier("filled", 2, 32 * g.warps, "a stage of results is complete");
-    drained_ = b.mbarrier("drained", 2, 32 * g.p.writers, "it has been stored");
+    drained_ = b.mbarrier("drained", 2, 32 * g.p.store_warps, "it has been stored");
   }
   b.comment("this block's head, batch rows and units; this thread's unit and batch rows");
   rank_ = g.p.blocks == 1  ? b.constant(0)
@@ -153,35 +153,35 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < multiplying,
       [&] {
-        if (g.p.lend == 1) b.set_registers(PersistentGeometry::borrowed(g.multiplying()), true);
+        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying()), true);
         computing();
       },
       [&] {
-        if (g.p.lend == 1) b.set_registers(PersistentGeometry::kLent, false);
+        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::kHelperRegisters, false);
         helper_roles();
       });
-  if (g.in_cluster() || g.p.share > 1) {
+  if (g.in_cluster() || g.p.cluster_k_split > 1) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
   }
 }
 
-// Nobody passes before all have come: the later ones signal at X, then the sooner ones, who have waited for
-// that, at X + 1. And no turn counts who comes for another: who comes to X again has passed X + 1, so all of
-// the others have passed X; who comes to X + 1 again has passed X, so all of the others have passed X + 1.
-// (If the sooner ones signalled before they wait, both would be under way at once, and X might complete
-// without a slow one of them.)
+// Nobody passes before all have arrived: the second role arrives at X and waits at X + 1; the first role
+// waits at X, then arrives at X + 1. No phase counts a thread twice: a thread that comes to X again has
+// passed X + 1, so all of the first role have passed X; a thread that comes to X + 1 again has passed X, so
+// all of the second role have passed X + 1. (If the first role arrived before it waits, both phases would be
+// under way at once, and X might complete without a slow thread of it.)
 //
 // The numbers are neighbours because a block takes all barriers up to its highest number (ptxas -v, "used N
 // barriers"), and the blocks of an SM share a store of them (Nsight Compute, Block Limit Barriers).
-void PersistentKernel::meet(int barrier, Warps sooner, const std::function<void()>& at_once) {
-  const bool two_roles = geometry_.parts() > 1, is_sooner = emitting_ == sooner;
-  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_sooner);
-  if (is_sooner && at_once) at_once();
-  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_sooner);
+void PersistentKernel::sync_roles(int barrier, Warps first, const std::function<void()>& at_once) {
+  const bool two_roles = geometry_.parts() > 1, is_first = emitting_ == first;
+  builder_.named_barrier(barrier, geometry_.multiplying(), !two_roles || is_first);
+  if (is_first && at_once) at_once();
+  if (two_roles) builder_.named_barrier(barrier + 1, geometry_.multiplying(), !is_first);
 }
 
-void PersistentKernel::meet(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
+void PersistentKernel::sync_roles(int barrier) { builder_.named_barrier(barrier, geometry_.multiplying()); }
 
 void PersistentKernel::helper_roles() {
   auto& b = builder_;
@@ -191,9 +191,10 @@ void PersistentKernel::helper_roles() {
     b.if_(b.thread() < thread, role, rest);
   };
   until(
-      g.first_writer(), [&] { load_role(); },
+      g.first_store_thread(), [&] { load_role(); },
       [&] {
-        if (!written_.empty()) until(g.first_writer() + 32 * g.p.writers, [&] { write_role(); }, {});
+        if (!written_.empty())
+          until(g.first_store_thread() + 32 * g.p.store_warps, [&] { write_role(); }, {});
       });
 }
 
@@ -302,7 +303,7 @@ Launch PersistentKernel::finish() {
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
   launch.batch_tile = geometry_.batch;
-  launch.tiles_together = geometry_.in_grid() ? geometry_.p.together : 0;
+  launch.tiles_together = geometry_.in_grid() ? geometry_.p.batch_tiles_in_flight : 0;
   launch.kernel = builder_.finish();
   return launch;
 }

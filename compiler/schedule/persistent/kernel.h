@@ -74,16 +74,16 @@ class PersistentKernel {
     std::function<void()> multiply;         // all of the warps that only multiply (geometry().parts() > 1)
   };
   void emit_roles(const Roles& roles);
-  // Computing warps and those that only multiply meet at a named barrier. Where there are both they come from
-  // two places of the text, and one barrier for that would make ptxas bring the lanes together first
-  // (kernel/barrier_uses.h). So they meet by two signals, at `barrier` and the number after it, one for each
-  // role to wait at. `sooner` are the first to go on: those with the longer way from there to the next
-  // meeting. They do `at_once` before the others may go on.
+  // A barrier among computing and multiplying warps. Two roles on one named barrier would need its
+  // non-aligned form, which forces reconvergence and blocks load motion (kernel/barrier_uses.h), so where
+  // both roles exist they use an aligned arrive/sync pair: `barrier` and the number after it, one for each
+  // role to wait at. `first`: the role that is released first, because it has more work before the next
+  // barrier. It runs `at_once` before the other role is released.
   enum class Warps { Computing, Multiplying };
-  void meet(int barrier, Warps sooner, const std::function<void()>& at_once = {});
-  // The same at one barrier, where nobody has time to lose and the compiler nothing to move across: all go on
-  // at once.
-  void meet(int barrier);
+  void sync_roles(int barrier, Warps first, const std::function<void()>& at_once = {});
+  // The same with one barrier, where no role has more work than the other and the compiler has nothing to
+  // move across: all are released at once.
+  void sync_roles(int barrier);
   Launch finish();
 
  private:

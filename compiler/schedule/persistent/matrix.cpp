@@ -19,7 +19,7 @@ OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int
       geometry_(kernel.geometry()),
       row_tiles_(row_tiles),
       k_tiles_(k_tiles),
-      resident_(std::min(kernel.geometry().p.resident, k_tiles)) {}
+      resident_(std::min(kernel.geometry().p.register_k_tiles, k_tiles)) {}
 
 void OnChipMatrix::declare(std::size_t number) {
   const int outside = k_tiles_ - resident_;
@@ -42,7 +42,7 @@ Value OnChipMatrix::place(int tile, Value k, int vector) {
 
 int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {
   const PersistentParameters& p = geometry_.p;
-  return ((row_tile * p.batch_tiles + batch_tile) * p.chains + chain % p.chains) * 4;
+  return ((row_tile * p.batch_tiles + batch_tile) * p.accumulators + chain % p.accumulators) * 4;
 }
 
 void OnChipMatrix::load(std::size_t number, const Fragment& fragment) {
@@ -135,14 +135,14 @@ void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const 
     }
     for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
       b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
-            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().terms());
+            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().tf32x3());
   }
 }
 
 Value OnChipMatrix::sum(int row_tile, int batch_tile, int element) const {
   auto& b = kernel_.builder();
   Value sum;
-  for (int chain = 0; chain < geometry_.p.chains; ++chain) {
+  for (int chain = 0; chain < geometry_.p.accumulators; ++chain) {
     const Value part = b.read(accumulators_, b.constant(accumulator(row_tile, batch_tile, chain) + element));
     sum = sum.valid() ? sum + part : part;
   }

@@ -20,7 +20,7 @@ AllGatherProducts::AllGatherProducts(PersistentKernel& kernel, const Problem& pr
       source_(kernel, problem),
       ring_(slot_words(kernel.geometry(), groups.size())) {}
 
-Value AllGatherProducts::first_tile() { return kernel_.part() * geometry_.k_share(); }
+Value AllGatherProducts::first_tile() { return kernel_.part() * geometry_.k_tiles_of_warp(); }
 
 std::int64_t AllGatherProducts::exchange_elements() const {
   return std::int64_t{8} * geometry_.p.batch_tiles * geometry_.padded;
@@ -30,7 +30,7 @@ void AllGatherProducts::declare() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (const ProductGroup& group : groups_) {
-    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_share()},
+    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_tiles_of_warp()},
               {},
               {},
               {},
@@ -40,12 +40,12 @@ void AllGatherProducts::declare() {
         fmt::format("[{}, batch tiles {}, channels {}, 8]", exchange_slots(), g.p.batch_tiles, g.padded));
     own.matrix.declare(own_.size());
     const int rows = own.matrix.row_tiles();
-    if (g.p.splits > 1)
+    if (g.p.split_k > 1)
       own.partial = b.shared(
           fmt::format("partial_{}", own_.size()), kernel::Storage::F32,
-          std::int64_t{partial_slots()} * (g.p.splits - 1) * g.warps * rows * g.p.batch_tiles * 32 * 4,
+          std::int64_t{partial_slots()} * (g.p.split_k - 1) * g.warps * rows * g.p.batch_tiles * 32 * 4,
           fmt::format("[slots {}, splits {} - 1, warps {}, row tiles {}, batch tiles {}, lanes 32, 4]",
-                      partial_slots(), g.p.splits, g.warps, rows, g.p.batch_tiles));
+                      partial_slots(), g.p.split_k, g.warps, rows, g.p.batch_tiles));
     own_.push_back(own);
   }
   source_.declare(groups_);
@@ -68,7 +68,7 @@ Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, 
 
 void AllGatherProducts::load_matrices() {
   load_own_matrices();
-  if (geometry_.p.splits > 1) place_sums(kernel_.builder().constant(0));
+  if (geometry_.p.split_k > 1) place_sums(kernel_.builder().constant(0));
 }
 
 void AllGatherProducts::load_own_matrices() {
@@ -89,13 +89,13 @@ void AllGatherProducts::load_own_matrices() {
 }
 
 void AllGatherProducts::finish(int level, Value count) {
-  meet(level, count);
+  sync_roles(level, count);
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
-  if (geometry_.p.splits == 1) return;
+  if (geometry_.p.split_k == 1) return;
   // The others have no use for being let go sooner: they wait next for the vectors that follow from these
   // sums.
-  kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
+  kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) take_over(own_[group]);
   });
@@ -109,14 +109,14 @@ void AllGatherProducts::multiply_role() {
   place_sums(kernel_.part() - 1);
   b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      meet(level, count);
+      sync_roles(level, count);
       for (std::size_t group = 0; group < groups_.size(); ++group) {
         if (groups_[group].level != level) continue;
         multiply_group(group, count);
         hand_over(own_[group]);
         next_place(own_[group]);
       }
-      kernel_.meet(kPartialBarrier, PersistentKernel::Warps::Computing);
+      kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing);
       if (!geometry_.in_grid()) continue;
       b.if_(
           kernel_.part() == 1, [&] { clear_sent(level, count, true); },
@@ -135,7 +135,7 @@ void AllGatherProducts::place_sums(Value part) {
     const Value first = line * (lane_sums(own) * 32) + kernel_.lane() * 4;
     own.partial_at = partial_slots() == 1 ? b.let("partial_at", first) : b.variable("partial_at", first);
     if (partial_slots() == 1) continue;
-    const int slot = (g.p.splits - 1) * g.warps * lane_sums(own) * 32;
+    const int slot = (g.p.split_k - 1) * g.warps * lane_sums(own) * 32;
     own.both_places = b.let("both_places", own.partial_at * 2 + slot);
   }
 }
@@ -161,7 +161,7 @@ void AllGatherProducts::hand_over(const Group& own) {
 void AllGatherProducts::take_over(Group& own) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  for (int part = 0; part < g.p.splits - 1; ++part)
+  for (int part = 0; part < g.p.split_k - 1; ++part)
     for (int tile = 0; tile < lane_sums(own) / 4; ++tile) {
       const int line = part * g.warps * lane_sums(own) / 4 + tile;
       const std::vector<Value> sums =

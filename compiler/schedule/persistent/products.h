@@ -41,7 +41,7 @@ class AllGatherProducts : public StepProducts {
   };
 
   kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int word);
-  void meet(int level, kernel::Value count);
+  void sync_roles(int level, kernel::Value count);
   void expect(int level, kernel::Value slot);  // no slot: both
   void send_to_grid(std::size_t group, kernel::Value slot, int channel,
                     const std::vector<kernel::Value>& packed);

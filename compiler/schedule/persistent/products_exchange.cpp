@@ -60,7 +60,7 @@ void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
       (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * elements.row_words() +
       kernel_.quarter() * elements.pair_words();
   const std::int64_t first = static_cast<std::int64_t>(group) * elements.words(exchange_elements());
-  b.store_flagged(ring_.at(kernel_, slot, place + first), packed);
+  b.store_self_flagged(ring_.at(kernel_, slot, place + first), packed);
 }
 
 // Loads a thread issues to bring its share of the vectors of 16 bytes of a group.
@@ -83,9 +83,9 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
     const Value to = b.thread() * of_vector;
     for (int first = 0; first < turns; first += kMostCollected) {
       const int now = std::min(turns - first, kMostCollected);
-      b.load_flagged(collected_, b.constant(0), now,
-                     ring_.at(kernel_, count % ring_.slots(), from + first * threads * 4),
-                     b.constant(threads * 4));
+      b.load_self_flagged(collected_, b.constant(0), now,
+                          ring_.at(kernel_, count % ring_.slots(), from + first * threads * 4),
+                          b.constant(threads * 4));
       for (int turn = 0; turn < now; ++turn) {
         std::vector<Value> words;
         for (int i = 0; i < 4; ++i) words.push_back(b.read(collected_, b.constant(turn * 4 + i)));
@@ -99,26 +99,26 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
 
 // All then multiply; the warps that only multiply still have to hand over their sums, which the others wait
 // for.
-void AllGatherProducts::meet(int level, Value count) {
+void AllGatherProducts::sync_roles(int level, Value count) {
   auto& b = kernel_.builder();
-  constexpr auto kSooner = PersistentKernel::Warps::Multiplying;
+  constexpr auto kFirst = PersistentKernel::Warps::Multiplying;
   if (geometry_.in_grid()) {
     // All have read the vectors of the step before. Where sums are handed over they met for these since, but
     // warps that only multiply would begin to ask for words long before there are any, in the others' way
     // (1.5% of a step of LSTM with 2048 units, 4 to 5% of sLSTM with 768, on an H200).
-    kernel_.meet(kStepBarrier, kSooner);
+    kernel_.sync_roles(kStepBarrier, kFirst);
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) collect(group, count);
-    return kernel_.meet(kCollectBarrier, kSooner);
+    return kernel_.sync_roles(kCollectBarrier, kFirst);
   }
-  if (!geometry_.in_cluster()) return kernel_.meet(kStepBarrier, kSooner);
+  if (!geometry_.in_cluster()) return kernel_.sync_roles(kStepBarrier, kFirst);
   b.wait(ready_[at(level)], count % 2, count / 2 % 2);
 }
 
 // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
 // tx-count).
 void AllGatherProducts::rearm(int level, Value count) {
-  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.splits == 1);
+  if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.split_k == 1);
   if (!geometry_.in_cluster()) return;
   auto& b = kernel_.builder();
   b.if_(b.thread() == 0, [&] { expect(level, count % 2); });
@@ -127,7 +127,7 @@ void AllGatherProducts::rearm(int level, Value count) {
 // Every thread that reads the words fences; of those that share columns, one clears.
 void AllGatherProducts::clear_sent(int level, Value count, bool clears) {
   const std::vector<Value> absent(at(kernel_.elements().pair_words()),
-                                  kernel_.builder().constant(kernel::kAbsent));
+                                  kernel_.builder().constant(kernel::kEmpty));
   const auto clear = [&](Value slot) {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       for (int c = 0; groups_[group].level == level && c < geometry_.channels(); c += 2)

@@ -39,8 +39,8 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
   const int places = tensor.rows * g.batch * per_row;
   const std::int64_t line = std::int64_t{tensor.rows} * g.batch * g.staged_pitch();
   b.comment("stage " + tensor.name);
-  const Value start = b.thread() - b.named("kFirstLoader", g.first_loader(), "first staging thread");
-  b.for_("place", start, b.constant(places), b.constant(32 * g.p.loaders), 1, [&](Value place) {
+  const Value start = b.thread() - b.named("kFirstLoader", g.first_producer_thread(), "first staging thread");
+  b.for_("place", start, b.constant(places), b.constant(32 * g.p.producer_warps), 1, [&](Value place) {
     const Value column = b.let("column", place % per_row * g.p.vector);
     const Value batch = b.let("batch_place", place / per_row % g.batch);
     const Value row = b.let("row", place / (per_row * g.batch));
@@ -97,8 +97,8 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
   const std::int64_t line = tensor.rows * elements_->result_elements();
   b.comment("store " + tensor.name);
   const kernel::Array pieces = b.array("pieces", elements_->type(), elements_->row_words());
-  const Value writer = (b.thread() - b.named("kFirstWriter", g.first_writer())) / 32;
-  b.for_("place", writer, b.constant(places), b.constant(g.p.writers), 1, [&](Value place) {
+  const Value writer = (b.thread() - b.named("kFirstWriter", g.first_store_thread())) / 32;
+  b.for_("place", writer, b.constant(places), b.constant(g.p.store_warps), 1, [&](Value place) {
     const Value chunk = b.let("chunk", place % chunks);
     const Value held = elements_->held_unit(chunk);
     const Value unit = b.let("unit", chunk * 32 + quarter_ * 8);

@@ -8,14 +8,28 @@
 
 namespace rondo::schedule {
 
+namespace {
+
+constexpr RenamedParameter kRenamed[] = {
+    {"grid", "exchange"},
+    {"share", "cluster_k_split"},
+    {"lend", "setmaxnreg"},
+    {"resident", "register_k_tiles"},
+    {"splits", "split_k"},
+    {"chains", "accumulators"},
+    {"loaders", "producer_warps"},
+    {"writers", "store_warps"},
+    {"together", "batch_tiles_in_flight"},
+};
+
+}  // namespace
+
 Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
-// What records of before the reduce-scatter lack.
-Parameters Persistent::completed(Parameters recorded) const {
-  recorded.try_emplace("reduce_scatter", 0);
-  recorded.try_emplace("share", 1);
-  recorded.try_emplace("lend", 0);
-  return recorded;
+std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
+
+Parameters Persistent::added_parameters() const {
+  return {{"reduce_scatter", 0}, {"cluster_k_split", 1}, {"setmaxnreg", 0}};
 }
 
 KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen) const {

@@ -1,6 +1,6 @@
 // persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one
 // block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step
-// multiplies by matrices; on the tensor cores, fp32 as tf32 in one or three terms.
+// multiplies by matrices; on the tensor cores, fp32 as tf32 or tf32x3.
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
@@ -10,11 +10,12 @@ namespace rondo::schedule {
 class Persistent final : public Strategy {
  public:
   std::string name() const override { return "persistent"; }
-  std::vector<Form> forms() const override;
+  std::vector<Variant> variants() const override;
   Legality legal(const step::Cell& cell, const Problem& problem) const override;
   constraint::System space(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const override;
-  Parameters completed(Parameters recorded) const override;
+  std::span<const RenamedParameter> renamed_parameters() const override;
+  Parameters added_parameters() const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem,

@@ -58,7 +58,7 @@ void ReduceScatterProducts::declare() {
   if (g.in_cluster())
     for (int level = 0; level < levels_of(groups_); ++level)
       ready_.push_back(b.mbarrier(fmt::format("ready_{}", level), 2, 1, "sums have come from all blocks"));
-  if (g.p.share > 1)
+  if (g.p.cluster_k_split > 1)
     for (int level = 0; level < levels_of(groups_); ++level)
       gathered_.push_back(
           b.mbarrier(fmt::format("gathered_{}", level), 2, 1, "vectors have come from the cluster"));
@@ -71,7 +71,8 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
   OnChipMatrix& matrix = own_[sum].matrix;
   const int per_term = g.columns() / 16;
   const Value first_tile = row_share() * g.sum_tiles();
-  const Value first_column = g.p.share == 1 ? kernel_.first_unit() : kernel_.rank() / g.p.share * g.columns();
+  const Value first_column =
+      g.p.cluster_k_split == 1 ? kernel_.first_unit() : kernel_.rank() / g.p.cluster_k_split * g.columns();
   matrix.start_loading(sum);
   for (std::size_t term = 0; term < sums_[sum].terms.size(); ++term) {
     const ProductSum::Term& of = sums_[sum].terms[term];
@@ -122,29 +123,29 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
                           g.columns();
         const Value row =
             (kernel_.block_unit(g.unit_of(c)) + line) * 8 + count % vector_slots() * own_[sum].elements;
-        if (g.p.share == 1)
+        if (g.p.cluster_k_split == 1)
           kernel_.elements().store(own_[sum].vector[row + kernel_.quarter() * 2], packed);
         else
-          send_to_all(kernel_, own_[sum].vector, row + kernel_.rank() % g.p.share * (g.units * 8), packed,
-                      g.p.share, gathered_[at(sums_[sum].level)], count % 2);
+          send_to_all(kernel_, own_[sum].vector, row + kernel_.rank() % g.p.cluster_k_split * (g.units * 8),
+                      packed, g.p.cluster_k_split, gathered_[at(sums_[sum].level)], count % 2);
       }
     }
   }
 }
 
 void ReduceScatterProducts::start(int level, Value count) {
-  if (geometry_.p.share == 1) await_vectors(level, count);
+  if (geometry_.p.cluster_k_split == 1) await_vectors(level, count);
 }
 
 // Both roles wait for what the other does next, so neither may go on later than the other; and loads come
 // before these barriers or long after them. (With a number for each role: 1 to 2% slower on an H200, LSTM of
 // 64 to 1024 units.)
 void ReduceScatterProducts::await_vectors(int level, Value count) {
-  if (geometry_.p.share == 1) return kernel_.meet(kStepBarrier);
+  if (geometry_.p.cluster_k_split == 1) return kernel_.sync_roles(kStepBarrier);
   kernel_.builder().wait(gathered_[at(level)], count % 2, count / 2 % 2);
 }
 
-void ReduceScatterProducts::await_sums() { kernel_.meet(kCollectBarrier); }
+void ReduceScatterProducts::await_sums() { kernel_.sync_roles(kCollectBarrier); }
 
 void ReduceScatterProducts::finish(int level, Value count) {
   if (geometry_.in_grid())

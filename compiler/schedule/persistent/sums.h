@@ -59,7 +59,7 @@ class ReduceScatterProducts : public StepProducts {
   void expect(int level, kernel::Value slot);
   // Places of the vectors: with one, the next step's would have to wait until all warps have read it, as they
   // do anyway before they collect; with two, the step's barrier stands between.
-  int vector_slots() const { return geometry_.in_grid() && geometry_.p.share == 1 ? 1 : 2; }
+  int vector_slots() const { return geometry_.in_grid() && geometry_.p.cluster_k_split == 1 ? 1 : 2; }
   // A piece is what the 8 rows of half a row tile and a tile of the batch give: one pair a lane.
   int pieces() const { return 2 * geometry_.sum_tiles() * geometry_.p.batch_tiles; }
   std::vector<kernel::Value> packed(std::size_t sum, int piece) const;

@@ -64,8 +64,8 @@ Value ReduceScatterProducts::multiplying_thread() const {
 }
 
 Value ReduceScatterProducts::row_share() const {
-  if (geometry_.p.share == 1) return kernel_.matrix_warp();
-  return kernel_.rank() % geometry_.p.share * geometry_.matrix_warps() + kernel_.matrix_warp();
+  if (geometry_.p.cluster_k_split == 1) return kernel_.matrix_warp();
+  return kernel_.rank() % geometry_.p.cluster_k_split * geometry_.matrix_warps() + kernel_.matrix_warp();
 }
 
 Value ReduceScatterProducts::block_of_rows(Value piece) const {
@@ -137,12 +137,12 @@ void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absen
       vector = vector * vectors + part / (4 / vectors);
       part = part % (4 / vectors) * vectors;
     }
-    const Value line =
-        (vector * g.p.batch_tiles + piece % g.p.batch_tiles) * g.senders() + kernel_.rank() / g.p.share;
+    const Value line = (vector * g.p.batch_tiles + piece % g.p.batch_tiles) * g.senders() +
+                       kernel_.rank() / g.p.cluster_k_split;
     const Value word = (line * g.units + unit) * 4 + part;
-    const std::vector<Value> none(at(vectors), b.constant(kernel::kAbsent));
-    b.store_flagged(ring_.at(kernel_, slot, word),
-                    absent ? none : let_words(kernel_, "word", packed(sum, piece)));
+    const std::vector<Value> none(at(vectors), b.constant(kernel::kEmpty));
+    b.store_self_flagged(ring_.at(kernel_, slot, word),
+                         absent ? none : let_words(kernel_, "word", packed(sum, piece)));
   }
 }
 
@@ -160,9 +160,9 @@ void ReduceScatterProducts::collect(int level, Value count) {
     const Value first = (kernel_.rank() * all + static_cast<std::int64_t>(sums[0])) *
                         (std::int64_t{g.row_vectors()} * g.p.batch_tiles * g.senders() * g.units * 4);
     const int every = static_cast<int>(sums.size()) * g.row_vectors() * g.p.batch_tiles * turns;
-    b.load_flagged(collected_, b.constant(0), every,
-                   ring_.at(kernel_, count % ring_.slots(), first + multiplying_thread() * 4),
-                   b.constant(threads * 4));
+    b.load_self_flagged(collected_, b.constant(0), every,
+                        ring_.at(kernel_, count % ring_.slots(), first + multiplying_thread() * 4),
+                        b.constant(threads * 4));
     for (std::size_t sum = 0; sum < sums.size(); ++sum)
       for (int tile = 0; tile < g.p.batch_tiles; ++tile)
         add_lines(sums[sum], tile, static_cast<int>(sum), turns);

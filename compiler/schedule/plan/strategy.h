@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/constraint/system.h"
@@ -25,15 +27,15 @@ struct Estimate {
   double issue = 0;   // instruction issue and special functions
   double launch = 0;
   // It may need more registers than there are: who cannot ask the compiler passes it over.
-  bool tight = false;
+  bool may_spill = false;
 };
 
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.
 using CostModel = std::function<Estimate(const Parameters&)>;
 
 // A part of a strategy's space that people know by a word, for tables of what fits.
-struct Form {
-  std::string name;  // "cluster of 4"; "" where the strategy has one form only
+struct Variant {
+  std::string name;  // "cluster of 4"; "" where the strategy has one variant only
   Parameters fixed;  // the values that make it
   int cluster = 1;   // blocks of the clusters it needs
 };
@@ -42,7 +44,7 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
-  virtual std::vector<Form> forms() const { return {Form{}}; }
+  virtual std::vector<Variant> variants() const { return {Variant{}}; }
   virtual Legality legal(const step::Cell& cell, const Problem& problem) const = 0;
   virtual constraint::System space(const step::Cell& cell, const Problem& problem,
                                    const target::Profile& profile) const = 0;
@@ -53,8 +55,19 @@ class Strategy {
                 const target::Profile& profile) const {
     return cost_model(cell, problem, profile)(parameters);
   }
-  // Parameters an earlier version recorded, with those added since at the values that change nothing.
-  virtual Parameters completed(Parameters recorded) const { return recorded; }
+  // The names that parameters had in earlier versions.
+  virtual std::span<const RenamedParameter> renamed_parameters() const { return {}; }
+  // Parameters added after the first version, with the values that change nothing.
+  virtual Parameters added_parameters() const { return {}; }
+  // Some parameters, as a user or a record names them, under the names of this version.
+  Parameters current(Parameters named) const { return renamed(std::move(named), renamed_parameters()); }
+  // All parameters that an earlier version recorded: under the names of this version, and with those that
+  // were added since.
+  Parameters completed(Parameters recorded) const {
+    Parameters result = current(std::move(recorded));
+    result.merge(added_parameters());
+    return result;
+  }
   // Legal cells and parameters of space() only.
   virtual KernelPlan build(const step::Cell& cell, const Problem& problem,
                            const Parameters& parameters) const = 0;

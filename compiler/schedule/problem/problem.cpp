@@ -1,7 +1,5 @@
 #include "compiler/schedule/problem/problem.h"
 
-#include <fmt/format.h>
-
 namespace rondo::schedule {
 
 const char* pass_name(Pass pass) {
@@ -21,15 +19,18 @@ std::string pass_key(const Problem& problem) {
   return std::string(pass_name(problem.pass)) + (passes_products(problem) ? "+products" : "");
 }
 
-kernel::Math default_math(kernel::Storage storage) {
-  return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
+std::string pass_title(const std::string& key) {
+  const std::size_t plus = key.find('+');
+  const std::string saved = plus == std::string::npos ? "" : ", " + key.substr(plus + 1) + " saved";
+  const std::string pass = key.substr(0, plus);
+  if (pass == pass_name(Pass::Forward)) return "forward" + saved;
+  if (pass == pass_name(Pass::ForwardSave)) return "forward (training)" + saved;
+  if (pass == pass_name(Pass::Backward)) return "backward" + saved;
+  return key;
 }
 
-std::string print(const Parameters& parameters) {
-  std::string text;
-  for (const auto& [name, value] : parameters)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
+kernel::Math default_math(kernel::Storage storage) {
+  return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
 }
 
 }  // namespace rondo::schedule

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/kernel/ir/ir.h"
+#include "compiler/schedule/problem/parameters.h"
 #include "compiler/step/reference.h"
 #include "compiler/step/step_ir.h"
 
@@ -36,12 +37,12 @@ struct Problem {
 bool passes_products(const Problem& problem);
 // The pass and what goes between its two parts: "fw", "fws", "bw+products" ...
 std::string pass_key(const Problem& problem);
+// A pass_key() as people read it: "forward", "forward (training)", "backward, products saved" ... A key that
+// this version does not know stays as it is.
+std::string pass_title(const std::string& key);
+inline std::string pass_title(const Problem& problem) { return pass_title(pass_key(problem)); }
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);
-
-// Values of a schedule's tuning parameters, by name.
-using Parameters = std::map<std::string, std::int64_t>;
-std::string print(const Parameters& parameters);  // "channels=96 steps=32 ..."
 
 }  // namespace rondo::schedule

@@ -23,7 +23,7 @@ StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const Str
       stream_(name, comment, cell, problem, parameters, direction),
       step_(prepare(parameters, std::move(step))),
       lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots,
-                parameters.shorten == Shorten::Instructions) {}
+                parameters.rewrite == Rewrite::Throughput) {}
 
 StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step) {
   if (parameters.segments > 1) {
@@ -31,12 +31,12 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
-    step = std::move(linear->early);
+    step = std::move(linear->carry_free);
   }
-  switch (parameters.shorten) {
-    case Shorten::Nothing: break;
-    case Shorten::Chain: return shorten_chain(cell_, problem_, step);
-    case Shorten::Instructions: return fold_parameters(cell_, step);
+  switch (parameters.rewrite) {
+    case Rewrite::None: break;
+    case Rewrite::Latency: return shorten_chain(cell_, problem_, step);
+    case Rewrite::Throughput: return fold_parameters(cell_, step);
   }
   return step;
 }

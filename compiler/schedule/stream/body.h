@@ -10,8 +10,8 @@
 
 #include "compiler/schedule/analysis/linear_step.h"
 #include "compiler/schedule/analysis/shorten_chain.h"
-#include "compiler/schedule/stream/carry.h"
 #include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/stream/scan_warp.h"
 
 namespace rondo::schedule {
 

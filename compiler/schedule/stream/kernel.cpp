@@ -23,11 +23,28 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
       throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
     return static_cast<int>(found->second);
   };
-  if (get("shorten") < 0 || get("shorten") > 2) throw std::logic_error("stream: shorten is 0, 1 or 2");
-  return {get("channels"),    get("per_thread"), get("steps"),     get("stages"),
-          get("unroll"),      get("vector"),     get("loaders"),   static_cast<Shorten>(get("shorten")),
-          get("segments"),    get("cluster"),    get("grid") != 0, get("stream_stores") != 0,
-          get("pieces") != 0, get("behind") != 0};
+  const auto within = [&](const char* name, int least, int most) {
+    const int value = get(name);
+    if (value < least || value > most)
+      throw std::logic_error(fmt::format("stream: {} is {}, not {} to {}", name, value, least, most));
+    return value;
+  };
+  StreamParameters p;
+  p.channels = get("channels");
+  p.per_thread = get("per_thread");
+  p.steps = get("steps");
+  p.stages = get("stages");
+  p.unroll = get("unroll");
+  p.vector = get("vector");
+  p.producer_warps = get("producer_warps");
+  p.rewrite = static_cast<Rewrite>(within("rewrite", 0, 2));
+  p.segments = get("segments");
+  p.time_split = get("time_split");
+  p.exchange = static_cast<Exchange>(within("exchange", 0, 1));
+  p.stream_stores = get("stream_stores") != 0;
+  p.interleaved_copies = get("interleaved_copies") != 0;
+  p.pipeline_depth = within("pipeline_depth", 1, 2);
+  return p;
 }
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
@@ -39,10 +56,10 @@ StreamKernel::StreamKernel(std::string name, std::string comment, const step::Ce
       builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
       signature_(builder_, cell, problem) {
   signature_.narrow_strides();
-  if (parameters.grid)
+  if (parameters.through_global())
     builder_.set_cooperative();
-  else if (parameters.cluster > 1)
-    builder_.set_cluster(parameters.cluster);
+  else if (parameters.time_split > 1)
+    builder_.set_cluster(parameters.time_split);
 }
 
 bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
@@ -75,14 +92,14 @@ void StreamKernel::place_threads() {
   const std::int64_t tiles = ceil_div(sizes.dim, parameters_.channels);
   // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
   b.comment("this block's batch row, head and channels; this thread's first channel");
-  const std::int64_t cluster = parameters_.cluster;
-  rank_ = cluster == 1        ? b.constant(0)
-          : !parameters_.grid ? b.let("rank", b.cluster_rank())
-                              : b.let("rank", b.block() % cluster);
-  part_ = direction_ == Direction::Forward ? rank_ : b.constant(cluster - 1) - rank_;
-  team_ = cluster == 1 ? b.block() : b.block() / cluster;
-  if (parameters_.grid) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
-  if (cluster > 1) team_ = b.let("team", team_);
+  const std::int64_t split = parameters_.time_split;
+  rank_ = split == 1                      ? b.constant(0)
+          : !parameters_.through_global() ? b.let("rank", b.cluster_rank())
+                                          : b.let("rank", b.block() % split);
+  part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
+  team_ = split == 1 ? b.block() : b.block() / split;
+  if (parameters_.through_global()) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
+  if (split > 1) team_ = b.let("team", team_);
   const Value tile = b.let("tile", team_ % tiles);
   head_ = b.let("head", team_ / tiles % sizes.heads);
   batch_index_ = b.let("row", team_ / (tiles * sizes.heads));
@@ -93,8 +110,8 @@ void StreamKernel::place_threads() {
   segment_ = parts ? b.let("segment", b.thread() / parameters_.lanes()) : b.constant(0);
   channel_ = b.let("channel", tile_channel_ + lane_);
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
-  const Value span = cluster == 1 ? steps : steps * cluster;
-  blocks_ = b.let("blocks", (time_ + (cluster * parameters_.steps - 1)) / span);
+  const Value span = split == 1 ? steps : steps * split;
+  blocks_ = b.let("blocks", (time_ + (split * parameters_.steps - 1)) / span);
   auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
     return b.let(tensor.name + suffix,
                  b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
@@ -121,8 +138,8 @@ Value StreamKernel::state_index(int rows, int row, Value channel) {
 
 Value StreamKernel::workspace_index(int rows, int row, int channel) {
   const Value batch = builder_.wide(batch_index_);
-  return index_of(parameters_.cluster == 1 ? batch : batch * parameters_.cluster + builder_.wide(rank_), rows,
-                  row, channel_index(channel));
+  return index_of(parameters_.time_split == 1 ? batch : batch * parameters_.time_split + builder_.wide(rank_),
+                  rows, row, channel_index(channel));
 }
 
 Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
@@ -172,7 +189,7 @@ bool StreamKernel::any_shifted() const {
 Value StreamKernel::first_step_of(Value block) {
   const Value steps = builder_.named("kSteps", parameters_.steps);
   const Value turn = direction_ == Direction::Forward ? block : blocks_ - 1 - block;
-  return (parameters_.cluster == 1 ? turn : turn * parameters_.cluster + part_) * steps;
+  return (parameters_.time_split == 1 ? turn : turn * parameters_.time_split + part_) * steps;
 }
 
 // One barrier a stage says both that the next stage has landed and that the slot before it is free again.
@@ -180,7 +197,7 @@ Value StreamKernel::first_step_of(Value block) {
 // them to the others.
 void StreamKernel::walk(const StepBody& each_step) {
   auto& b = builder_;
-  const bool apart = parameters_.loaders > 0;
+  const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
   const auto fill = [&] {
     b.comment("fill the ring");
@@ -193,7 +210,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   };
   if (apart) {
     const Value loader =
-        b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread");
+        b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread");
     b.if_(loader, fill);
     b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
       b.barrier();
@@ -211,7 +228,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
-    if (!in_pieces()) stage_ahead(block + (stages - 1));
+    if (!interleaves_copies()) stage_ahead(block + (stages - 1));
     compute(block);
   });
 }
@@ -222,19 +239,20 @@ void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step)
   const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
   slot_ = slot;
   first_step_ = first;
-  if (!parameters_.pieces) write_from(direction_ == Direction::Forward ? first : first + (count - 1));
+  if (!parameters_.interleaved_copies)
+    write_from(direction_ == Direction::Forward ? first : first + (count - 1));
   // Whole groups of `unroll` steps, then what is left one by one; the step at t = 0 stands apart where it
   // differs.
   Value plain = count;
   if (any_shifted()) plain = b.let("plain", b.select(first == 0, count - 1, count));
   const Value groups = b.let("groups", plain / parameters_.unroll);
   const int pieces = parameters_.steps / parameters_.unroll;
-  const Ahead ahead = in_pieces() ? stage_to_copy(block + (parameters_.stages - 1)) : Ahead{};
+  const Ahead ahead = interleaves_copies() ? stage_to_copy(block + (parameters_.stages - 1)) : Ahead{};
   b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
-    if (in_pieces()) copy_piece(ahead, group, pieces);
+    if (interleaves_copies()) copy_piece(ahead, group, pieces);
     run_group(group * parameters_.unroll, parameters_.unroll, count, false, each_step);
   });
-  if (in_pieces()) {
+  if (interleaves_copies()) {
     b.for_("piece", groups, b.constant(pieces), b.constant(1), 1,
            [&](Value piece) { copy_piece(ahead, piece, pieces); });
     finish_copies(ahead);
@@ -265,7 +283,7 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
                                      parameters_.per_thread));
       }
     }
-  if (parameters_.pieces) write_from(first_step_ + step);
+  if (parameters_.interleaved_copies) write_from(first_step_ + step);
   for (const auto& now : values) {
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
@@ -277,7 +295,7 @@ void StreamKernel::write_from(Value first_step) {
   for (Written& written : written_) {
     const Value at_step = written.base + b.wide(first_step) * written.tensor.stride_t;
     const std::string name = written.tensor.name + "_at";
-    written.cursor = parameters_.pieces ? b.let(name, at_step) : b.variable(name, at_step);
+    written.cursor = parameters_.interleaved_copies ? b.let(name, at_step) : b.variable(name, at_step);
     written.ahead = 0;
   }
 }
@@ -287,7 +305,7 @@ void StreamKernel::next_written_step() {
   const int way = direction_ == Direction::Forward ? 1 : -1;
   for (Written& written : written_) {
     const Value stride = written.tensor.stride_t;
-    if (parameters_.pieces)
+    if (parameters_.interleaved_copies)
       written.ahead += way;
     else
       builder_.assign(written.cursor, way > 0 ? written.cursor + stride : written.cursor - stride);
@@ -307,8 +325,8 @@ Launch StreamKernel::finish() {
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
   launch.blocks_per_batch =
-      ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.cluster;
-  if (parameters_.grid) launch.tiles_together = problem_.sizes.batch;
+      ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.time_split;
+  if (parameters_.through_global()) launch.tiles_together = problem_.sizes.batch;
   launch.kernel = builder_.finish();
   return launch;
 }

@@ -3,8 +3,8 @@
 //
 // A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
 // all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
-// ring of shared-memory slots. With `cluster` > 1 as many blocks, a cluster or any of the grid, own the same
-// channels, and take turns in time: each works on one stage of every `cluster`, all at once.
+// ring of shared-memory slots. With `time_split` > 1 as many blocks own the same channels and take
+// turns in time: each works on one stage of every `time_split`, all at once.
 #pragma once
 
 #include <functional>
@@ -16,39 +16,39 @@
 
 namespace rondo::schedule {
 
-// Named barriers, where a warp follows the carries: of the threads that walk; and at which that warp waits
-// for them, in even rounds and, where two rounds may be under way, in odd ones; and of that warp alone.
-constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kFollowingBarrier = 4;
+// Named barriers where blocks split time: of the threads that walk; at which the scan warp waits for their
+// transforms, in even rounds and, with two rounds in flight, in odd ones; and of the scan warp alone.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
 
-// How the step is rewritten: for a short chain from carry to carry (shorten_chain.h), or for few instructions
-// (fold_parameters.h). Neither is best everywhere.
-enum class Shorten { Nothing, Chain, Instructions };
+// How the step is rewritten before it is emitted. Latency shortens the dependent chain from carry to carry
+// (shorten_chain.h), Throughput saves instructions (fold_parameters.h). Neither is best everywhere.
+enum class Rewrite { None, Latency, Throughput };
 
 struct StreamParameters {
-  int channels = 64;   // a block's
-  int per_thread = 1;  // channels a thread
-  int steps = 16;      // time steps a stage
-  int stages = 4;      // stages in the ring
-  int unroll = 4;      // steps whose values are loaded together
-  int vector = 8;      // elements one asynchronous copy moves
-  int loaders = 0;     // warps that only stage inputs; 0: the computing threads do it themselves
-  Shorten shorten = Shorten::Nothing;
-  // Parts of a stage worked on at once, each by threads of its own; > 1 needs a step that is affine in what
-  // it carries (linear_step.h) and unroll * segments == steps.
+  int channels = 64;       // of a block
+  int per_thread = 1;      // channels of a thread
+  int steps = 16;          // time steps of a stage
+  int stages = 4;          // of the ring
+  int unroll = 4;          // steps whose values are loaded together
+  int vector = 8;          // elements that one asynchronous copy moves
+  int producer_warps = 0;  // warps that only stage inputs; 0: the computing threads stage them
+  Rewrite rewrite = Rewrite::None;
+  // Parts of a stage that are worked on at once, each by its own threads. More than one needs a step that is
+  // affine in what it carries (linear_step.h) and unroll * segments == steps.
   int segments = 1;
-  // Thread blocks that share the channels and split time between them; > 1 needs segments > 1.
-  int cluster = 1;
-  // They meet through global memory (stream_grid.h); otherwise they are a cluster.
-  bool grid = false;
-  bool stream_stores = false;  // what is written at each step leaves the L2 first
-  // How reads and writes reach memory; which it serves better depends on the problem. Without: a stage's
-  // copies come all at once with arithmetic between them, and stores as their steps are done. With: copies
-  // come in bursts between the steps that are computed meanwhile, and the compiler may gather the stores of a
-  // group.
-  bool pieces = false;
-  // Where blocks split time: what is left of a round is done in the next one, after what that one can do
-  // early. It hides the exchange, for twice the registers of what is kept.
-  bool behind = false;
+  // Thread blocks that share the channels and split time between them. More than one needs segments > 1.
+  int time_split = 1;
+  // How those blocks exchange their transforms: within a cluster, or through global memory.
+  Exchange exchange = Exchange::Cluster;
+  bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
+  // How reads and writes reach memory; which of the two is faster depends on the problem. Without it, a
+  // stage's copies are issued at once with arithmetic between them, and stores follow their steps. With it,
+  // copies are issued in bursts between the steps that are computed meanwhile, and the compiler may gather
+  // the stores of a group of steps.
+  bool interleaved_copies = false;
+  // Rounds in flight where blocks split time, 1 or 2. With 2, a round's apply phase runs after the next
+  // round's local scan. This hides the exchange, at twice the registers of what is kept.
+  int pipeline_depth = 1;
 
   static StreamParameters from(const Parameters& parameters);
   int lanes() const { return channels / per_thread; }   // threads side by side along the channels
@@ -56,13 +56,17 @@ struct StreamParameters {
   kernel::CacheHint writing() const {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
-  int first_loader() const { return loaders == 0 ? 0 : (computing() + 31) / 32 * 32; }
-  int staging() const { return loaders == 0 ? computing() : 32 * loaders; }  // threads that stage inputs
-  bool among_blocks() const { return cluster > 1; }
+  int first_producer() const { return producer_warps == 0 ? 0 : (computing() + 31) / 32 * 32; }
+  int staging() const {
+    return producer_warps == 0 ? computing() : 32 * producer_warps;
+  }  // threads that stage inputs
+  bool among_blocks() const { return time_split > 1; }
+  bool through_global() const { return exchange == Exchange::Global; }
+  bool pipelined() const { return pipeline_depth > 1; }
   int walking() const {
-    return loaders > 0 ? first_loader() + 32 * loaders : computing();
+    return producer_warps > 0 ? first_producer() + 32 * producer_warps : computing();
   }  // threads that compute or stage
-  // Where blocks split time, a warp behind the others follows the carries (stream_carry.h).
+  // Where blocks split time, the scan warp comes after the others (scan_warp.h).
   int threads() const { return walking() + (among_blocks() ? 32 : 0); }
 };
 
@@ -100,7 +104,7 @@ class StreamKernel {
   kernel::Value rank() const { return rank_; }
   kernel::Value team() const { return team_; }
   kernel::Value rounds() const { return blocks_; }
-  // Index in the workspace, [B, cluster, H, rows, D]: each block of a cluster has a row of its own.
+  // Index in the workspace, [B, time_split, H, rows, D]: each block that splits time has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
   // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
@@ -115,26 +119,27 @@ class StreamKernel {
   using StepBody = std::function<void(const Staged&, bool at_start)>;
   void walk(const StepBody& each_step);
 
-  // The walk in segments. A stage has two halves: `early` computes, for each of the thread's `unroll` steps,
-  // what does not wait for the carries; `late` finishes the steps. Between the two the segments' maps are
-  // followed: by every thread, after a barrier, or where blocks split time by a warp of its own. With
-  // `behind` a stage's late half follows the next one's early half. In stages that are not whole, steps are
-  // guarded: a step that is not there must leave no trace. Threads that compute but have no channel publish
-  // and resume with the others: who counts on them need not know who has one.
+  // The walk in segments. A stage has three phases. The local scan computes, for each of the thread's
+  // `unroll` steps, what needs no carry. The prefix scan finds the carry that comes into each segment: every
+  // thread does it after a barrier, or, where blocks split time, a warp of its own (scan_warp.h). The apply
+  // phase finishes the steps. When pipelined, a stage's apply phase runs after the next stage's local scan.
+  // In stages that are not whole, steps are guarded: a step that does not exist must leave no trace. Threads
+  // that compute but have no channel publish and scan with the others, so that the count of threads does not
+  // depend on channels.
   struct Guard {
     kernel::Value exists;    // Pred; invalid where every step exists
     kernel::Value at_start;  // Pred: t = 0; invalid where it is not
   };
   struct SegmentBody {
     std::function<void()> declare;  // registers of a stage
-    std::function<void(int step, const Staged&, const Guard&)> early;
-    // After the last early step, and before the first late one; stages count from 0.
-    std::function<void(kernel::Value stage)> publish, resume;
-    std::function<void(int step, const Guard&)> late;
-    // With `behind`: registers of the stage before; this stage becomes the stage before.
+    std::function<void(int step, const Staged&, const Guard&)> local_scan;
+    // After the local scan, and before the apply phase; stages count from 0.
+    std::function<void(kernel::Value stage)> publish, prefix_scan;
+    std::function<void(int step, const Guard&)> apply;
+    // When pipelined: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;
-    std::function<void()> follow;  // where blocks split time: all of the warp that follows the carries
+    std::function<void()> scan;  // where blocks split time: all that the scan warp does
   };
   void walk_segments(const SegmentBody& body);
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
@@ -183,7 +188,9 @@ class StreamKernel {
     kernel::Value partial;  // Pred: it exists, but not all its steps do
   };
   // Whether threads that compute copy pieces in between: all of them do, and have channels.
-  bool in_pieces() const { return parameters_.pieces && parameters_.loaders == 0 && channels_divide(); }
+  bool interleaves_copies() const {
+    return parameters_.interleaved_copies && parameters_.producer_warps == 0 && channels_divide();
+  }
   Ahead stage_to_copy(kernel::Value block);
   void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
   void finish_copies(const Ahead& ahead);
@@ -198,12 +205,12 @@ class StreamKernel {
   void each_segment_step(kernel::Value first, bool whole,
                          const std::function<void(int, kernel::Value, const Guard&)>& body);
   void walk_rounds(const SegmentBody& body);
-  void meet();  // of the threads that walk
-  void resume_here(kernel::Value block, const SegmentBody& body);
-  void resume_behind(kernel::Value block, const SegmentBody& body);
+  void sync_walk();  // of the threads that walk
+  void apply_stage(kernel::Value block, const SegmentBody& body);
+  void apply_previous(kernel::Value block, const SegmentBody& body);
   kernel::Value whole_stage(kernel::Value first);  // Pred: every step of the stage exists
-  void early_half(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
-  void late_half(kernel::Value first, kernel::Value whole, const SegmentBody& body);
+  void local_scan(kernel::Value first, kernel::Value slot, kernel::Value whole, const SegmentBody& body);
+  void apply_carries(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);

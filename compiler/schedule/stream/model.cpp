@@ -4,7 +4,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -15,7 +15,7 @@ namespace rondo::schedule {
 namespace {
 
 constexpr double kUnproven =
-    1.01;  // streaming stores, pieces: behind the point without, for the tuner to find
+    1.01;  // streaming stores, interleaved copies: after the point without, for the tuner to find
 constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
 constexpr double kPaceOfSlowest = 1.03;   // the blocks of a cluster wait for each other each round (assumed)
 
@@ -35,7 +35,7 @@ struct Model {
   target::Speeds speeds;
   StreamTraffic traffic;
   StepCost step;
-  int folded = 0;  // instructions a step that Shorten::Instructions takes away
+  int folded = 0;  // instructions a step that Rewrite::Throughput takes away
   std::int64_t element = 2;
   std::int64_t segment_exchange = 0;       // bytes by segment and channel
   std::int64_t team_segment_exchange = 0;  // the same, where blocks split time
@@ -75,19 +75,20 @@ std::int64_t Model::shared_bytes(const StreamParameters& p) const {
 }
 
 double Model::block_steps(const StreamParameters& p) const {
-  if (p.cluster == 1) return static_cast<double>(sizes.time);
-  return std::ceil(static_cast<double>(sizes.time) / (p.cluster * p.steps)) * p.steps;
+  if (p.time_split == 1) return static_cast<double>(sizes.time);
+  return std::ceil(static_cast<double>(sizes.time) / (p.time_split * p.steps)) * p.steps;
 }
 
 Model::Placing Model::place(const StreamParameters& p) const {
   const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
   Placing at;
-  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.cluster);
+  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.time_split);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
-  if (p.cluster > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
-  const double room = p.cluster == 1 || p.grid
-                          ? static_cast<double>(per_sm) * limits.sm_count
-                          : std::max(1, target::clusters_at_once(limits, p.cluster, per_sm)) * p.cluster;
+  if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
+  const double room =
+      p.time_split == 1 || p.through_global()
+          ? static_cast<double>(per_sm) * limits.sm_count
+          : std::max(1, target::clusters_at_once(limits, p.time_split, per_sm)) * p.time_split;
   at.waves = std::ceil(at.blocks / room);
   at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
   return at;
@@ -97,16 +98,16 @@ Model::Placing Model::place(const StreamParameters& p) const {
 double Model::block_bytes(const StreamParameters& p) const {
   const double row_bytes = static_cast<double>(p.channels * element);
   const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
-  return static_cast<double>(sizes.time) / p.cluster * p.channels * traffic.moved *
+  return static_cast<double>(sizes.time) / p.time_split * p.channels * traffic.moved *
          static_cast<double>(element) * waste;
 }
 
 // The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
 // its port and, by Little's law, by the bytes it keeps in flight.
 double Model::memory(const StreamParameters& p, const Placing& at) const {
-  const double pace = p.cluster == 1 ? 1 : kPaceOfSlowest;
+  const double pace = p.time_split == 1 ? 1 : kPaceOfSlowest;
   const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
-  // In segments a stage is waited for half a stage before its time (stream_segments.cpp).
+  // In segments a stage is waited for half a stage before its time (segments.cpp).
   const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);
   const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
   const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.memory_latency_s * traffic.moved /
@@ -120,18 +121,19 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double entries = MapTable::entries(shape.states);
-  const double maps = p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' maps
-  const int alu = step.alu - (p.shorten == Shorten::Instructions ? folded : 0);
-  const double slots = p.per_thread * (alu + step.special + overhead + maps);
+  const double entries = TransformTable::entries(shape.states);
+  const double transforms =
+      p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' transforms
+  const int alu = step.alu - (p.rewrite == Rewrite::Throughput ? folded : 0);
+  const double slots = p.per_thread * (alu + step.special + overhead + transforms);
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
   return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
          speeds.clock_hz;
 }
 
 // Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments. Where blocks split time a warp goes along the segments twice, waits for the others' maps and
-// goes along the blocks, beside the rest if that is behind.
+// the segments. Where blocks split time the scan warp goes along the segments twice, waits for the others'
+// transforms and goes along the blocks; with two rounds in flight, beside the rest.
 double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
@@ -140,12 +142,13 @@ double Model::chain(const StreamParameters& p) const {
   const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
   if (!p.among_blocks())
     return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
-  const double exchange =
-      p.grid ? kGridExchange * speeds.clock_hz
-             : target::cluster_exchange_cycles(
-                   p.cluster, static_cast<double>(p.cluster * p.channels * MapTable::bytes(shape.states)));
-  const double following = 16.0 * p.segments + 8.0 * p.cluster + exchange;
-  const double cycles = p.behind ? std::max(own, following) : own + following;
+  const double exchange = p.through_global()
+                              ? kGridExchange * speeds.clock_hz
+                              : target::cluster_exchange_cycles(
+                                    p.time_split, static_cast<double>(p.time_split * p.channels *
+                                                                      TransformTable::bytes(shape.states)));
+  const double scanning = 16.0 * p.segments + 8.0 * p.time_split + exchange;
+  const double cycles = p.pipelined() ? std::max(own, scanning) : own + scanning;
   return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
 }
 
@@ -157,16 +160,16 @@ Estimate Model::operator()(const Parameters& parameters) const {
   e.issue = issue(p, at);
   e.chain = at.waves * block_steps(p) * chain(p);
   const double stage_bytes =
-      block_bytes(p) * p.cluster / static_cast<double>(sizes.time) * p.steps;  // read and written
+      block_bytes(p) * p.time_split / static_cast<double>(sizes.time) * p.steps;  // read and written
   e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
-  if (p.grid) e.launch += speeds.launch_s;  // that clears the exchange
+  if (p.through_global()) e.launch += speeds.launch_s;  // that clears the exchange
   // The largest part hides the others only in part: a tenth of them shows.
   const double sum = e.memory + e.issue + e.chain;
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
-  if (p.among_blocks()) e.tight = registers_are_tight(p, shape);
+  if (p.among_blocks()) e.may_spill = may_spill(p, shape);
   if (p.stream_stores) e.seconds *= kUnproven;
-  if (p.pieces) e.seconds *= kUnproven;
+  if (p.interleaved_copies) e.seconds *= kUnproven;
   return e;
 }
 
@@ -185,7 +188,7 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                segment_exchange_bytes(simple, problem, false),
                segment_exchange_bytes(simple, problem, true),
                [simple](const StreamParameters& p) {
-                 return team_exchange_bytes(simple, p.cluster, p.grid, p.behind);
+                 return team_exchange_bytes(simple, p.time_split, p.through_global(), p.pipelined());
                },
                segment_shape(simple, problem)};
 }

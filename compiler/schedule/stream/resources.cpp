@@ -5,9 +5,9 @@
 #include "compiler/schedule/analysis/fold_parameters.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
-#include "compiler/schedule/stream/carry.h"
-#include "compiler/schedule/stream/cluster.h"
-#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/affine_transforms.h"
+#include "compiler/schedule/stream/cluster_transforms.h"
+#include "compiler/schedule/stream/scan_warp.h"
 #include "compiler/schedule/stream/strategy.h"
 
 namespace rondo::schedule {
@@ -16,7 +16,7 @@ using step::TensorKind;
 
 namespace {
 
-// Addresses and the walk; maps, carries and temporaries of a channel (measured).
+// Addresses and the walk; transforms, carries and temporaries of a channel (measured).
 constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // The same where blocks split time, and the threads of an SM leave no more: of a channel, and of a row of
 // parameters, forward, and backward with its gradient's sum. Measured by what the compiler does without
@@ -68,14 +68,14 @@ int stream_instructions_folded(const step::Cell& cell, const Problem& problem) {
 
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
   const int states = static_cast<int>(cell.next.size());
-  const std::int64_t maps = (among_blocks ? CarryWarp::kSlots : 1) * MapTable::bytes(states);
-  return maps + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
+  const std::int64_t transforms = (among_blocks ? ScanWarp::kSlots : 1) * TransformTable::bytes(states);
+  return transforms + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
 }
 
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind) {
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined) {
   const int states = static_cast<int>(cell.next.size());
-  return std::int64_t{CarryWarp::kSlots} * 4 * states +
-         (grid ? 0 : ClusterMaps::slots(behind) * cluster * MapTable::bytes(states));
+  return std::int64_t{ScanWarp::kSlots} * 4 * states +
+         (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(states));
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
@@ -84,25 +84,26 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
           problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0};
 }
 
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape) {
+int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
+                      const SegmentShape& shape) {
   const int of_row = shape.gradients ? kTeamGradientRegisters : kTeamParamRegisters;
-  const int channel = among_blocks
-                          ? kTeamChannelRegisters + of_row * shape.params + MapTable::entries(shape.states)
-                          : kChannelRegisters;
-  return kSegmentRegisters + per_thread * (channel + (behind ? 2 : 1) * shape.parts * unroll);
+  const int channel =
+      among_blocks ? kTeamChannelRegisters + of_row * shape.params + TransformTable::entries(shape.states)
+                   : kChannelRegisters;
+  return kSegmentRegisters + per_thread * (channel + (pipelined ? 2 : 1) * shape.parts * unroll);
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {
-  const int kept = segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape);
+  const int kept = segment_registers(p.among_blocks(), p.pipelined(), p.per_thread, p.unroll, shape);
   const int registers = round_up(kept + shape.function_registers(), 8);
   const int blocks = kRegistersOfSm / (registers * round_up(p.threads(), kThreadsOfAllSchedulers));
-  return std::clamp(blocks, 1, p.grid ? kMostBlocksOfGrid : kMostBlocksOfSm);
+  return std::clamp(blocks, 1, p.through_global() ? kMostBlocksOfGrid : kMostBlocksOfSm);
 }
 
-bool registers_are_tight(const StreamParameters& p, const SegmentShape& shape) {
+bool may_spill(const StreamParameters& p, const SegmentShape& shape) {
   const int available =
       kRegistersOfSm / (blocks_by_registers(p, shape) * round_up(p.threads(), kThreadsOfAllSchedulers));
-  return segment_registers(p.among_blocks(), p.behind, p.per_thread, p.unroll, shape) + kSlackRegisters >
+  return segment_registers(p.among_blocks(), p.pipelined(), p.per_thread, p.unroll, shape) + kSlackRegisters >
          available;
 }
 

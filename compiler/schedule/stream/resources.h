@@ -21,13 +21,13 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // parameters. What that costs.
 StepGraph stream_step(const step::Cell& cell, const Problem& problem);
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
-int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Shorten::Instructions
+int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Rewrite::Throughput
 
-// Shared memory of the segments' maps and, backward, of their shares of parameter gradients, by segment and
-// channel; where blocks split time the maps are of two rounds. And what those blocks have besides, by
-// channel: what a block starts from, and in a cluster the maps of all blocks.
+// Shared memory of the segments' transforms and, backward, of their shares of parameter gradients, by segment
+// and channel; where blocks split time the transforms are of two rounds. And what those blocks have besides,
+// by channel: what a block starts from, and in a cluster the transforms of all blocks.
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool behind);
+std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
@@ -45,11 +45,12 @@ struct SegmentShape {
 };
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 
-// Registers of a thread of a walk in segments, alone or where blocks split time; with `behind` the kept
+// Registers of a thread of a walk in segments, alone or where blocks split time; with `pipelined` the kept
 // values are those of two stages.
-int segment_registers(bool among_blocks, bool behind, int per_thread, int unroll, const SegmentShape& shape);
-// Registers of a lane of the warp that follows the carries, beside the words of all blocks' maps.
-inline constexpr int kFollowingRegisters = 48;
+int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
+                      const SegmentShape& shape);
+// Registers of a lane of the scan warp, beside the words of all blocks' transforms.
+inline constexpr int kScanRegisters = 48;
 
 // Each of an SM's four schedulers has a quarter of the registers: a block of 17 warps takes as many as one
 // of 20.
@@ -61,6 +62,6 @@ inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
 int blocks_by_registers(const StreamParameters& parameters, const SegmentShape& shape);
 // Whether those blocks leave hardly more registers than estimated: what a cell's arithmetic needs in between
 // may then spill.
-bool registers_are_tight(const StreamParameters& parameters, const SegmentShape& shape);
+bool may_spill(const StreamParameters& parameters, const SegmentShape& shape);
 
 }  // namespace rondo::schedule

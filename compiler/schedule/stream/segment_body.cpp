@@ -17,34 +17,34 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       channels_(body.parameters_.per_thread) {
   const StreamParameters& p = body_.parameters_;
   if (p.among_blocks()) {
-    carry_ = std::make_unique<CarryWarp>(body_.stream_, body_.parameters_, body_.cell_);
+    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_, body_.parameters_, body_.cell_);
     b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
     return;
   }
   const int states = static_cast<int>(this->states());
-  segment_maps_ = {{}, p.segments, states, p.channels, {}};
-  segment_maps_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_maps_.elements(),
-                                   fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
-                                               MapTable::entries(states) / 2, p.channels));
+  segment_transforms_ = {{}, p.segments, states, p.channels, {}};
+  segment_transforms_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_transforms_.elements(),
+                                         fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
+                                                     TransformTable::entries(states) / 2, p.channels));
 }
 
 void SegmentedStep::walk(const CarryEnds& ends) {
   StreamKernel::SegmentBody body;
   body.declare = [&] { declare(); };
-  body.early = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
-    early(step, staged, guard);
+  body.local_scan = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+    local_scan(step, staged, guard);
   };
   body.publish = [&](Value stage) { publish(stage); };
-  body.resume = [&](Value stage) { resume(stage); };
-  body.late = [&](int step, const StreamKernel::Guard& guard) { late(step, guard); };
+  body.prefix_scan = [&](Value stage) { prefix_scan(stage); };
+  body.apply = [&](int step, const StreamKernel::Guard& guard) { apply_step(step, guard); };
   body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
-  if (carry_) {
-    carry_->begin();
-    body.follow = [&] { carry_->role(ends); };
+  if (scan_warp_) {
+    scan_warp_->begin();
+    body.scan = [&] { scan_warp_->role(ends); };
   }
   body_.stream_.walk_segments(body);
-  if (carry_) carry_->finish();
+  if (scan_warp_) scan_warp_->finish();
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -63,7 +63,7 @@ SegmentedStep::Kept SegmentedStep::declare_parts(const std::string& name) {
   return kept;
 }
 
-// Registers of both halves. The composed map starts as the identity.
+// Registers of the local scan and of the apply phase. The composed transform starts as the identity.
 void SegmentedStep::declare() {
   parts_ = declare_parts("part");
   composed_.clear();
@@ -93,7 +93,8 @@ Value SegmentedStep::keep_if(const StreamKernel::Guard& guard, Value changed, Va
   return guard.exists.valid() ? b_.select(guard.exists, changed, old) : changed;
 }
 
-void SegmentedStep::early(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+void SegmentedStep::local_scan(int step, const StreamKernel::Staged& staged,
+                               const StreamKernel::Guard& guard) {
   for (int c = 0; c < channels_; ++c) {
     const std::vector<Value> values = body_.lowering_.lower(c, [&](const step::Node& node) {
       return leaf_(node, staged, {false, guard.at_start}, c);
@@ -114,8 +115,8 @@ std::vector<Value> SegmentedStep::shifted(const Kept& kept, int step, int channe
 }
 
 // form(u) = sum of coefficient * u, plus the constant; multiply-adds, no terms for zeros.
-Value SegmentedStep::apply(const Kept& kept, const LinearForm& form, int step, int channel,
-                           const std::vector<Value>& shifted) {
+Value SegmentedStep::evaluate(const Kept& kept, const LinearForm& form, int step, int channel,
+                              const std::vector<Value>& shifted) {
   Value sum = part(kept, form.constant, step, channel);
   for (std::size_t k = 0; k < shifted.size(); ++k) {
     const Value coefficient = part(kept, form.coefficients[k], step, channel);
@@ -139,7 +140,7 @@ void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& gu
       LinearForm form = body_.forms_[i];
       if (j < states()) form.constant = -1;
       const Value value =
-          keep_if(guard, apply(parts_, form, step, channel, columns[j]), composed_[at(i, j, channel)]);
+          keep_if(guard, evaluate(parts_, form, step, channel, columns[j]), composed_[at(i, j, channel)]);
       changed.push_back(states() == 1 ? value : b_.let("composed", value));
     }
   for (std::size_t i = 0; i < states(); ++i)
@@ -148,45 +149,45 @@ void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& gu
 }
 
 void SegmentedStep::publish(Value stage) {
-  std::vector<FlatMap> maps;
-  for (int c = 0; c < channels_; ++c) maps.push_back(composed_of(c));
-  if (carry_) return carry_->publish(stage, maps);
+  std::vector<AffineTransform> transforms;
+  for (int c = 0; c < channels_; ++c) transforms.push_back(composed_of(c));
+  if (scan_warp_) return scan_warp_->publish(stage, transforms);
   b_.comment("this segment's map, for the segments after it");
   for (int c = 0; c < channels_; ++c)
-    segment_maps_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel() + c,
-                        {maps[static_cast<std::size_t>(c)]});
+    segment_transforms_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel() + c,
+                              {transforms[static_cast<std::size_t>(c)]});
 }
 
-// Where this thread's steps start, and what is carried to the next stage: every thread of a channel works out
-// the same, so all hold the same carry.
-void SegmentedStep::resume(Value stage) {
-  const std::vector<Value> from = carry_ ? carry_->starts(stage) : body_.carry_;
+// The carry that comes into this thread's segment, and the carry to the next stage. Every thread of a channel
+// computes the same, so all hold the same carry.
+void SegmentedStep::prefix_scan(Value stage) {
+  const std::vector<Value> from = scan_warp_ ? scan_warp_->incoming_carries(stage) : body_.carry_;
   carried_.clear();
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + body_.state_name(i), from[body_.index(i, c)]));
-  if (carry_) return;
+  if (scan_warp_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
-    follow_maps(b_, segment_maps_, body_.stream_.lane_channel() + c, body_.stream_.segment(),
-                column_of(body_.carry_, c), column_of(carried_, c));
+    scan_transforms(b_, segment_transforms_, body_.stream_.lane_channel() + c, body_.stream_.segment(),
+                    column_of(body_.carry_, c), column_of(carried_, c));
 }
 
-MapColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
-  MapColumn column;
+TransformColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
+  TransformColumn column;
   for (std::size_t i = 0; i < states(); ++i) column.rows.push_back(rows[body_.index(i, channel)]);
   return column;
 }
 
-FlatMap SegmentedStep::composed_of(int channel) const {
-  FlatMap entries;
+AffineTransform SegmentedStep::composed_of(int channel) const {
+  AffineTransform entries;
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j) entries.push_back(composed_[at(i, j, channel)]);
   return entries;
 }
 
-void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {
-  const Kept& kept = behind() ? parts_before_ : parts_;
+void SegmentedStep::apply_step(int step, const StreamKernel::Guard& guard) {
+  const Kept& kept = pipelined() ? parts_before_ : parts_;
   StreamBody::Results results;
   for (int c = 0; c < channels_; ++c) {
     std::vector<Value> carried;
@@ -194,7 +195,7 @@ void SegmentedStep::late(int step, const StreamKernel::Guard& guard) {
     carried = shifted(kept, step, c, std::move(carried));
     auto& roots = results.emplace_back();
     for (const LinearForm& form : body_.forms_)
-      roots.push_back(b_.let("v", apply(kept, form, step, c, carried)));
+      roots.push_back(b_.let("v", evaluate(kept, form, step, c, carried)));
   }
   if (guard.exists.valid())
     b_.if_(guard.exists, [&] { consume_(results); });

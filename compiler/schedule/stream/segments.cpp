@@ -1,5 +1,5 @@
-// The walk in segments: a stage's steps are split among groups of threads, which meet at each stage's start,
-// and where no others split time with their block once more in the middle.
+// The walk in segments: a stage's steps are split among groups of threads, which synchronise at each stage's
+// start, and, where one block walks through all of time, once more in the middle.
 #include <fmt/format.h>
 
 #include "compiler/schedule/stream/kernel.h"
@@ -9,75 +9,74 @@ namespace rondo::schedule {
 using kernel::Value;
 
 // The first barrier of a stage shows that it has landed and that the slot before it is free; the second,
-// where every thread follows the segments' maps, shows those.
+// where every thread scans the segments' transforms, shows those.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
   if (!parameters_.among_blocks()) return walk_rounds(body);
-  const Value following = b.thread() >= b.named("kFollowing", parameters_.walking(),
-                                                "first thread of the warp that follows the carries");
-  b.if_(following, body.follow, [&] {
-    only_computing_ = parameters_.loaders == 0;
+  const Value in_scan_warp = b.thread() >= b.named("kFollowing", parameters_.walking(),
+                                                   "first thread of the warp that follows the carries");
+  b.if_(in_scan_warp, body.scan, [&] {
+    only_computing_ = parameters_.producer_warps == 0;
     walk_rounds(body);
     only_computing_ = false;
   });
 }
 
-void StreamKernel::meet() {
+void StreamKernel::sync_walk() {
   if (parameters_.among_blocks()) return builder_.named_barrier(kWalkBarrier, parameters_.walking());
   builder_.barrier();
 }
 
 void StreamKernel::walk_rounds(const SegmentBody& body) {
   auto& b = builder_;
-  const bool apart = parameters_.loaders > 0;
+  const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
   const Value loader =
-      apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_loader(), "first staging thread")
+      apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread")
             : Value{};
   const auto if_loader = [&](const std::function<void()>& action) {
     apart ? b.if_(loader, action) : action();
   };
   b.comment("fill the ring");
   if_loader([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
-  const bool behind = parameters_.behind;
-  if (behind) body.declare_kept();
-  b.for_("block", b.constant(0), behind ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
+  const bool pipelined = parameters_.pipelined();
+  if (pipelined) body.declare_kept();
+  b.for_("block", b.constant(0), pipelined ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
     if_loader([&] { b.wait_copies(parameters_.stages - 2); });
-    meet();
-    const Ahead ahead = in_pieces() ? stage_to_copy(block + (stages - 1)) : Ahead{};
-    if (in_pieces())
+    sync_walk();
+    const Ahead ahead = interleaves_copies() ? stage_to_copy(block + (stages - 1)) : Ahead{};
+    if (interleaves_copies())
       copy_piece(ahead, b.constant(0), 2);
     else
       if_loader([&] { stage_ahead(block + (stages - 1)); });
-    if_all({computing(), behind ? block < blocks_ : Value{}}, [&] {
+    if_all({computing(), pipelined ? block < blocks_ : Value{}}, [&] {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
-      if_all({channel_exists()}, [&] { early_half(first, slot, whole_stage(first), body); });
+      if_all({channel_exists()}, [&] { local_scan(first, slot, whole_stage(first), body); });
       body.publish(block);
     });
-    if (in_pieces()) {
+    if (interleaves_copies()) {
       copy_piece(ahead, b.constant(1), 2);
       finish_copies(ahead);
     }
-    if (!parameters_.among_blocks()) meet();
-    if_all({computing()}, [&] { behind ? resume_behind(block, body) : resume_here(block, body); });
+    if (!parameters_.among_blocks()) sync_walk();
+    if_all({computing()}, [&] { pipelined ? apply_previous(block, body) : apply_stage(block, body); });
   });
 }
 
-// What is left of the stage, once its carries are known.
-void StreamKernel::resume_here(Value block, const SegmentBody& body) {
+// The apply phase of a stage, once its carries are known.
+void StreamKernel::apply_stage(Value block, const SegmentBody& body) {
   auto& b = builder_;
-  body.resume(block);
+  body.prefix_scan(block);
   const Value first = b.let("first_of_late", first_step_of(block));
-  if_all({channel_exists()}, [&] { late_half(first, whole_stage(first), body); });
+  if_all({channel_exists()}, [&] { apply_carries(first, whole_stage(first), body); });
 }
 
-// While a round's maps travel, what is left of the round before is done, and what can be done early in the
-// next.
-void StreamKernel::resume_behind(Value block, const SegmentBody& body) {
+// The apply phase of the round before, while this round's transforms travel.
+void StreamKernel::apply_previous(Value block, const SegmentBody& body) {
   auto& b = builder_;
-  b.if_(block >= 1, [&] { resume_here(block - 1, body); });
+  b.if_(block >= 1, [&] { apply_stage(block - 1, body); });
   b.if_(block < blocks_, [&] { if_all({channel_exists()}, body.keep); });
 }
 
@@ -113,7 +112,7 @@ Value StreamKernel::guarded(Value condition, const std::string& name, const kern
   return value;
 }
 
-void StreamKernel::early_half(Value first, Value slot, Value whole, const SegmentBody& body) {
+void StreamKernel::local_scan(Value first, Value slot, Value whole, const SegmentBody& body) {
   auto& b = builder_;
   const auto emit = [&](bool all) {
     each_segment_step(first, all, [&](int u, Value place, const Guard& guard) {
@@ -139,14 +138,14 @@ void StreamKernel::early_half(Value first, Value slot, Value whole, const Segmen
         return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
                      [static_cast<std::size_t>(channel)];
       };
-      body.early(u, get, guard);
+      body.local_scan(u, get, guard);
     });
   };
   b.if_(
       whole, [&] { emit(true); }, [&] { emit(false); });
 }
 
-void StreamKernel::late_half(Value first, Value whole, const SegmentBody& body) {
+void StreamKernel::apply_carries(Value first, Value whole, const SegmentBody& body) {
   auto& b = builder_;
   const bool forward = direction_ == Direction::Forward;
   const Value start = segment_ * parameters_.unroll;
@@ -155,7 +154,7 @@ void StreamKernel::late_half(Value first, Value whole, const SegmentBody& body) 
   const auto emit = [&](bool all) {
     for (Written& written : written_) written.ahead = 0;
     each_segment_step(first, all, [&](int u, Value, const Guard& guard) {
-      body.late(u, guard);
+      body.apply(u, guard);
       next_written_step();
     });
   };

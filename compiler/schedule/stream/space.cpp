@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
-#include "compiler/schedule/stream/maps.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -39,7 +39,7 @@ class Space {
  private:
   int states() const { return static_cast<int>(cell_.next.size()); }
   // Fewer instructions only where there are fewer.
-  int most_shorten() const {
+  int most_rewrite() const {
     if (problem_.math != kernel::Math::Fast) return 0;
     return stream_instructions_folded(cell_, problem_) > 0 ? 2 : 1;
   }
@@ -67,40 +67,44 @@ class Space {
   const Var stages = s_.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
   const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-  const Var loaders = s_.var("loaders", values({0, 1, 2}), "warps that only stage inputs");
+  const Var producer_warps = s_.var("producer_warps", values({0, 1, 2}),
+                                    "warps that only stage inputs; 0: those that compute do it");
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  const Var shorten = s_.var("shorten", range(0, most_shorten()),
-                             "step rewritten, 1: for a short chain, 2: for few instructions");
+  const Var rewrite =
+      s_.var("rewrite", range(0, most_rewrite()),
+             "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
   const Var segments = s_.var("segments", parts_ > 0 ? values({1, 2, 4, 7, 8, 11, 15, 16, 32}) : values({1}),
                               "parts of a stage worked on at once");
-  const Var cluster = s_.var("cluster", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
-                             "blocks that share channels and split time");
-  const Var grid = s_.var("grid", range(0, parts_ > 0 ? 1 : 0),
-                          "1: blocks that split time meet through global memory, 0: they are a cluster");
+  const Var time_split = s_.var("time_split", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
+                                "blocks that share channels and split time");
+  const Var exchange = s_.var("exchange", range(0, parts_ > 0 ? 1 : 0),
+                              "how those blocks exchange; 0: in a cluster, 1: through global memory");
   const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
-  const Var pieces = s_.var("pieces", range(0, 1), "1: a stage is copied in pieces between steps");
-  const Var behind = s_.var("behind", range(0, parts_ > 0 ? 1 : 0),
-                            "1: a round is finished in the next one, while that one's maps travel");
+  const Var interleaved_copies =
+      s_.var("interleaved_copies", range(0, 1), "1: a stage is copied in bursts between the steps computed");
+  const Var pipeline_depth = s_.var("pipeline_depth", range(1, parts_ > 0 ? 2 : 1),
+                                    "rounds in flight; 2: a round is applied in the next one");
 };
 
 void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
-  s_.require(implies(segments > 1, shorten == 0 || shorten == 2), "no chain from step to step in segments");
-  // With the warp that follows the carries they fill the SM's four schedulers evenly.
-  s_.require(implies(segments == 7 || segments == 11 || segments == 15, cluster > 1),
-             "segments beside a warp that follows the carries");
-  s_.require(implies(grid == 0, cluster <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
+  s_.require(implies(segments > 1, rewrite == 0 || rewrite == 2), "no chain from step to step in segments");
+  // With the scan warp they fill the SM's four schedulers evenly.
+  s_.require(implies(segments == 7 || segments == 11 || segments == 15, time_split > 1),
+             "segments beside the scan warp");
+  s_.require(implies(exchange == 0, time_split <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
              "thread blocks of a cluster (sm_90 and later)");
-  s_.require(implies(cluster > 1, segments > 1), "a cluster splits time in segments");
-  s_.require(implies(behind == 1, cluster > 1), "rounds of a cluster");
-  s_.require(implies(grid == 1, cluster > 1 && loaders == 0 && steps * channels >= kGridRound),
+  s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
+  s_.require(implies(pipeline_depth == 2, time_split > 1), "rounds of blocks that split time");
+  s_.require(implies(exchange == 1, time_split > 1 && producer_warps == 0 && steps * channels >= kGridRound),
              "rounds through global memory");
-  s_.require(implies(pieces == 1, loaders == 0), "pieces between the steps of threads that compute");
+  s_.require(implies(interleaved_copies == 1, producer_warps == 0),
+             "bursts between the steps of threads that compute");
   // Rounds shorter than this are all exchange; more shapes of ring would not move more.
-  s_.require(implies(cluster > 1, steps * channels >= kLeastRound && stages <= 6 && loaders <= 1),
-             "rounds of a cluster");
+  s_.require(implies(time_split > 1, steps * channels >= kLeastRound && stages <= 6 && producer_warps <= 1),
+             "rounds of blocks that split time");
 }
 
 void Space::require_copies() {
@@ -112,9 +116,9 @@ void Space::require_copies() {
   // them.
   std::int64_t widest = 16 / element();
   while (dim % widest != 0) widest /= 2;
-  s_.require(
-      implies(vector < widest, steps == 16 && stages == 4 && unroll == 4 && cluster == 1 && pieces == 0),
-      "narrow copies");
+  s_.require(implies(vector < widest,
+                     steps == 16 && stages == 4 && unroll == 4 && time_split == 1 && interleaved_copies == 0),
+             "narrow copies");
   // Tried on the rings that reach copy speed.
   s_.require(implies(stream_stores > 0, (stages == 3 || stages == 4) && steps * channels >= kLeastRound),
              "streaming stores");
@@ -124,57 +128,60 @@ void Space::require_copies() {
 
 void Space::require_resources() {
   const Expr computing = floor_div(channels, per_thread) * segments;
-  const Expr threads = s_.define(
-      "threads",
-      when(loaders == 0, computing, (ceil_div(computing, 32) + loaders) * 32) + when(cluster > 1, 32, 0),
-      "threads a block");
-  // A warp follows the carries, and the others meet at a barrier of whole warps.
-  s_.require(implies(cluster > 1, mod(computing, 32) == 0), "a warp that follows the carries");
+  const Expr threads =
+      s_.define("threads",
+                when(producer_warps == 0, computing, (ceil_div(computing, 32) + producer_warps) * 32) +
+                    when(time_split > 1, 32, 0),
+                "threads a block");
+  // The scan warp stands beside the computing warps, which meet at a barrier of whole warps.
+  s_.require(implies(time_split > 1, mod(computing, 32) == 0), "the scan warp");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(unroll <= steps, "unrolling");
   // A segment keeps the coefficients of all its steps in registers until the carries are known.
-  const auto kept = [&](bool among_blocks, bool is_behind) {
+  const auto kept = [&](bool among_blocks, bool pipelined) {
     const auto count = [&](int channels_of_thread, int unrolled) {
-      return segment_registers(among_blocks, is_behind, channels_of_thread, unrolled, shape_);
+      return segment_registers(among_blocks, pipelined, channels_of_thread, unrolled, shape_);
     };
     const int fixed = count(0, 0), each = count(1, 0) - fixed, step = count(1, 1) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
   };
-  const Expr registers = s_.define(
-      "segment_registers",
-      when(segments == 1, 0,
-           when(cluster == 1, kept(false, false), when(behind == 0, kept(true, false), kept(true, true)))),
-      "registers a thread");
+  const Expr registers = s_.define("segment_registers",
+                                   when(segments == 1, 0,
+                                        when(time_split == 1, kept(false, false),
+                                             when(pipeline_depth == 1, kept(true, false), kept(true, true)))),
+                                   "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
-  // In a grid a lane of the warp that follows the carries has the words of all blocks at once (CarryLanes).
-  const Expr words = cluster * ceil_div(channels, 64) * (2 * MapTable::entries(states()));
-  s_.require(implies(grid == 1, words + kFollowingRegisters <= registers), "a warp that follows the carries");
-  const Expr counted = when(cluster > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
-                            ceil_div(threads, 32) * 32);
+  // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
+  s_.require(implies(exchange == 1, words + kScanRegisters <= registers), "the scan warp");
+  const Expr counted =
+      when(time_split > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
+           ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
   const std::int64_t each_team = team_exchange_bytes(cell_, 0, true, false);
-  const auto each_block = [&](bool is_behind) {  // of a cluster
-    return team_exchange_bytes(cell_, 1, false, is_behind) - each_team;
+  const auto each_block = [&](bool pipelined) {  // of a cluster
+    return team_exchange_bytes(cell_, 1, false, pipelined) - each_team;
   };
-  const Expr exchange =
+  const Expr exchange_bytes =
       when(segments == 1, 0,
            segments * channels *
-               when(cluster == 1, segment_exchange_bytes(cell_, problem_, false),
+               when(time_split == 1, segment_exchange_bytes(cell_, problem_, false),
                     segment_exchange_bytes(cell_, problem_, true))) +
-      when(cluster == 1, 0,
+      when(time_split == 1, 0,
            channels * (each_team +
-                       when(grid == 1, 0, cluster * when(behind == 1, each_block(true), each_block(false)))) +
+                       when(exchange == 1, 0,
+                            time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
-  const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange,
+  const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange_bytes,
                                 "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
   // The blocks of a launch wait for each other: the tuned batch must be resident at once.
   const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
-                      (problem_.sizes.heads * problem_.sizes.batch) * cluster;
+                      (problem_.sizes.heads * problem_.sizes.batch) * time_split;
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
-    s_.require(implies(grid == 1, blocks <= limits_.sm_count * blocks_of_sm),
+    s_.require(implies(exchange == 1, blocks <= limits_.sm_count * blocks_of_sm),
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");

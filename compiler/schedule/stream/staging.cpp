@@ -24,7 +24,7 @@ void StreamKernel::place_staging(int tensor) {
   b.comment("what this thread stages of " + staged_[at(tensor)].tensor.name);
   // Staging threads follow each other, so their numbers are any without repeating.
   const Value thread =
-      parameters_.loaders == 0 ? b.thread() : b.let("stager", b.thread() % parameters_.staging());
+      parameters_.producer_warps == 0 ? b.thread() : b.let("stager", b.thread() % parameters_.staging());
   const int staging = parameters_.staging();
   const int per_step = parameters_.channels / parameters_.vector * staged_[at(tensor)].tensor.rows;
   if (const int abreast = staging / per_step; abreast > 0) {
@@ -111,7 +111,7 @@ void StreamKernel::each_staging(Value first_step, Value slot,
 }
 
 // Each copy asks whether its step exists; the arithmetic in between paces the copies
-// (StreamParameters::pieces).
+// (StreamParameters::interleaved_copies).
 void StreamKernel::copy_paced(Value first_step, Value slot) {
   auto& b = builder_;
   each_staging(first_step, slot, [&](const StagingPlace& place, Value from, Value to) {

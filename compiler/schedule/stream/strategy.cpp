@@ -7,8 +7,8 @@
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/kernel.h"
-#include "compiler/schedule/stream/maps.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -20,11 +20,17 @@ using step::TensorKind;
 
 namespace {
 
-// A table of maps for each round of each team.
+constexpr RenamedParameter kRenamed[] = {
+    {"cluster", "time_split"},        {"grid", "exchange"},
+    {"behind", "pipeline_depth", 1},  {"shorten", "rewrite"},
+    {"pieces", "interleaved_copies"}, {"loaders", "producer_warps"},
+};
+
+// A table of transforms for each round of each team.
 TiledExtent exchange_extent(const step::Cell& cell, const Problem& problem, const StreamParameters& p) {
   const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
-  const MapTable table{{}, p.cluster, static_cast<int>(cell.next.size()), p.channels, {}};
-  return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.cluster} * p.steps};
+  const TransformTable table{{}, p.time_split, static_cast<int>(cell.next.size()), p.channels, {}};
+  return {problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.time_split} * p.steps};
 }
 
 }  // namespace
@@ -45,16 +51,17 @@ Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
 int segment_parts(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
   const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
-  return linear ? static_cast<int>(linear->early.roots.size()) : 0;
+  return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
 
-Parameters Stream::completed(Parameters recorded) const {
-  recorded.try_emplace("cluster", 1);
-  recorded.try_emplace("grid", 0);
-  recorded.try_emplace("stream_stores", 0);
-  recorded.try_emplace("pieces", 0);
-  recorded.try_emplace("behind", 0);
-  return recorded;
+std::span<const RenamedParameter> Stream::renamed_parameters() const { return kRenamed; }
+
+Parameters Stream::added_parameters() const {
+  return {{"time_split", 1},
+          {"exchange", 0},
+          {"stream_stores", 0},
+          {"interleaved_copies", 0},
+          {"pipeline_depth", 1}};
 }
 
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters) const {
@@ -64,7 +71,7 @@ KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const P
   plan.parameters = parameters;
   const StreamParameters p = StreamParameters::from(parameters);
   plan.alignment = p.vector * kernel::storage_bytes(problem.storage);
-  if (p.grid) {
+  if (p.through_global()) {
     plan.exchange = exchange_extent(simple, problem, p);
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }
@@ -73,10 +80,10 @@ KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const P
     return plan;
   }
   plan.launches.push_back(stream_backward(simple, problem, parameters));
-  for (Launch& launch : sum_param_gradients(simple, problem, p.cluster))
+  for (Launch& launch : sum_param_gradients(simple, problem, p.time_split))
     plan.launches.push_back(std::move(launch));
   plan.workspace_elements_per_batch =
-      p.cluster * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
+      p.time_split * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
   return plan;
 }
 

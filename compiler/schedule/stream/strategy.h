@@ -15,7 +15,8 @@ class Stream final : public Strategy {
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
-  Parameters completed(Parameters recorded) const override;
+  std::span<const RenamedParameter> renamed_parameters() const override;
+  Parameters added_parameters() const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem,
                    const Parameters& parameters) const override;
 };
@@ -27,8 +28,8 @@ int segment_parts(const step::Cell& cell, const Problem& problem);
 
 // Parts of build(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
-// The sweep; writes parameter gradients of each batch row to the workspace [B, cluster, H, P, D], P rows as
-// counted by `param_rows`.
+// The sweep; writes parameter gradients of each batch row to the workspace [B, time_split, H, P, D], P rows
+// as counted by `param_rows`.
 Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 
 }  // namespace rondo::schedule

@@ -66,10 +66,10 @@ TEST_P(Compile, RegistersThatChangeHands) {
   b.if_(
       b.thread() < 128,
       [&] {
-        b.set_registers(208, true);
+        b.set_max_nreg(208, true);
         b.store(out[b.thread()], b.real(1));
       },
-      [&] { b.set_registers(40, false); });
+      [&] { b.set_max_nreg(40, false); });
   const kernel::Kernel kernel = b.finish();
   expect_compiles({&kernel});
 }

@@ -21,7 +21,7 @@ kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 kernel::Kernel packed_pairs();                           // each width, packing and unpacking
 kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kind, mma
 // c = a * b, 128 x 128 x 128, by two warpgroups; both operands stand along the result, or along the sum.
-kernel::Kernel warpgroup_product(kernel::Storage storage, bool along_result);
+kernel::Kernel warpgroup_product(kernel::Storage storage, bool mn_major);
 kernel::Kernel real_product();                          // fp32 in three terms and in tf32
 kernel::Kernel flagged_reals();                         // fp32 words that are their own flags
 kernel::Kernel warp_roles();                            // mbarriers of a block, named barriers

@@ -84,16 +84,16 @@ Kernel matrix_product(Storage storage) {
 }
 
 // Two stages of 64 elements of the sum, both products under way at once.
-Kernel warpgroup_product(Storage storage, bool along_result) {
+Kernel warpgroup_product(Storage storage, bool mn_major) {
   constexpr int kSide = 128, kRow = 64, kStage = kSide * kRow, kStages = 2, kVector = 8;
-  Builder b(std::string("warpgroup_product_") + storage_name(storage) + (along_result ? "_along_result" : ""),
-            256, Math::Fast, "c = a * b, 128 x 128 x 128; each of two warpgroups has 64 rows of c.");
-  const char* shape = along_result ? "[k 128, 128]" : "[128, k 128]";
+  Builder b(std::string("warpgroup_product_") + storage_name(storage) + (mn_major ? "_mn_major" : ""), 256,
+            Math::Fast, "c = a * b, 128 x 128 x 128; each of two warpgroups has 64 rows of c.");
+  const char* shape = mn_major ? "[k 128, 128]" : "[128, k 128]";
   const Memory in[] = {b.input("a", storage, shape), b.input("b", storage, shape)};
   const Memory c = b.output("c", Storage::F32, "[128, 128]");
   const Memory staged[] = {b.shared("a_staged", storage, kStages * kStage, "in panels"),
                            b.shared("b_staged", storage, kStages * kStage, "in panels")};
-  const int columns = along_result ? kSide : kRow, per_row = columns / kVector;
+  const int columns = mn_major ? kSide : kRow, per_row = columns / kVector;
   for (int side = 0; side < 2; ++side)
     b.for_("stage", 0, kStages, 1, [&](Value stage) {
       b.for_("turn", 0, kStage / kVector / 256, 1, [&](Value turn) {
@@ -101,22 +101,22 @@ Kernel warpgroup_product(Storage storage, bool along_result) {
         const Value row = b.let("row", vector / per_row),
                     column = b.let("column", vector % per_row * kVector);
         const Value from =
-            along_result ? (stage * kRow + row) * kSide + column : row * kSide + stage * kRow + column;
+            mn_major ? (stage * kRow + row) * kSide + column : row * kSide + stage * kRow + column;
         const Value to = column / kRow * (kRow * kRow) + row * kRow + ((column % kRow) ^ (row % 8 * kVector));
         b.store_packed(staged[side][stage * kStage + to], b.load_packed("pair", in[side][from], kVector / 2));
       });
     });
   const Array sum = b.array("sum", Type::F32, kSide / 2);
   b.for_("i", 0, kSide / 2, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
-  b.publish_operands();
+  b.proxy_fence();
   b.barrier();
   const Value group = b.let("group", b.thread() / 128);
   for (int stage = 0; stage < kStages; ++stage)
     b.warpgroup_mma(storage, kSide, kRow / 16, sum,
-                    {staged[0][group * (kRow * kRow) + stage * kStage], along_result, kRow * kRow},
-                    {staged[1][b.constant(stage * kStage)], along_result, kRow * kRow});
-  b.wait_products(1);
-  b.wait_products(0);
+                    {staged[0][group * (kRow * kRow) + stage * kStage], mn_major, kRow * kRow},
+                    {staged[1][b.constant(stage * kStage)], mn_major, kRow * kRow});
+  b.wgmma_wait(1);
+  b.wgmma_wait(0);
   const Value lane = b.let("lane", b.thread() % 32);
   const Value to = b.let("to", (b.thread() / 32 * 16 + lane / 4) * kSide + lane % 4 * 2);
   b.for_("j", 0, kSide / 8, kFullUnroll, [&](Value j) {
@@ -151,7 +151,7 @@ Kernel real_product() {
   b.for_("i", 0, 8, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
   for (int way = 0; way < 2; ++way) {
     b.mma(Storage::F32, sum, b.constant(way * 4), left, b.constant(way * 8), right, b.constant(way * 4),
-          way == 0 ? 3 : 1);
+          way == 0);
     for (int half = 0; half < 2; ++half)
       b.store_vector(
           c[(group + half * 8) * 8 + quarter * 2 + way * 128],
@@ -169,12 +169,12 @@ Kernel flagged_reals() {
   const Value place = b.let("place", b.block() * 256 + b.thread() * 4);
   const Value other = b.let("other", (b.constant(1) - b.block()) * 256 + b.thread() * 4);
   const auto low = b.load_vector("v", x[place], 4), high = b.load_vector("v", x[place + 128], 4);
-  b.store_flagged(sent[place], low);
+  b.store_self_flagged(sent[place], low);
   for (int i = 0; i < 4; i += 2)
-    b.store_flagged(sent[place + (128 + i)],
-                    {high[static_cast<std::size_t>(i)], high[static_cast<std::size_t>(i) + 1]});
+    b.store_self_flagged(sent[place + (128 + i)],
+                         {high[static_cast<std::size_t>(i)], high[static_cast<std::size_t>(i) + 1]});
   const Array got = b.array("got", Type::F32, 8);
-  b.load_flagged(got, b.constant(0), 2, sent[other], b.constant(128));
+  b.load_self_flagged(got, b.constant(0), 2, sent[other], b.constant(128));
   for (int half = 0; half < 2; ++half) {
     std::vector<Value> values;
     for (int i = 0; i < 4; ++i) values.push_back(b.read(got, b.constant(half * 4 + i)));

@@ -54,14 +54,14 @@ TEST(UnitKernelsSimulated, MatrixProduct) {
 
 TEST(UnitKernelsSimulated, WarpgroupProduct) {
   for (const Storage storage : {Storage::BF16, Storage::F16})
-    for (const bool along_result : {false, true}) {
+    for (const bool mn_major : {false, true}) {
       constexpr int kSide = 128;
       std::vector<GlobalBuffer> b{input_buffer(storage, values(kSide * kSide, 7, 11, 5)),
                                   input_buffer(storage, values(kSide * kSide, 5, 13, 6)),
                                   output_buffer(Storage::F32, kSide * kSide)};
-      expect_clean(kernel::test::run(warpgroup_product(storage, along_result), 1, b));
+      expect_clean(kernel::test::run(warpgroup_product(storage, mn_major), 1, b));
       const auto at = [&](std::size_t buffer, std::size_t extent, std::size_t k) {
-        return b[buffer].values[along_result ? k * kSide + extent : extent * kSide + k];
+        return b[buffer].values[mn_major ? k * kSide + extent : extent * kSide + k];
       };
       for (std::size_t i = 0; i < kSide * kSide; ++i) {
         float sum = 0;  // integers: exact in any order
@@ -89,8 +89,8 @@ TEST(UnitKernelsSimulated, RealProduct) {
 TEST(UnitKernelsSimulated, FlaggedReals) {
   std::vector<double> x = values(512, 31, 127, 60);
   std::vector<GlobalBuffer> b{input_buffer(Storage::F32, x), output_buffer(Storage::F32, 512),
-                              input_buffer(Storage::I32, std::vector<double>(512, kAbsent))};
-  b[0].values[77] = std::bit_cast<float>(kAbsent);
+                              input_buffer(Storage::I32, std::vector<double>(512, kEmpty))};
+  b[0].values[77] = std::bit_cast<float>(kEmpty);
   expect_clean(kernel::test::run(flagged_reals(), 2, b));
   for (std::size_t i = 0; i < 512; ++i) {
     const float want = b[0].values[(i + 256) % 512];

@@ -104,7 +104,7 @@ Kernel every_unit() {
   b.arrive(done, zero);
   b.arrive(done, zero, b.constant(3));
   b.cluster_barrier();
-  b.set_registers(40, false);
+  b.set_max_nreg(40, false);
   b.grid_arrive(flags[zero]);
   b.grid_wait(flags[zero], b.builtin(Builtin::GridX) * 128);
   return raw(b);
@@ -164,8 +164,8 @@ TEST(Print, ProductsOfFp32) {
   EXPECT_NE(kernel.find("tf32(x[3] + 1.0)"), std::string::npos) << kernel;
   const ArraySlice at{sum.id, zero.id()}, of{x.id, zero.id()};
   EXPECT_EQ(print(b.kernel(), {Mma{Storage::F32, at, of, of}}), "mma.fp32 sum[0..] += x[0..] * x[0..]");
-  EXPECT_EQ(print(b.kernel(), {Mma{Storage::F32, at, of, of, 3}}),
-            "mma.fp32.3_terms sum[0..] += x[0..] * x[0..]");
+  EXPECT_EQ(print(b.kernel(), {Mma{Storage::F32, at, of, of, true}}),
+            "mma.fp32.tf32x3 sum[0..] += x[0..] * x[0..]");
 }
 
 TEST(SharedLayout, ArraysFollowEachOtherAlignedTo16Bytes) {

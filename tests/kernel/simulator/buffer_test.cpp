@@ -24,9 +24,9 @@ TEST(Buffers, InputsAreRoundedAndDefinedOutputsPoisoned) {
 TEST(FlaggedWord, IsNeverTheAbsentOne) {
   for (const float value : {0.0f, -0.0f, 1.5f, -std::numeric_limits<float>::infinity()})
     EXPECT_EQ(std::bit_cast<float>(flagged_word(value)), value);
-  const float absent = std::bit_cast<float>(kAbsent);
+  const float absent = std::bit_cast<float>(kEmpty);
   ASSERT_TRUE(std::isnan(absent));
-  EXPECT_NE(flagged_word(absent), kAbsent);
+  EXPECT_NE(flagged_word(absent), kEmpty);
   EXPECT_TRUE(std::isnan(std::bit_cast<float>(flagged_word(absent))));
 }
 

@@ -185,20 +185,20 @@ Kernel words(WordDefect defect) {
   b.if_(b.thread() == 0, [&] {
     b.for_("t", 0, kWordTurns, 1, [&](Value t) {
       const Value slot = b.let("slot", defect == WordDefect::OneSlot ? zero : t % kSlots);
-      const auto send = [&] { b.store_flagged(sent[slot * kRow + mine], all(t * 100 + b.block())); };
+      const auto send = [&] { b.store_self_flagged(sent[slot * kRow + mine], all(t * 100 + b.block())); };
       if (defect == WordDefect::Silent)
         b.if_(b.block() >= 1 || t < 5, send);
       else
         send();
       if (defect == WordDefect::EarlyClear)
-        b.store_flagged(sent[(t + 3) % kSlots * kRow + mine], all(b.constant(kAbsent)));
-      b.load_flagged(got, zero, kBlocks, sent[slot * kRow], b.constant(4));
+        b.store_self_flagged(sent[(t + 3) % kSlots * kRow + mine], all(b.constant(kEmpty)));
+      b.load_self_flagged(got, zero, kBlocks, sent[slot * kRow], b.constant(4));
       const Value sum = b.variable("sum", zero);
       b.for_("i", 0, 4 * kBlocks, kFullUnroll, [&](Value i) { b.assign(sum, sum + b.read(got, i)); });
       b.store(y[b.block() * kWordTurns + t], sum);
       if (defect == WordDefect::NoClear || defect == WordDefect::EarlyClear) return;
       b.if_(t >= 1, [&] {
-        b.store_flagged(sent[(t + kSlots - 1) % kSlots * kRow + mine], all(b.constant(kAbsent)));
+        b.store_self_flagged(sent[(t + kSlots - 1) % kSlots * kRow + mine], all(b.constant(kEmpty)));
         if (defect != WordDefect::NoFence) b.grid_fence();
       });
     });
@@ -207,7 +207,7 @@ Kernel words(WordDefect defect) {
 }
 
 SimulationResult run_words(WordDefect defect, std::vector<GlobalBuffer>& buffers) {
-  const std::vector<double> absent(kSlots * kBlocks * 4, kAbsent);
+  const std::vector<double> absent(kSlots * kBlocks * 4, kEmpty);
   buffers = {input_buffer(Storage::I32, absent), output_buffer(Storage::I32, kBlocks * kWordTurns)};
   return run(words(defect), kBlocks, buffers);
 }
@@ -227,8 +227,9 @@ TEST(SimulateGrid, WordsAreClearedInOrder) {
     EXPECT_TRUE(reported(result, kind, what)) << static_cast<int>(defect) << ": " << text(result);
   };
   expect_reported(WordDefect::NoClear, Kind::Protocol, {"sends to global sent[", "it was not cleared"});
-  expect_reported(WordDefect::NoFence, Kind::Race,
-                  {"load_flagged", "may still find what was there before", "with no fence of both threads"});
+  expect_reported(
+      WordDefect::NoFence, Kind::Race,
+      {"load_self_flagged", "may still find what was there before", "with no fence of both threads"});
   expect_reported(WordDefect::EarlyClear, Kind::Deadlock, {"waits, in lane 0, for sent[", "has not come"});
   expect_reported(WordDefect::OneSlot, Kind::Protocol, {"it was not cleared"});
   expect_reported(WordDefect::Silent, Kind::Deadlock, {"waits, in lane 0, for sent[20], which has not come"});
@@ -243,16 +244,16 @@ TEST(SimulateGrid, AWordIsClearedAfterItsReaders) {
     auto got = b.array("got", Type::I32, 4);
     const Value zero = b.constant(0), four = b.constant(4);
     const auto send = [&](Value place, int value) {
-      b.store_flagged(sent[place], std::vector<Value>(4, b.constant(value)));
+      b.store_self_flagged(sent[place], std::vector<Value>(4, b.constant(value)));
     };
-    const auto load = [&](Value place) { b.load_flagged(got, zero, 1, sent[place], zero); };
+    const auto load = [&](Value place) { b.load_self_flagged(got, zero, 1, sent[place], zero); };
     b.if_(b.thread() == 0, [&] {
       b.if_(
           b.block() == 0,
           [&] {
             send(zero, 5);
             load(four);
-            send(zero, kAbsent);
+            send(zero, kEmpty);
           },
           [&] {
             if (early) send(four, 6);
@@ -262,7 +263,7 @@ TEST(SimulateGrid, AWordIsClearedAfterItsReaders) {
     });
     return raw(b);
   };
-  const std::vector<double> absent(8, kAbsent);
+  const std::vector<double> absent(8, kEmpty);
   std::vector<GlobalBuffer> buffers{input_buffer(Storage::I32, absent)};
   expect_clean(run(kernel(false), 2, buffers));
   buffers[0] = input_buffer(Storage::I32, absent);
@@ -280,9 +281,9 @@ TEST(SimulateGrid, WordsAreNoPlainMemory) {
     const Value zero = b.constant(0);
     b.if_(b.thread() == 0, [&] {
       b.if_(
-          b.block() == 0, [&] { b.store_flagged(sent[zero], std::vector<Value>(4, b.constant(7))); },
+          b.block() == 0, [&] { b.store_self_flagged(sent[zero], std::vector<Value>(4, b.constant(7))); },
           [&] {
-            b.load_flagged(got, zero, 1, sent[zero], zero);
+            b.load_self_flagged(got, zero, 1, sent[zero], zero);
             b.store(y[zero], flagged ? b.read(got, b.constant(3)) : b.load("v", sent[b.constant(3)]));
           });
     });

@@ -173,7 +173,7 @@ TEST_P(Halves, SumsAreRoundedOnce) {
 // ---- fp32 ----
 
 // By the layouts of two m16n8k8 one after the other, straight from global memory.
-Kernel product_of_reals(int terms, bool rounds) {
+Kernel product_of_reals(bool tf32x3, bool rounds) {
   Builder b("product", 32);
   auto a = b.input("a", Storage::F32), w = b.input("b", Storage::F32), c = b.input("c", Storage::F32);
   auto y = b.output("y", Storage::F32);
@@ -194,7 +194,7 @@ Kernel product_of_reals(int terms, bool rounds) {
   const Value at = b.let("at", g * kN + q * 2);
   for (int r = 0; r < 4; ++r) b.write(acc, b.constant(r), b.load("c", c[at + (r / 2 * 8 * kN + r % 2)]));
   const Value zero = b.constant(0);
-  b.mma(Storage::F32, acc, zero, left, b.constant(1), right, zero, terms);
+  b.mma(Storage::F32, acc, zero, left, b.constant(1), right, zero, tf32x3);
   for (int r = 0; r < 4; ++r) b.store(y[at + (r / 2 * 8 * kN + r % 2)], b.read(acc, b.constant(r)));
   return b.finish();
 }
@@ -211,7 +211,7 @@ TEST(SimulateMma, ProductsOfFp32InThreeTermsAndInTf32) {
   for (int i = 0; i < kK * kN; ++i) w.push_back(i * 5 % 15 - 7);
   for (const bool tf32 : {false, true}) {
     std::vector<GlobalBuffer> buffers = reals(a, w);
-    expect_clean(run(product_of_reals(tf32 ? 1 : 3, tf32), 1, buffers));
+    expect_clean(run(product_of_reals(!tf32, tf32), 1, buffers));
     for (std::size_t i = 0; i < kM * kN; ++i) {
       double sum = 3;
       for (std::size_t k = 0; k < kK; ++k) {
@@ -231,7 +231,7 @@ TEST(SimulateMma, ThreeTermsAreNearlyExact) {
   a[0] = w[0] = x;
   std::vector<GlobalBuffer> buffers = reals(a, w);
   buffers[2] = input_buffer(Storage::F32, std::vector<double>(kM * kN, 0));
-  expect_clean(run(product_of_reals(3, false), 1, buffers));
+  expect_clean(run(product_of_reals(true, false), 1, buffers));
   EXPECT_EQ(buffers[3].values[0], static_cast<float>(x * x - 0x1p-24));
   EXPECT_EQ(buffers[3].values[0], 1 + 0x1p-11f);
 }
@@ -241,13 +241,13 @@ TEST(SimulateMma, OperandsInTf32MustBeRounded) {
   std::vector<double> a(kM * kK, 1), w(kK * kN, 1);
   a[16] = 1 + 0x1p-11;  // row 1, column 0: lane 4, register 0
   std::vector<GlobalBuffer> buffers = reals(a, w);
-  expect_fault(run(product_of_reals(1, false), 1, buffers), Kind::Protocol,
+  expect_fault(run(product_of_reals(false, false), 1, buffers), Kind::Protocol,
                {"thread 4 ", "register 0 of a", "no number of tf32"});
   buffers = reals(w, std::vector<double>(kK * kN, 1 + 0x1p-11));
   buffers[0] = input_buffer(Storage::F32, std::vector<double>(kM * kK, 1));
-  expect_fault(run(product_of_reals(1, false), 1, buffers), Kind::Protocol, {"register 0 of b"});
+  expect_fault(run(product_of_reals(false, false), 1, buffers), Kind::Protocol, {"register 0 of b"});
   buffers = reals(a, w);
-  expect_clean(run(product_of_reals(1, true), 1, buffers));
+  expect_clean(run(product_of_reals(false, true), 1, buffers));
 }
 
 // ---- planted faults ----

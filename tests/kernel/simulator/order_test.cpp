@@ -195,9 +195,9 @@ Kernel cleared_by_reader(Clearing clearing) {
   auto got = b.array("got", Type::I32, 4);
   const Value zero = b.constant(0), four = b.constant(4);
   const auto send = [&](Value place, int value) {
-    b.store_flagged(sent[place], std::vector<Value>(4, b.constant(value)));
+    b.store_self_flagged(sent[place], std::vector<Value>(4, b.constant(value)));
   };
-  const auto load = [&](Value place) { b.load_flagged(got, zero, 1, sent[place], zero); };
+  const auto load = [&](Value place) { b.load_self_flagged(got, zero, 1, sent[place], zero); };
   const auto fence = [&] {
     if (clearing != Clearing::Unfenced) b.grid_fence();
   };
@@ -212,7 +212,7 @@ Kernel cleared_by_reader(Clearing clearing) {
         },
         [&] {
           if (clearing != Clearing::Unread) load(zero);
-          send(zero, kAbsent);
+          send(zero, kEmpty);
           fence();
           send(four, 7);
         });
@@ -221,7 +221,7 @@ Kernel cleared_by_reader(Clearing clearing) {
 }
 
 TEST(SimulateOrder, WordsMayBeClearedByTheirReader) {
-  const std::vector<double> absent(8, kAbsent);
+  const std::vector<double> absent(8, kEmpty);
   const auto outcome = [&](Clearing clearing) {
     std::vector<GlobalBuffer> buffers{input_buffer(Storage::I32, absent)};
     return run(cleared_by_reader(clearing), 2, buffers);

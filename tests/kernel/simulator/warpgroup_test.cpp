@@ -37,9 +37,9 @@ Kernel product(Damage damage) {
   b.if_(t < (damage == Damage::Unwritten ? 30 : 32), [&] { put(right, t / 2, 3); });
   const Array sum = b.array("sum", Type::F32, kColumns / 2);
   b.for_("i", 0, kColumns / 2, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(1)); });
-  if (damage != Damage::NotPublished && damage != Damage::PublishedAfterBarrier) b.publish_operands();
+  if (damage != Damage::NotPublished && damage != Damage::PublishedAfterBarrier) b.proxy_fence();
   if (damage != Damage::NoBarrier) b.barrier();
-  if (damage == Damage::PublishedAfterBarrier) b.publish_operands();
+  if (damage == Damage::PublishedAfterBarrier) b.proxy_fence();
   const Value first = damage == Damage::Astray ? b.let("first", t / kThreads + 8) : b.constant(0);
   b.warpgroup_mma(Storage::BF16, kColumns, 1, sum, {left[first]}, {right[b.constant(0)]});
   if (damage == Damage::OverwrittenAfterBarrier) b.barrier();
@@ -47,7 +47,7 @@ Kernel product(Damage damage) {
   if (damage == Damage::ReadEarly) b.store(c[t], b.read(sum, b.constant(0)));
   if (damage == Damage::WrittenEarly) b.write(sum, b.constant(3), b.real(0));
   if (damage == Damage::NotAwaited) return b.finish();
-  b.wait_products(0);
+  b.wgmma_wait(0);
   b.for_("i", 0, kColumns / 2, kFullUnroll, [&](Value i) { b.store(c[i * kThreads + t], b.read(sum, i)); });
   return b.finish();
 }
@@ -95,7 +95,7 @@ TEST(SimulateWarpgroup, AllLanesNameTheSameOperands) {
   b.for_("i", 0, 8, kFullUnroll, [&](Value i) { b.write(sum, i, b.real(0)); });
   b.warpgroup_mma(Storage::BF16, 16, 1, sum, {left[b.let("first", b.thread() % 2 * 512)]},
                   {right[b.constant(0)]});
-  b.wait_products(0);
+  b.wgmma_wait(0);
   std::vector<GlobalBuffer> buffers;
   EXPECT_TRUE(reported(test::run(b.finish(), 1, buffers), Kind::Protocol, {"names other operands"}));
 }

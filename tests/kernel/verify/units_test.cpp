@@ -136,16 +136,16 @@ TEST(VerifyUnits, Products) {
 TEST(VerifyUnits, ProductsOfFp32) {
   Units u;
   const Array reals = u.b.array("elements", Type::F32, 12);
-  const auto mma = [&](Storage storage, int a, int b, int terms) {
+  const auto mma = [&](Storage storage, int a, int b, bool tf32x3) {
     return u.with({Mma{storage, u.slice(u.acc, 0), u.slice(storage == Storage::F32 ? reals : u.pairs, a),
-                       u.slice(storage == Storage::F32 ? reals : u.pairs, b), terms}});
+                       u.slice(storage == Storage::F32 ? reals : u.pairs, b), tf32x3}});
   };
-  for (const int terms : {1, 3}) expect_sound(mma(Storage::F32, 0, 8, terms));
-  for (const int terms : {0, 2, 4}) expect_finding(mma(Storage::F32, 0, 8, terms), "terms; 1 or 3 are legal");
-  expect_finding(mma(Storage::BF16, 0, 4, 3), "a product of bf16 in 3 terms; 1 is legal");
-  expect_finding(mma(Storage::F32, 5, 8, 1), "elements 5 to 12 reach outside elements[12]");
-  expect_finding(mma(Storage::F32, 0, 9, 3), "elements 9 to 12 reach outside elements[12]");
-  expect_finding(u.with({Mma{Storage::F32, u.slice(u.acc, 0), u.slice(u.pairs, 0), u.slice(reals, 8), 3}}),
+  for (const bool tf32x3 : {false, true}) expect_sound(mma(Storage::F32, 0, 8, tf32x3));
+  expect_finding(mma(Storage::BF16, 0, 4, true),
+                 "a product of bf16 by tf32x3; only products of fp32 are split");
+  expect_finding(mma(Storage::F32, 5, 8, false), "elements 5 to 12 reach outside elements[12]");
+  expect_finding(mma(Storage::F32, 0, 9, true), "elements 9 to 12 reach outside elements[12]");
+  expect_finding(u.with({Mma{Storage::F32, u.slice(u.acc, 0), u.slice(u.pairs, 0), u.slice(reals, 8), true}}),
                  "pairs is i32, not f32");
   expect_finding(mma(Storage::F16, 0, 8, 1), "outside pairs[6]");
 }
@@ -157,8 +157,8 @@ TEST(VerifyUnits, ProductsOfWarpgroups) {
   const Memory later = b.shared("later", Storage::BF16, 8192), reals = b.shared("reals", Storage::F32, 4096);
   const Memory global = b.input("global", Storage::BF16);
   const Array acc = b.array("acc", Type::F32, 64), pairs = b.array("pairs", Type::I32, 64);
-  const auto panels = [&](const Memory& memory, int index, bool along_result = false, int panel = 0) {
-    return PanelOperand{memory[b.constant(index)].ref, along_result, panel};
+  const auto panels = [&](const Memory& memory, int index, bool mn_major = false, int panel = 0) {
+    return PanelOperand{memory[b.constant(index)].ref, mn_major, panel};
   };
   const auto with = [&](Stmt stmt) {
     Kernel kernel = raw(b);
@@ -173,9 +173,9 @@ TEST(VerifyUnits, ProductsOfWarpgroups) {
   expect_sound(mma(128, 4, sound, sound));
   expect_sound(mma(16, 1, panels(first, 512 + 48), panels(first, 1024, true)));
   expect_sound(mma(128, 8, panels(first, 512, true), panels(first, 0, true, 4096)));
-  expect_sound(with({WaitProducts{1}}));
-  expect_sound(with({PublishOperands{}}));
-  expect_finding(with({WaitProducts{-1}}), "a negative number of products");
+  expect_sound(with({WgmmaWait{1}}));
+  expect_sound(with({ProxyFence{}}));
+  expect_finding(with({WgmmaWait{-1}}), "a negative number of products");
   for (const int columns : {0, 8, 24, 272})
     expect_finding(mma(columns, 4, sound, sound), "columns; multiples of 16 up to 256 are legal");
   expect_finding(mma(256, 4, sound, sound), "elements 0 to 127 reach outside acc[64]");
@@ -198,7 +198,7 @@ TEST(VerifyUnits, ProductsOfWarpgroups) {
   // Under a condition that threads do not share.
   for (const Stmt& stmt :
        {Stmt{WarpgroupMma{Storage::BF16, 128, 4, {acc.id, b.constant(0).id()}, sound, sound}},
-        Stmt{WaitProducts{0}}})
+        Stmt{WgmmaWait{0}}})
     expect_finding(with({If{(b.thread() < 128).id(), {stmt}, {}}}),
                    "may differ between threads of the block");
 }
@@ -275,7 +275,7 @@ TEST(VerifyUnits, AsynchronousStores) {
 TEST(VerifyUnits, RegistersChangeHandsBetweenGroupsOfFourWarps) {
   const auto of = [](int threads, int count) {
     Builder b{"k", threads};
-    b.set_registers(count, true);
+    b.set_max_nreg(count, true);
     return raw(b);
   };
   expect_sound(of(256, 232));

@@ -132,10 +132,10 @@ TEST_F(Choosing, ParametersThisVersionCannotBuildAreNoChoice) {
 
 TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
   const schedule::Parameters now = parameters();
-  EXPECT_EQ(now.at("cluster"), 1);
+  EXPECT_EQ(now.at("time_split"), 1);
   EXPECT_EQ(now.at("stream_stores"), 0);
   schedule::Parameters before = now;
-  before.erase("cluster");
+  before.erase("time_split");
   before.erase("stream_stores");
   store_best(problem_, before, 1);
   const Choice choice = chosen(problem_);
@@ -154,7 +154,7 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
         problem.sizes = {batch, time, 1, dim};
         const auto best = best_candidate(testing::library_cell(name), problem, profile_);
         EXPECT_TRUE(best.ok());
-        return best.ok() ? best->parameters.at("cluster") : 0;
+        return best.ok() ? best->parameters.at("time_split") : 0;
       };
       EXPECT_GE(cluster(1, 65536, 1024), 4) << name;
       for (const std::int64_t time : {4096, 16384, 65536}) EXPECT_EQ(cluster(8, time, 1536), 1) << name;
@@ -167,17 +167,17 @@ TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
   problem_.sizes = {1, 65536, 1, 1024};
   const auto ranked = ranked_candidates(cell, problem_, profile_);
   ASSERT_TRUE(ranked.ok());
-  const auto tight = [](const Candidate& candidate) { return candidate.estimate.tight; };
-  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), tight)) << "the tuner tries them";
-  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), tight);
+  const auto may_spill = [](const Candidate& candidate) { return candidate.estimate.may_spill; };
+  EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), may_spill)) << "the tuner tries them";
+  const auto safe = std::find_if_not(ranked->begin(), ranked->end(), may_spill);
   ASSERT_NE(safe, ranked->end());
-  for (const Wish& wish : {Wish{}, Wish{"stream", {}}}) {
-    const Result<Choice> choice = choose_with(cell, problem_, profile_, wish);
+  for (const Overrides& overrides : {Overrides{}, Overrides{"stream", {}}}) {
+    const Result<Choice> choice = choose_with(cell, problem_, profile_, overrides);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ(choice->parameters, safe->parameters);
   }
   // Asked for by its parameters, it is granted.
-  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), tight);
+  const auto& asked = *std::find_if(ranked->begin(), ranked->end(), may_spill);
   const Result<Choice> granted = choose_with(cell, problem_, profile_, {"stream", asked.parameters});
   ASSERT_TRUE(granted.ok());
   EXPECT_EQ(granted->parameters, asked.parameters);
@@ -189,7 +189,7 @@ TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
   const auto ranked = ranked_candidates(cell, problem_, profile_);
   ASSERT_TRUE(ranked.ok());
   const auto clustered = std::find_if(ranked->begin(), ranked->end(), [](const Candidate& candidate) {
-    return candidate.parameters.at("cluster") > 1 && candidate.parameters.at("grid") == 0;
+    return candidate.parameters.at("time_split") > 1 && candidate.parameters.at("exchange") == 0;
   });
   ASSERT_NE(clustered, ranked->end());
   const schedule::Parameters& wanted = clustered->parameters;

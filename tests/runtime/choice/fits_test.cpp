@@ -29,11 +29,11 @@ FitTable table_of(const std::string& cell, std::int64_t dim, const std::vector<s
   return fit_table(testing::library_cell(cell), problem_with(dim), boards(keys));
 }
 
-const FitRow& row_of(const FitTable& table, const std::string& form, Pass pass) {
+const FitRow& row_of(const FitTable& table, const std::string& variant, Pass pass) {
   const auto found = std::find_if(table.rows.begin(), table.rows.end(), [&](const FitRow& row) {
-    return row.strategy == "persistent" && row.form == form && row.pass == pass;
+    return row.strategy == "persistent" && row.variant == variant && row.pass == pass;
   });
-  if (found == table.rows.end()) throw std::runtime_error("no row " + form);
+  if (found == table.rows.end()) throw std::runtime_error("no row " + variant);
   return *found;
 }
 
@@ -87,7 +87,7 @@ TEST(Fits, WhatIsNotLegalSaysWhy) {
   EXPECT_EQ(seen.size(), schedule::strategies().size()) << "every strategy has a row";
 }
 
-// The table says of every form what the list of all candidates says.
+// The table says of every variant what the list of all candidates says.
 TEST(Fits, AgreesWithTheCandidates) {
   for (const char* board : {"a100", "h200"})
     for (const Pass pass : {Pass::Forward, Pass::Backward}) {
@@ -97,15 +97,15 @@ TEST(Fits, AgreesWithTheCandidates) {
       problem.pass = pass;
       const auto candidates = ranked_candidates(cell, problem, boards({board})[0]);
       ASSERT_TRUE(candidates.ok()) << candidates.error().message;
-      for (const schedule::Form& form : schedule::find_strategy("persistent")->forms()) {
+      for (const schedule::Variant& variant : schedule::find_strategy("persistent")->variants()) {
         const bool listed =
             std::any_of(candidates->begin(), candidates->end(), [&](const Candidate& candidate) {
               return candidate.strategy == "persistent" &&
-                     std::all_of(form.fixed.begin(), form.fixed.end(), [&](const auto& wanted) {
+                     std::all_of(variant.fixed.begin(), variant.fixed.end(), [&](const auto& wanted) {
                        return candidate.parameters.at(wanted.first) == wanted.second;
                      });
             });
-        EXPECT_EQ(fits(row_of(table, form.name, pass).fits[0]), listed) << board << " " << form.name;
+        EXPECT_EQ(fits(row_of(table, variant.name, pass).fits[0]), listed) << board << " " << variant.name;
       }
     }
 }

@@ -128,18 +128,18 @@ TEST(PlanArguments, PassesTheStatus) {
   const schedule::KernelPlan plan = schedule::find_strategy("persistent")
                                         ->build(cell, problem,
                                                 {{"blocks", 1},
-                                                 {"grid", 0},
-                                                 {"together", 1},
-                                                 {"splits", 1},
+                                                 {"exchange", 0},
+                                                 {"batch_tiles_in_flight", 1},
+                                                 {"split_k", 1},
                                                  {"unit_blocks", 1},
                                                  {"batch_tiles", 1},
-                                                 {"resident", 1},
-                                                 {"chains", 1},
+                                                 {"register_k_tiles", 1},
+                                                 {"accumulators", 1},
                                                  {"steps", 4},
                                                  {"stages", 3},
                                                  {"vector", 8},
-                                                 {"loaders", 1},
-                                                 {"writers", 1}});
+                                                 {"producer_warps", 1},
+                                                 {"store_warps", 1}});
   PlanArguments arguments = PlanArguments::make(cell, problem, plan).value();
   arguments.set_status(0x5000);
   Bindings bindings;

@@ -148,7 +148,7 @@ TEST(FoldParameters, AComplementIsPartOfItsProduct) {
   problem.sizes = {2, 64, 1, 64};
   for (const bool fewer : {false, true}) {
     Parameters parameters = stream_in_cluster_of_two(64, false);
-    parameters["shorten"] = fewer ? 2 : 0;
+    parameters["rewrite"] = fewer ? 2 : 0;
     const KernelPlan plan = Stream().build(cell, problem, parameters);
     const std::string text = backend::cuda::emit({&plan.launches.front().kernel});
     EXPECT_EQ(text.find("fmaf(-f") != std::string::npos, fewer);

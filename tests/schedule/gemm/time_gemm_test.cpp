@@ -99,7 +99,7 @@ class TimeGemm : public ::testing::TestWithParam<Case> {
   }
 
   void check_products(const TimeOperand& vector);
-  void check_gradients(int splits);
+  void check_gradients(int split_k);
 
   step::Cell cell_ = matrices_and_vectors();
   Problem problem_;
@@ -134,13 +134,13 @@ void TimeGemm::check_products(const TimeOperand& vector) {
     }
 }
 
-void TimeGemm::check_gradients(int splits) {
+void TimeGemm::check_gradients(int split_k) {
   const step::Sizes& s = problem_.sizes;
   GemmParameters parameters =
       GetParam().gradient.value_or(gemm_parameters(problem_, GemmUse::MatrixGradient, 2));
-  parameters.splits = splits;
+  parameters.split_k = split_k;
   const std::int64_t workspace = matrix_gradient_workspace(cell_, problem_, terms(), parameters);
-  EXPECT_EQ(workspace, splits == 1 ? 0 : splits * s.heads * 6 * s.dim * s.dim);
+  EXPECT_EQ(workspace, split_k == 1 ? 0 : split_k * s.heads * 6 * s.dim * s.dim);
   const SimulatedRun result =
       run(matrix_gradients(cell_, problem_, terms(), {kScratchRows}, parameters), workspace);
   EXPECT_EQ(result.unwritten, std::vector<std::string>{});
@@ -157,7 +157,7 @@ void TimeGemm::check_gradients(int splits) {
             for (std::size_t j = 0; j < dim; ++j)
               want[first + i * dim + j] += left[step * dim + i] * right[step * dim + j];
       }
-    ASSERT_EQ(result.written.at({Role::ParamGradient, matrix}), want) << "splits " << splits;
+    ASSERT_EQ(result.written.at({Role::ParamGradient, matrix}), want) << "split_k " << split_k;
   }
 }
 
@@ -249,9 +249,9 @@ TEST(TimeGemmParameters, WarpgroupsNeedWhatTheyNeed) {
 TEST(TimeGemmParameters, PartsFillTheGpuOnlyWhereTilesAreFew) {
   Problem problem;
   problem.sizes = {.batch = 16, .time = 1024, .heads = 12, .dim = 64};
-  EXPECT_GT(gemm_parameters(problem, GemmUse::MatrixGradient, 4).splits, 8);
+  EXPECT_GT(gemm_parameters(problem, GemmUse::MatrixGradient, 4).split_k, 8);
   problem.sizes = {.batch = 1, .time = 16, .heads = 12, .dim = 64};
-  EXPECT_EQ(gemm_parameters(problem, GemmUse::MatrixGradient, 4).splits, 1);
+  EXPECT_EQ(gemm_parameters(problem, GemmUse::MatrixGradient, 4).split_k, 1);
 }
 
 }  // namespace

@@ -16,21 +16,21 @@ inline Parameters persistent_point(const Problem& problem, int blocks, int grid,
   const bool even = reduce_scatter ? blocks * unit_blocks % (4 * share) == 0 : tiles % 2 == 0;
   const int splits = turn % 3 == 1 && even ? 2 : 1;
   return {{"blocks", blocks},
-          {"grid", grid},
+          {"exchange", grid},
           {"reduce_scatter", reduce_scatter ? 1 : 0},
-          {"share", share},
-          {"lend", 0},
-          {"together", grid == 1 ? 2 : 1},
-          {"splits", splits},
+          {"cluster_k_split", share},
+          {"setmaxnreg", 0},
+          {"batch_tiles_in_flight", grid == 1 ? 2 : 1},
+          {"split_k", splits},
           {"unit_blocks", unit_blocks},
           {"batch_tiles", turn % 3 == 2 ? 2 : 1},
-          {"resident", turn % 4},
-          {"chains", turn % 2 + 1},
+          {"register_k_tiles", turn % 4},
+          {"accumulators", turn % 2 + 1},
           {"steps", turn % 3 == 0 ? 2 : 4},
           {"stages", 3 + turn % 2},
           {"vector", vector},
-          {"loaders", 1 + turn % 2},
-          {"writers", 1 + turn / 2 % 2}};
+          {"producer_warps", 1 + turn % 2},
+          {"store_warps", 1 + turn / 2 % 2}};
 }
 
 // A small one.

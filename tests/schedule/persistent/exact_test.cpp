@@ -9,20 +9,20 @@ void run_in(kernel::Storage storage, kernel::Math math, int blocks, int grid, in
   SCOPED_TRACE(kernel::math_name(math));
   ExactCase("persistent",
             {{"blocks", blocks},
-             {"together", 1},
-             {"grid", grid},
+             {"batch_tiles_in_flight", 1},
+             {"exchange", grid},
              {"reduce_scatter", reduce_scatter},
-             {"share", share},
+             {"cluster_k_split", share},
              {"unit_blocks", 1},
              {"batch_tiles", 1},
-             {"resident", 1},
-             {"splits", splits},
-             {"chains", 2},
+             {"register_k_tiles", 1},
+             {"split_k", splits},
+             {"accumulators", 2},
              {"steps", 2},
              {"stages", 3},
              {"vector", 16 / kernel::storage_bytes(storage)},
-             {"loaders", 1},
-             {"writers", 1}},
+             {"producer_warps", 1},
+             {"store_warps", 1}},
             storage, clip, {}, math)
       .run();
 }

@@ -75,10 +75,11 @@ class FaultySweep {
  public:
   FaultySweep(int blocks, int splits, Pass pass) : cell_(cell_named("lstm")) {
     problem_.sizes = {3, 15, 1, 40};  // more stages than the rings hold
-    parameters_ = {{"blocks", blocks}, {"grid", 0},        {"together", 1}, {"splits", splits},
-                   {"unit_blocks", 1}, {"batch_tiles", 1}, {"resident", 1}, {"chains", 1},
-                   {"steps", 2},       {"stages", 3},      {"vector", 8},   {"loaders", 1},
-                   {"writers", 1}};
+    parameters_ = {{"blocks", blocks},      {"exchange", 0},     {"batch_tiles_in_flight", 1},
+                   {"split_k", splits},     {"unit_blocks", 1},  {"batch_tiles", 1},
+                   {"register_k_tiles", 1}, {"accumulators", 1}, {"steps", 2},
+                   {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
+                   {"store_warps", 1}};
     draw_arguments();
     problem_.pass = Pass::ForwardSave;
     plan_ = build();

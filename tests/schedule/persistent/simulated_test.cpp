@@ -105,7 +105,7 @@ TEST(PersistentSimulated, HelpersLendRegisters) {
     Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
     c.problem.sizes = {9, 7, 1, blocks == 1 ? 64 : 128};
     c.parameters = persistent_point(c.problem, blocks, 0, 0, false);
-    c.parameters["lend"] = 1;
+    c.parameters["setmaxnreg"] = 1;
     c.parameters["unit_blocks"] = 1;
     Comparison(std::move(c)).run();
   }
@@ -119,7 +119,7 @@ TEST(PersistentSimulated, GridCollectsInTurns) {
     c.problem.storage = storage;
     if (storage == Storage::F32) c.problem.math = kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, 24, 1, 2, false);
-    c.parameters["unit_blocks"] = c.parameters["splits"] = 1;
+    c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
     const PersistentGeometry g(192, storage, PersistentParameters::from(c.parameters));
     const int vectors = g.p.batch_tiles * g.padded * g.row_vectors() / g.multiplying();
     ASSERT_GT(vectors, AllGatherProducts::kMostCollected);
@@ -134,7 +134,7 @@ TEST(PersistentSimulated, GridOf2WithSplitsManySteps) {
   Case c{kPersistent, cell_named("lstm"), {}, {}, {}, true};
   c.problem.sizes = {3, 150, 1, 40};
   c.parameters = persistent_point(c.problem, 2, 1, 1, false);
-  ASSERT_EQ(c.parameters.at("splits"), 2);
+  ASSERT_EQ(c.parameters.at("split_k"), 2);
   Comparison(std::move(c)).run();
 }
 

@@ -42,8 +42,8 @@ inline kernel::SimulationResult run(const AffineLaunch& built, const Kernel& dam
     if (static_cast<kernel::ParamId>(i) == damaged.status)
       return kernel::input_buffer(kernel::Storage::I32, {0});
     if (damaged.params[i].storage == kernel::Storage::I32)
-      return kernel::input_buffer(
-          kernel::Storage::I32, std::vector<double>(static_cast<std::size_t>(built.words), kernel::kAbsent));
+      return kernel::input_buffer(kernel::Storage::I32,
+                                  std::vector<double>(static_cast<std::size_t>(built.words), kernel::kEmpty));
     if (damaged.params[i].written) return kernel::output_buffer(kernel::Storage::F32, kTime * kDim);
     return kernel::input_buffer(kernel::Storage::F32, std::vector<double>(kTime * kDim, 0.5));
   };

@@ -26,20 +26,20 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"stages", stages},
           {"unroll", 4},
           {"vector", vector},
-          {"loaders", loaders},
-          {"shorten", problem.math == kernel::Math::Fast ? (channels / 8 + stages) % 3 : 0},
+          {"producer_warps", loaders},
+          {"rewrite", problem.math == kernel::Math::Fast ? (channels / 8 + stages) % 3 : 0},
           {"segments", 1},
-          {"cluster", 1},
+          {"time_split", 1},
           {"stream_stores", 0},
-          {"pieces", 0},
-          {"behind", 0},
-          {"grid", 0}};
+          {"interleaved_copies", 0},
+          {"pipeline_depth", 1},
+          {"exchange", 0}};
 }
 
 // Four parts of a stage, the step as written or, with approximate functions, in few instructions.
 void in_segments(Parameters& parameters, const Problem& problem) {
   parameters["segments"] = 4;
-  parameters["shorten"] = problem.math == kernel::Math::Fast && parameters.at("stages") % 2 == 0 ? 2 : 0;
+  parameters["rewrite"] = problem.math == kernel::Math::Fast && parameters.at("stages") % 2 == 0 ? 2 : 0;
 }
 
 void run_all_sizes(Storage storage) {
@@ -55,7 +55,7 @@ void run_all_sizes(Storage storage) {
         c.parameters = parameters_for(c.problem, channels, 1 << turn % 3, turn % 4 < 2 ? 4 : 16, 2 + turn % 3,
                                       turn % 5 < 2 ? 0 : turn % 2 + 1);
         c.parameters["stream_stores"] = turn / 3 % 2;
-        c.parameters["pieces"] = turn / 2 % 2;
+        c.parameters["interleaved_copies"] = turn / 2 % 2;
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
@@ -75,7 +75,7 @@ TEST(StreamSimulated, SegmentsOfTime) {
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
         c.parameters = parameters_for(c.problem, 40, 1 << turn % 2, 16, 3, turn % 3);
-        c.parameters["pieces"] = turn / 2 % 2;
+        c.parameters["interleaved_copies"] = turn / 2 % 2;
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
@@ -110,7 +110,7 @@ void split_time(const Base& base, const TeamOf& team) {
           in_segments(*p, c.problem);
           team(*p, turn);
         }
-        EXPECT_GT(c.backward.at("cluster"), 1) << cell.name;
+        EXPECT_GT(c.backward.at("time_split"), 1) << cell.name;
         Comparison(std::move(c)).run();
         ASSERT_FALSE(testing::Test::HasFailure());
       }
@@ -122,9 +122,9 @@ TEST(StreamSimulated, ClustersSplitTime) {
         return parameters_for(problem, dim == 1 ? 8 : 40, 1, 16, 2 + turn % 2, turn % 2);
       },
       [](Parameters& p, int turn) {
-        p["cluster"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
-        p["behind"] = turn / 3 % 2;
-        p["pieces"] = p["loaders"] == 0 ? 1 : 0;
+        p["time_split"] = turn % 9 == 0 ? 8 : 2 << turn / 2 % 2;
+        p["pipeline_depth"] = 1 + turn / 3 % 2;
+        p["interleaved_copies"] = p["producer_warps"] == 0 ? 1 : 0;
       });
 }
 
@@ -136,10 +136,10 @@ TEST(StreamSimulated, GridsSplitTime) {
         return parameters_for(problem, dim == 1 ? 8 : 40 * per_thread, per_thread, 16, 2 + turn % 2, 0);
       },
       [](Parameters& p, int turn) {
-        p["cluster"] = turn % 9 == 0 ? 8 : 2 + turn / 2 % 2;
-        p["grid"] = 1;
-        p["behind"] = turn % 2;
-        p["pieces"] = turn / 3 % 2;
+        p["time_split"] = turn % 9 == 0 ? 8 : 2 + turn / 2 % 2;
+        p["exchange"] = 1;
+        p["pipeline_depth"] = 1 + turn % 2;
+        p["interleaved_copies"] = turn / 3 % 2;
       });
 }
 

@@ -16,21 +16,21 @@ schedule::KernelPlan grid_plan(schedule::Pass pass) {
   return schedule::find_strategy("persistent")
       ->build(rondo::testing::library_cell("lstm"), rondo::testing::problem_of(pass),
               {{"blocks", 4},
-               {"grid", 1},
+               {"exchange", 1},
                {"reduce_scatter", 0},
-               {"share", 1},
-               {"lend", 0},
-               {"together", 1},
-               {"splits", 1},
+               {"cluster_k_split", 1},
+               {"setmaxnreg", 0},
+               {"batch_tiles_in_flight", 1},
+               {"split_k", 1},
                {"unit_blocks", 1},
                {"batch_tiles", 1},
-               {"resident", 1},
-               {"chains", 1},
+               {"register_k_tiles", 1},
+               {"accumulators", 1},
                {"steps", 4},
                {"stages", 3},
                {"vector", 8},
-               {"loaders", 1},
-               {"writers", 1}});
+               {"producer_warps", 1},
+               {"store_warps", 1}});
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {

@@ -24,12 +24,12 @@ const char* part_name(Part part);  // "products"
 
 // The kernel without the part, simplified. Nothing waits that did not wait before, and what is still waited
 // for still comes:
-//  - Exchange: what flags say is looked at once (GridWait, LoadFlagged). In a cluster every block does to
+//  - Exchange: what flags say is looked at once (GridWait, LoadSelfFlagged). In a cluster every block does to
 //    itself what it would do to another one: it sends as many words as it waits for, as long as all blocks
 //    of the cluster do the same. Cluster barriers are barriers of the block.
 //  - Clears: words that are not cleared are taken for new ones, so this is meant to be left out of a kernel
 //    without Exchange.
-Kernel leave_out(Kernel kernel, Part part);
+Kernel ablate(Kernel kernel, Part part);
 
 // Whether there is any of the part in the kernel.
 bool has_part(const Kernel& kernel, Part part);

@@ -24,7 +24,7 @@ std::vector<std::string> statements_of(Part part, const PartPlan& plan) {
   const bool forward = plan.problem.pass != Pass::Backward;
   switch (part) {
     case Part::Products: return {"mma."};
-    case Part::Exchange: return {"load_flagged ", "grid_wait", "cluster_barrier"};
+    case Part::Exchange: return {"load_self_flagged ", "grid_wait", "cluster_barrier"};
     case Part::Clears: return {"grid_fence"};
     case Part::Inputs: return {"copy_async", "commit_copies", "wait_copies"};
     case Part::Stores: return {forward ? "store.packed h_out[" : "store.packed grad_x[", "store h_out["};
@@ -57,17 +57,17 @@ void expect_ends(const PartPlan& of, const KernelPlan& plan, const std::string& 
     EXPECT_FALSE(is_fatal(ran.kinds[i])) << what << ": " << ran.faults[i];
 }
 
-class LeaveOut : public ::testing::TestWithParam<int> {
+class Ablate : public ::testing::TestWithParam<int> {
  protected:
   const PartPlan of_ = part_plans()[static_cast<std::size_t>(GetParam())];
 };
 
-TEST_P(LeaveOut, TheWholeIsClean) {
+TEST_P(Ablate, TheWholeIsClean) {
   const SimulatedRun ran = run(of_, of_.plan);
   EXPECT_TRUE(ran.faults.empty()) << ran.faults.front();
 }
 
-TEST_P(LeaveOut, OnlyThePartGoes) {
+TEST_P(Ablate, OnlyThePartGoes) {
   for (const Part part : kernel::kParts) {
     const std::string what = of_.name + " without " + kernel::part_name(part);
     const KernelPlan rest = plan_without(of_.plan, part);
@@ -89,7 +89,7 @@ TEST_P(LeaveOut, OnlyThePartGoes) {
   }
 }
 
-TEST_P(LeaveOut, TheRestComesToItsEnd) {
+TEST_P(Ablate, TheRestComesToItsEnd) {
   for (const Part part : of_.parts) {
     if (part == Part::Clears) continue;
     expect_ends(of_, plan_without(of_.plan, part), of_.name + " without " + kernel::part_name(part));
@@ -100,7 +100,7 @@ TEST_P(LeaveOut, TheRestComesToItsEnd) {
 }
 
 // Nobody is waited for: a block whose peers never begin would come to its end all the same.
-TEST_P(LeaveOut, WithoutExchangeNothingGoesToOtherBlocks) {
+TEST_P(Ablate, WithoutExchangeNothingGoesToOtherBlocks) {
   const KernelPlan rest = plan_without(of_.plan, Part::Exchange);
   int sends = 0;
   for (const Launch& launch : rest.launches) {
@@ -117,7 +117,7 @@ TEST_P(LeaveOut, WithoutExchangeNothingGoesToOtherBlocks) {
   EXPECT_EQ(sends > 0, in_cluster);
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, LeaveOut, ::testing::Range(0, static_cast<int>(part_plans().size())),
+INSTANTIATE_TEST_SUITE_P(Plans, Ablate, ::testing::Range(0, static_cast<int>(part_plans().size())),
                          [](const auto& test) {
                            return part_plans()[static_cast<std::size_t>(test.param)].name;
                          });

@@ -1,22 +1,22 @@
-// The warp that follows the carries where blocks split time: what it and the threads that compute rest on,
+// The scan warp where blocks split time: what it and the threads that compute rest on,
 // piece by piece. A kernel as built is damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/carry.h"
+#include "compiler/schedule/stream/scan_warp.h"
 #include "tests/schedule/stream/damage.h"
 
 namespace rondo::schedule {
 namespace {
 
-struct Form {
+struct Team {
   std::string name;
-  int grid = 0, behind = 0;
+  int exchange = 0, pipeline_depth = 1;
 };
 
-class StreamCarry : public ::testing::TestWithParam<Form> {
+class StreamScanWarp : public ::testing::TestWithParam<Team> {
  protected:
   static AffineLaunch built() {
     Parameters parameters = stream_in_cluster_of_two(8, true);
-    parameters["grid"] = GetParam().grid;
-    parameters["behind"] = GetParam().behind;
+    parameters["exchange"] = GetParam().exchange;
+    parameters["pipeline_depth"] = GetParam().pipeline_depth;
     return affine_launch(parameters);
   }
   static void drop_published(Kernel& k, bool waits) {
@@ -25,31 +25,31 @@ class StreamCarry : public ::testing::TestWithParam<Form> {
   }
 };
 
-TEST_P(StreamCarry, HasAWarpOfItsOwn) {
+TEST_P(StreamScanWarp, HasAWarpOfItsOwn) {
   const AffineLaunch launch = built();
   EXPECT_EQ(launch.launch.kernel.threads, 64);
   expect_clean(launch);
 }
 
-TEST_P(StreamCarry, MapsThatAreNotAnnouncedAreADeadlock) {
+TEST_P(StreamScanWarp, MapsThatAreNotAnnouncedAreADeadlock) {
   expect_reported(
       built(), [](Kernel& k) { drop_published(k, false); }, Fault::Kind::Deadlock, "barrier 2 for");
 }
 
-TEST_P(StreamCarry, MapsReadWithoutWaitingAreARace) {
+TEST_P(StreamScanWarp, MapsReadWithoutWaitingAreARace) {
   expect_reported(
       built(), [](Kernel& k) { drop_published(k, true), drop_published(k, false); }, Fault::Kind::Race,
       "segment_maps[");
 }
 
 // At one barrier for all rounds a thread may announce round 1 before the warp has come for round 0.
-TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
+TEST_P(StreamScanWarp, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
   const auto one_barrier = [](Kernel& k) {
     each<kernel::Barrier>(k, [](auto& met) {
       if (met.id == kPublishedBarrier + 1) met.id = kPublishedBarrier;
     });
   };
-  if (GetParam().behind != 0)
+  if (GetParam().pipeline_depth > 1)
     return expect_reported(built(), one_barrier, Fault::Kind::Protocol, "barrier 2 for turn 1");
   const AffineLaunch launch = built();
   Kernel changed = launch.launch.kernel;
@@ -57,7 +57,7 @@ TEST_P(StreamCarry, OneBarrierIsTooFewWhereTwoRoundsAreUnderWay) {
   EXPECT_TRUE(run(launch, changed).faults.empty());
 }
 
-TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
+TEST_P(StreamScanWarp, StartsThatAreNotAnnouncedAreADeadlock) {
   expect_reported(
       built(),
       [](Kernel& k) {
@@ -67,7 +67,7 @@ TEST_P(StreamCarry, StartsThatAreNotAnnouncedAreADeadlock) {
       Fault::Kind::Deadlock, "followed");
 }
 
-TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
+TEST_P(StreamScanWarp, StartsReadWithoutWaitingAreARace) {
   expect_reported(
       built(),
       [](Kernel& k) {
@@ -77,7 +77,7 @@ TEST_P(StreamCarry, StartsReadWithoutWaitingAreARace) {
       Fault::Kind::Race, "befores[");
 }
 
-TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
+TEST_P(StreamScanWarp, WithoutTheBarrierOfTheWalkStagesAreARace) {
   expect_reported(
       built(),
       [](Kernel& k) { drop<kernel::Barrier>(k, [](const auto& met) { return met.id == kWalkBarrier; }); },
@@ -85,12 +85,12 @@ TEST_P(StreamCarry, WithoutTheBarrierOfTheWalkStagesAreARace) {
 }
 
 // Only where a round is finished in the next are two rounds under way.
-TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
+TEST_P(StreamScanWarp, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
   for (const std::string array : {"segment_maps", "befores"}) {
     const auto one_slot = [&](Kernel& k) {
-      each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, CarryWarp::kSlots); });
+      each_access(k, array, [&](ExprId& index) { index = without_turns(k, index, ScanWarp::kSlots); });
     };
-    if (GetParam().behind != 0) {
+    if (GetParam().pipeline_depth > 1) {
       expect_reported(built(), one_slot, Fault::Kind::Race, array + "[");
       continue;
     }
@@ -101,9 +101,9 @@ TEST_P(StreamCarry, OneSlotIsARaceWhereTwoRoundsAreUnderWay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, StreamCarry,
-                         ::testing::Values(Form{"cluster", 0, 0}, Form{"cluster_behind", 0, 1},
-                                           Form{"grid", 1, 0}, Form{"grid_behind", 1, 1}),
+INSTANTIATE_TEST_SUITE_P(Teams, StreamScanWarp,
+                         ::testing::Values(Team{"cluster", 0, 1}, Team{"cluster_pipelined", 0, 2},
+                                           Team{"global", 1, 1}, Team{"global_pipelined", 1, 2}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

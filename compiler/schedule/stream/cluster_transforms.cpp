@@ -1,4 +1,4 @@
-#include "compiler/schedule/stream/cluster.h"
+#include "compiler/schedule/stream/cluster_transforms.h"
 
 #include <fmt/format.h>
 
@@ -6,21 +6,21 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
-ClusterMaps::ClusterMaps(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(parameters.behind)) {
-  const int blocks = parameters.cluster;
+ClusterTransforms::ClusterTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states)
+    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(parameters.pipelined())) {
+  const int blocks = parameters.time_split;
   table_ = {{}, blocks, states, parameters.channels, {}};
   const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_, blocks,
-                                        MapTable::entries(states) / 2, parameters.channels);
+                                        TransformTable::entries(states) / 2, parameters.channels);
   table_.memory = builder_.shared("cluster_maps", kernel::Storage::F32, slots_ * table_.elements(), shape);
   ready_ = builder_.mbarrier("maps_ready", slots_, 1, "the maps of all blocks have come");
 }
 
-void ClusterMaps::expect(Value slot) {
+void ClusterTransforms::expect(Value slot) {
   builder_.expect(ready_, slot, builder_.constant(4 * table_.elements()));
 }
 
-void ClusterMaps::begin() {
+void ClusterTransforms::begin() {
   auto& b = builder_;
   b.comment("what the first rounds will bring");
   b.if_(b.thread() == 0, [&] {
@@ -28,18 +28,19 @@ void ClusterMaps::begin() {
   });
 }
 
-void ClusterMaps::send(Value round, const CarryLanes& lanes, const std::vector<FlatMap>& maps) {
+void ClusterTransforms::send(Value round, const ScanLanes& lanes,
+                             const std::vector<AffineTransform>& transforms) {
   auto& b = builder_;
   const Value mine = part(round, kernel_.rank());
   for (int block = 0; block < table_.parts; ++block)
-    for (int pair = 0; pair < MapTable::entries(table_.states) / 2; ++pair)
+    for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
       for (int c = 0; c < lanes.each; c += 2)
         b.store_async(table_.pair(mine, pair, lanes.first + c),
-                      side_by_side(maps, static_cast<std::size_t>(c), pair), b.constant(block), ready_,
+                      side_by_side(transforms, static_cast<std::size_t>(c), pair), b.constant(block), ready_,
                       round % slots_);
 }
 
-void ClusterMaps::await(Value round, const CarryLanes& lanes) {
+void ClusterTransforms::await(Value round, const ScanLanes& lanes) {
   auto& b = builder_;
   const Value slot = round % slots_;
   b.wait(ready_, slot, round / slots_ % 2);
@@ -48,7 +49,7 @@ void ClusterMaps::await(Value round, const CarryLanes& lanes) {
   b.if_(lanes.lane == 0, [&] { expect(slot); });
 }
 
-std::vector<FlatMap> ClusterMaps::maps(Value round, const CarryLanes& lanes, int block) {
+std::vector<AffineTransform> ClusterTransforms::transforms(Value round, const ScanLanes& lanes, int block) {
   return table_.load(builder_, part(round, builder_.constant(block)), lanes.first, lanes.each);
 }
 

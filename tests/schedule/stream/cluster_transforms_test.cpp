@@ -1,6 +1,6 @@
 // stream in clusters of blocks: what the exchange of maps rests on, piece by piece. A kernel as built is
 // damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/cluster.h"
+#include "compiler/schedule/stream/cluster_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/stream/damage.h"
@@ -10,7 +10,7 @@ namespace {
 
 AffineLaunch in_cluster() { return affine_launch(stream_in_cluster_of_two(8, true)); }
 
-// Of the warp that follows the carries, for the other blocks' maps.
+// The scan warp's mbarrier for the other blocks' transforms.
 constexpr const char* kMapsReady = "maps_ready";
 
 TEST(StreamCluster, IsCleanAsBuilt) {
@@ -66,11 +66,11 @@ TEST(StreamCluster, OneSlotIsARace) {
         int maps = -1;
         each<kernel::StoreAsync>(k, [&](auto& send) {
           maps = send.to.id;
-          send.to.index = without_turns(k, send.to.index, ClusterMaps::slots(true));
+          send.to.index = without_turns(k, send.to.index, ClusterTransforms::slots(true));
         });
         each<kernel::Load>(k, [&](auto& load) {
           if (load.from.space == kernel::Space::Shared && load.from.id == maps)
-            load.from.index = without_turns(k, load.from.index, ClusterMaps::slots(true));
+            load.from.index = without_turns(k, load.from.index, ClusterTransforms::slots(true));
         });
       },
       Fault::Kind::Race, "sends to shared cluster_maps[");
@@ -91,12 +91,13 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
   Problem problem;
   problem.sizes = {3, 40, 2, 8};
   problem.pass = Pass::Backward;
-  Parameters parameters = {{"channels", 8}, {"per_thread", 1}, {"steps", 16},        {"stages", 2},
-                           {"unroll", 4},   {"vector", 8},     {"loaders", 0},       {"shorten", 0},
-                           {"segments", 4}, {"cluster", 1},    {"stream_stores", 0}, {"pieces", 0},
-                           {"behind", 0},   {"grid", 0}};
+  Parameters parameters = {{"channels", 8},       {"per_thread", 1},    {"steps", 16},
+                           {"stages", 2},         {"unroll", 4},        {"vector", 8},
+                           {"producer_warps", 0}, {"rewrite", 0},       {"segments", 4},
+                           {"time_split", 1},     {"stream_stores", 0}, {"interleaved_copies", 0},
+                           {"pipeline_depth", 1}, {"exchange", 0}};
   const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
-  parameters["cluster"] = 4;
+  parameters["time_split"] = 4;
   const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters);
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);

@@ -1,4 +1,4 @@
-#include "compiler/kernel/passes/leave_out.h"
+#include "compiler/kernel/passes/ablate.h"
 
 #include <algorithm>
 #include <limits>
@@ -60,10 +60,10 @@ class Remover {
   }
 
   bool clears(const Stmt& stmt) const {
-    const auto* store = std::get_if<StoreFlagged>(&stmt.node);
+    const auto* store = std::get_if<StoreSelfFlagged>(&stmt.node);
     return store != nullptr && std::all_of(store->values.begin(), store->values.end(), [&](ExprId value) {
              const auto* word = std::get_if<IntConst>(&kernel_.expr(value).node);
-             return word != nullptr && word->value == kAbsent;
+             return word != nullptr && word->value == kEmpty;
            });
   }
 
@@ -71,7 +71,7 @@ class Remover {
   Stmt alone(Stmt stmt) {
     if (auto* wait = std::get_if<GridWait>(&stmt.node)) {
       wait->target = add({Type::I32, IntConst{std::numeric_limits<std::int32_t>::min()}});
-    } else if (auto* load = std::get_if<LoadFlagged>(&stmt.node)) {
+    } else if (auto* load = std::get_if<LoadSelfFlagged>(&stmt.node)) {
       load->once = true;
     } else if (auto* arrive = std::get_if<MbarrierArrive>(&stmt.node);
                arrive != nullptr && arrive->rank >= 0) {
@@ -143,7 +143,7 @@ const char* part_name(Part part) {
   return "?";
 }
 
-Kernel leave_out(Kernel kernel, Part part) {
+Kernel ablate(Kernel kernel, Part part) {
   if (!remove(kernel, part)) return kernel;
   if (!kernel.comment.empty()) kernel.comment += '\n';
   kernel.comment += std::string("without ") + part_name(part) + ": the results are wrong";

@@ -1,5 +1,5 @@
 // stream among blocks of the grid: what the exchange of maps through global memory rests on.
-#include "compiler/schedule/stream/grid.h"
+#include "compiler/schedule/stream/global_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/stream/damage.h"
@@ -9,24 +9,24 @@ namespace {
 
 Parameters in_grid() {
   Parameters parameters = stream_in_cluster_of_two(8, true);
-  parameters["grid"] = 1;
+  parameters["exchange"] = 1;
   return parameters;
 }
 
-TEST(StreamGrid, IsCleanAsBuilt) {
+TEST(StreamGlobal, IsCleanAsBuilt) {
   const AffineLaunch built = affine_launch(in_grid());
   EXPECT_TRUE(built.launch.kernel.cooperative);
   expect_clean(built);
 }
 
-TEST(StreamGrid, AMapThatIsNotSentIsADeadlock) {
+TEST(StreamGlobal, AMapThatIsNotSentIsADeadlock) {
   expect_reported(
-      affine_launch(in_grid()), [](Kernel& k) { drop<kernel::StoreFlagged>(k); }, Fault::Kind::Deadlock,
+      affine_launch(in_grid()), [](Kernel& k) { drop<kernel::StoreSelfFlagged>(k); }, Fault::Kind::Deadlock,
       "exchange[");
 }
 
 // What a launch before has left looks as if it had come.
-TEST(StreamGrid, WordsAreClearedBeforeTheyAreSent) {
+TEST(StreamGlobal, WordsAreClearedBeforeTheyAreSent) {
   Problem problem;
   problem.sizes = {3, kTime, 1, kDim};
   const KernelPlan plan = find_strategy("stream")->build(cell_named("affine"), problem, in_grid());

@@ -1,0 +1,106 @@
+#include "compiler/schedule/stream/affine_transforms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+constexpr int kUnroll = 8;  // transforms loaded side by side
+
+}  // namespace
+
+Value TransformTable::element(Value part, int pair, Value channel) const {
+  const Value row = first.valid() ? first + part : part;
+  return ((row * (entries(states) / 2) + pair) * channels + channel) * 2;
+}
+
+TransformTable TransformTable::starting_at(Value from) const {
+  TransformTable table = *this;
+  table.first = from;
+  return table;
+}
+
+std::vector<AffineTransform> TransformTable::load(kernel::Builder& b, Value part, Value channel,
+                                                  int count) const {
+  std::vector<AffineTransform> transforms(static_cast<std::size_t>(count));
+  for (int pair = 0; pair < entries(states) / 2; ++pair)
+    for (int c = 0; c < count; c += 2) {
+      const int words = std::min(4, 2 * (count - c));
+      const std::vector<Value> loaded = b.load_vector("map", this->pair(part, pair, channel + c), words);
+      for (int word = 0; word < words; ++word)
+        transforms[static_cast<std::size_t>(c) + static_cast<std::size_t>(word) / 2].push_back(
+            loaded[static_cast<std::size_t>(word)]);
+    }
+  return transforms;
+}
+
+void TransformTable::store(kernel::Builder& b, Value part, Value channel,
+                           const std::vector<AffineTransform>& transforms) const {
+  for (int pair = 0; pair < entries(states) / 2; ++pair)
+    for (std::size_t c = 0; c < transforms.size(); c += 2)
+      b.store_vector(this->pair(part, pair, channel + static_cast<std::int64_t>(c)),
+                     side_by_side(transforms, c, pair));
+}
+
+std::vector<Value> side_by_side(const std::vector<AffineTransform>& transforms, std::size_t first, int pair) {
+  std::vector<Value> words;
+  for (std::size_t c = first; c < std::min(first + 2, transforms.size()); ++c)
+    for (int i = 0; i < 2; ++i)
+      words.push_back(transforms[c][2 * static_cast<std::size_t>(pair) + static_cast<std::size_t>(i)]);
+  return words;
+}
+
+std::vector<TransformColumn> identity_transform(kernel::Builder& b, int states, const std::string& name) {
+  std::vector<TransformColumn> columns;
+  for (int j = 0; j <= states; ++j) {
+    TransformColumn& column = columns.emplace_back();
+    column.constant = j == states;
+    for (int i = 0; i < states; ++i)
+      column.rows.push_back(b.variable(fmt::format("{}_{}{}", name, i, j), b.real(i == j ? 1 : 0)));
+  }
+  return columns;
+}
+
+AffineTransform flat(const std::vector<TransformColumn>& columns) {
+  AffineTransform entries;
+  for (std::size_t i = 0; i + 1 < columns.size(); ++i)
+    for (const TransformColumn& column : columns) entries.push_back(column.rows[i]);
+  return entries;
+}
+
+std::vector<Value> apply_transform(kernel::Builder& b, const AffineTransform& transform,
+                                   const TransformColumn& column) {
+  const std::size_t states = column.rows.size();
+  std::vector<Value> result;
+  for (std::size_t i = 0; i < states; ++i) {
+    const auto entry = [&](std::size_t k) { return transform[i * (states + 1) + k]; };
+    Value sum = column.constant ? entry(states) : Value{};
+    for (std::size_t k = 0; k < states; ++k)
+      sum =
+          sum.valid() ? b.math(scalar::Op::Fma, {entry(k), column.rows[k], sum}) : entry(k) * column.rows[k];
+    result.push_back(b.let("after", sum));
+  }
+  return result;
+}
+
+void advance(kernel::Builder& b, const AffineTransform& transform, const TransformColumn& column) {
+  const std::vector<Value> next = apply_transform(b, transform, column);
+  for (std::size_t i = 0; i < next.size(); ++i) b.assign(column.rows[i], next[i]);
+}
+
+void scan_transforms(kernel::Builder& b, const TransformTable& table, Value channel, Value own,
+                     const TransformColumn& running, const TransformColumn& before) {
+  b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
+    const AffineTransform transform = table.load(b, part, channel, 1).front();
+    for (std::size_t i = 0; i < running.rows.size(); ++i)
+      b.assign(before.rows[i], b.select(part == own, running.rows[i], before.rows[i]));
+    advance(b, transform, running);
+  });
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,74 @@
+// The affine transforms of parts of time, in memory and in registers, and their prefix scan: a segment needs
+// the composition of the segments before it, a block that splits time with others that of the blocks before
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernel/builder/builder.h"
+
+namespace rondo::schedule {
+
+// A transform's entries in registers, row after row: as many coefficients as states and a constant.
+using AffineTransform = std::vector<kernel::Value>;
+
+// One transform for each part and channel: `states` rows of as many coefficients and a constant, row after
+// row. Neighbouring entries lie side by side, two at a time: states * (states + 1) is even. So do those of
+// neighbouring channels.
+struct TransformTable {
+  kernel::Memory memory;  // [first + parts, entries / 2, channels, 2] fp32
+  int parts = 1;
+  int states = 1;
+  int channels = 1;
+  kernel::Value first;  // of the parts in memory; invalid: 0
+
+  static int entries(int states) { return states * (states + 1); }
+  static std::int64_t bytes(int states) {
+    return std::int64_t{4} * entries(states);
+  }  // of a part and channel
+  std::int64_t elements() const { return std::int64_t{parts} * entries(states) * channels; }
+  // Where entries 2 * pair and 2 * pair + 1 are: their element, and their place in memory.
+  kernel::Value element(kernel::Value part, int pair, kernel::Value channel) const;
+  kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const {
+    return memory[element(part, pair, channel)];
+  }
+  // The same table, parts counted from `from` on.
+  TransformTable starting_at(kernel::Value from) const;
+
+  // The transforms of `count` neighbouring channels, the first of them a multiple of `count` or of 2.
+  std::vector<AffineTransform> load(kernel::Builder& builder, kernel::Value part, kernel::Value channel,
+                                    int count) const;
+  void store(kernel::Builder& builder, kernel::Value part, kernel::Value channel,
+             const std::vector<AffineTransform>& transforms) const;
+};
+
+// Words that lie side by side where transforms of neighbouring channels do: `pair` of up to two of them, from
+// channel `first` of the list on.
+std::vector<kernel::Value> side_by_side(const std::vector<AffineTransform>& transforms, std::size_t first,
+                                        int pair);
+
+// What a transform is applied to, in registers: carried rows, or a column of a composed transform (which
+// takes no constants, but for the last).
+struct TransformColumn {
+  std::vector<kernel::Value> rows;
+  bool constant = true;
+};
+
+// The columns of the identity, and the entries of a transform given by its columns.
+std::vector<TransformColumn> identity_transform(kernel::Builder& builder, int states,
+                                                const std::string& name);
+AffineTransform flat(const std::vector<TransformColumn>& columns);
+
+// transform(column), one value for each row.
+std::vector<kernel::Value> apply_transform(kernel::Builder& builder, const AffineTransform& transform,
+                                           const TransformColumn& column);
+// column = transform(column).
+void advance(kernel::Builder& builder, const AffineTransform& transform, const TransformColumn& column);
+
+// Applies the transforms of all parts in order to `running`, and leaves in `before` what came into part
+// `own`.
+void scan_transforms(kernel::Builder& builder, const TransformTable& table, kernel::Value channel,
+                     kernel::Value own, const TransformColumn& running, const TransformColumn& before);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,69 @@
+#include "compiler/schedule/stream/global_transforms.h"
+
+namespace rondo::schedule {
+
+using kernel::Type;
+using kernel::Value;
+
+namespace {
+
+constexpr int kWords = 4;  // of a vector
+
+}  // namespace
+
+GlobalTransforms::GlobalTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states)
+    : kernel_(kernel), builder_(kernel.builder()) {
+  table_ = {kernel.signature().writes({Role::Exchange, -1}).memory,
+            parameters.time_split,
+            states,
+            parameters.channels,
+            {}};
+}
+
+int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
+  return TransformTable::entries(table_.states) * lanes.each / kWords;
+}
+
+kernel::Place GlobalTransforms::word(Value round, Value element) {
+  auto& b = builder_;
+  const Value table = b.wide(kernel_.team()) * b.wide(kernel_.rounds()) + b.wide(round);
+  return table_.memory[table * table_.elements() + b.wide(element)];
+}
+
+void GlobalTransforms::send(Value round, const ScanLanes& lanes,
+                            const std::vector<AffineTransform>& transforms) {
+  for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
+    for (int c = 0; c < lanes.each; c += 2)
+      builder_.store_self_flagged(word(round, table_.element(kernel_.rank(), pair, lanes.first + c)),
+                                  side_by_side(transforms, static_cast<std::size_t>(c), pair));
+}
+
+// All vectors of a block's pair of entries and two channels are in flight at once, those of all blocks side
+// by side: `words_` is [channels / 2, pairs, blocks] vectors.
+void GlobalTransforms::await(Value round, const ScanLanes& lanes) {
+  auto& b = builder_;
+  const int blocks = table_.parts, pairs = TransformTable::entries(table_.states) / 2;
+  words_ = b.array("words", Type::F32, kWords * blocks * vectors_of_block(lanes));
+  const Value block_stride = b.constant(table_.elements() / blocks);
+  lanes.if_any(b, [&] {
+    for (int c = 0; c < lanes.each; c += 2)
+      for (int pair = 0; pair < pairs; ++pair)
+        b.load_self_flagged(words_, b.constant(kWords * blocks * (c / 2 * pairs + pair)), blocks,
+                            word(round, table_.element(b.constant(0), pair, lanes.first + c)), block_stride);
+  });
+}
+
+std::vector<AffineTransform> GlobalTransforms::transforms(Value, const ScanLanes& lanes, int block) {
+  const int blocks = table_.parts, pairs = TransformTable::entries(table_.states) / 2;
+  std::vector<AffineTransform> transforms(static_cast<std::size_t>(lanes.each));
+  for (int c = 0; c < lanes.each; ++c)
+    for (int entry = 0; entry < 2 * pairs; ++entry) {
+      const int vector = blocks * (c / 2 * pairs + entry / 2) + block;
+      const int word = c % 2 * 2 + entry % 2;
+      transforms[static_cast<std::size_t>(c)].push_back(
+          builder_.read(words_, builder_.constant(kWords * vector + word)));
+    }
+  return transforms;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,225 @@
+#include "compiler/schedule/stream/scan_warp.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/stream/cluster_transforms.h"
+#include "compiler/schedule/stream/global_transforms.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Storage;
+using kernel::Value;
+
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kTogether = 16;  // transforms loaded side by side
+
+}  // namespace
+
+ScanLanes ScanLanes::of(int channels) {
+  ScanLanes lanes;
+  lanes.each = (channels + 2 * kLanes - 1) / (2 * kLanes) * 2;
+  lanes.lanes = channels / lanes.each;
+  return lanes;
+}
+
+void ScanLanes::if_any(kernel::Builder& b, const std::function<void()>& action) const {
+  lanes == kLanes ? action() : b.if_(lane < lanes, action);
+}
+
+ScanWarp::ScanWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell)
+    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters), cell_(cell) {
+  auto& b = builder_;
+  const StreamParameters& p = parameters;
+  table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
+  table_.memory = b.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
+                           fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
+                                       p.segments, TransformTable::entries(states()) / 2, p.channels));
+  incoming_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
+                       fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
+  scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
+  if (p.through_global())
+    blocks_ = std::make_unique<GlobalTransforms>(kernel, p, states());
+  else
+    blocks_ = std::make_unique<ClusterTransforms>(kernel, p, states());
+}
+
+void ScanWarp::publish(Value round, const std::vector<AffineTransform>& transforms) {
+  auto& b = builder_;
+  b.comment("this segment's map, for the warp that follows the carries");
+  segment_transforms(round).store(b, kernel_.segment(), kernel_.lane_channel(), transforms);
+  sync_published(round, false);
+}
+
+void ScanWarp::sync_published(Value round, bool waits) {
+  auto& b = builder_;
+  const auto sync = [&](int barrier) { b.named_barrier(barrier, parameters_.computing() + kLanes, waits); };
+  if (!parameters_.pipelined()) return sync(kPublishedBarrier);
+  b.if_(
+      round % 2 == 0, [&] { sync(kPublishedBarrier); }, [&] { sync(kPublishedBarrier + 1); });
+}
+
+kernel::Place ScanWarp::incoming(Value round, int row, Value channel) {
+  return incoming_[(round % kSlots * states() + row) * parameters_.channels + channel];
+}
+
+std::vector<Value> ScanWarp::incoming_carries(Value round) {
+  auto& b = builder_;
+  b.comment("the carry before the block's part, and the segments before this one");
+  b.wait(scanned_, round % kSlots, round / kSlots % 2);
+  const int channels = parameters_.per_thread;
+  std::vector<TransformColumn> columns(at(channels));
+  for (int row = 0; row < states(); ++row) {
+    const std::vector<Value> loaded =
+        b.load_vector("before", incoming(round, row, kernel_.lane_channel()), channels);
+    for (int c = 0; c < channels; ++c) columns[at(c)].rows.push_back(loaded[at(c)]);
+  }
+  const std::vector<AffineTransform> transforms =
+      segment_transforms(round).load(b, kernel_.segment(), kernel_.lane_channel(), channels);
+  for (int c = 0; c < channels; ++c)
+    columns[at(c)].rows = apply_transform(b, transforms[at(c)], columns[at(c)]);
+  std::vector<Value> values;
+  for (int row = 0; row < states(); ++row)
+    for (int c = 0; c < channels; ++c) values.push_back(columns[at(c)].rows[at(row)]);
+  return values;
+}
+
+void ScanWarp::each_carry(const std::function<void(const step::Row&, Value place, Value carry)>& body) {
+  for (int c = 0; c < lanes_.each; ++c)
+    kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
+      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+        const step::Row& row = cell_.next[k];
+        const int rows = cell_.tensors[static_cast<std::size_t>(row.tensor)].rows;
+        body(row, kernel_.state_index(rows, row.row, channel), carries_[at(c)].rows[k]);
+      }
+    });
+}
+
+void ScanWarp::role(const CarryEnds& ends) {
+  auto& b = builder_;
+  lanes_ = ScanLanes::of(parameters_.channels);
+  lanes_.lane = b.let("lane", b.thread() % kLanes);
+  lanes_.first = b.let("followed", lanes_.lane * lanes_.each);
+  carries_ = registers("carry");
+  b.named_barrier(kScanBarrier, kLanes);  // for racecheck, see the header
+  b.comment("first carries");
+  lanes_.if_any(b, [&] {
+    each_carry([&](const step::Row& row, Value place, Value carry) {
+      b.assign(carry, b.load("first", ends.first.at(row.tensor).memory[place]));
+    });
+  });
+  scan_rounds();
+  b.if_(kernel_.rank() == 0, [&] {
+    b.comment(ends.what);
+    lanes_.if_any(b, [&] {
+      each_carry([&](const step::Row& row, Value place, Value carry) {
+        b.store(ends.last.at(row.tensor).memory[place], carry);
+      });
+    });
+  });
+}
+
+// With two rounds in flight the next round's transform is sent before this round's are waited for: two
+// exchanges are under way, and a round may be shorter than one exchange.
+void ScanWarp::scan_rounds() {
+  auto& b = builder_;
+  const Value rounds = kernel_.rounds(), one = b.constant(1);
+  if (!parameters_.pipelined()) {
+    b.for_("round", b.constant(0), rounds, one, 1, [&](Value round) {
+      send(round);
+      store_exclusive_prefixes(round);
+      scan(round);
+    });
+    return;
+  }
+  b.for_("round", b.constant(0), rounds + 1, one, 1, [&](Value round) {
+    b.if_(round < rounds, [&] { send(round); });
+    b.if_(round >= 1, [&] { scan(round - 1); });
+    b.if_(round < rounds, [&] { store_exclusive_prefixes(round); });
+  });
+}
+
+void ScanWarp::send(Value round) {
+  auto& b = builder_;
+  sync_published(round, true);
+  b.comment("this block's map, to all blocks that split time with it");
+  lanes_.if_any(b, [&] { blocks_->send(round, lanes_, compose(round)); });
+}
+
+void ScanWarp::scan(Value round) {
+  auto& b = builder_;
+  b.comment("the carries before this block's part, and after the round");
+  incoming_registers_ = registers("before");
+  blocks_->await(round, lanes_);
+  lanes_.if_any(b, [&] { scan_blocks(round); });
+  b.arrive(scanned_, round % kSlots);
+}
+
+std::vector<TransformColumn> ScanWarp::registers(const std::string& name) {
+  std::vector<TransformColumn> columns(at(lanes_.each));
+  for (TransformColumn& column : columns)
+    for (int row = 0; row < states(); ++row) column.rows.push_back(builder_.variable(name, builder_.real(0)));
+  return columns;
+}
+
+// The composed transform of all segments, by channel.
+std::vector<AffineTransform> ScanWarp::compose(Value round) {
+  auto& b = builder_;
+  std::vector<std::vector<TransformColumn>> composed;
+  for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_transform(b, states(), "composed"));
+  const TransformTable table = segment_transforms(round);
+  b.for_("part", 0, table.parts, std::min(kTogether, table.parts), [&](Value part) {
+    const std::vector<AffineTransform> transforms = table.load(b, part, lanes_.first, lanes_.each);
+    for (std::size_t c = 0; c < transforms.size(); ++c)
+      for (const TransformColumn& column : composed[c]) advance(b, transforms[c], column);
+  });
+  std::vector<AffineTransform> result;
+  for (const auto& columns : composed) result.push_back(flat(columns));
+  return result;
+}
+
+void ScanWarp::scan_blocks(Value round) {
+  auto& b = builder_;
+  for (int block = 0; block < parameters_.time_split; ++block) {
+    const std::vector<AffineTransform> transforms = blocks_->transforms(round, lanes_, block);
+    for (std::size_t c = 0; c < transforms.size(); ++c) {
+      for (std::size_t k = 0; k < incoming_registers_[c].rows.size(); ++k)
+        b.assign(incoming_registers_[c].rows[k],
+                 b.select(kernel_.rank() == block, carries_[c].rows[k], incoming_registers_[c].rows[k]));
+      advance(b, transforms[c], carries_[c]);
+    }
+  }
+  for (int row = 0; row < states(); ++row)
+    for (int c = 0; c < lanes_.each; c += 2)
+      b.store_vector(incoming(round, row, lanes_.first + c), {incoming_registers_[at(c)].rows[at(row)],
+                                                              incoming_registers_[at(c + 1)].rows[at(row)]});
+}
+
+// Replaces each segment's transform by its exclusive prefix. Transforms are loaded before the first of them
+// is overwritten, as the compiler must not move a load above a store.
+void ScanWarp::store_exclusive_prefixes(Value round) {
+  auto& b = builder_;
+  b.comment("of each segment the map of those before it");
+  const TransformTable table = segment_transforms(round);
+  std::vector<std::vector<TransformColumn>> running;
+  for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_transform(b, states(), "running"));
+  const auto group = [&](int first) {
+    std::vector<std::vector<AffineTransform>> transforms;
+    for (int part = first; part < std::min(first + kTogether, table.parts); ++part)
+      transforms.push_back(table.load(b, b.constant(part), lanes_.first, lanes_.each));
+    for (std::size_t i = 0; i < transforms.size(); ++i) {
+      std::vector<AffineTransform> before;
+      for (const auto& columns : running) before.push_back(flat(columns));
+      table.store(b, b.constant(first + static_cast<int>(i)), lanes_.first, before);
+      for (std::size_t c = 0; c < running.size(); ++c)
+        for (const TransformColumn& column : running[c]) advance(b, transforms[i][c], column);
+    }
+  };
+  lanes_.if_any(b, [&] {
+    for (int first = 0; first < table.parts; first += kTogether) group(first);
+  });
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,104 @@
+// The warp that scans the carries where blocks split time.
+//
+// A round is one stage of every block that splits time. Each computing thread makes a local scan of its
+// segment and publishes the segment's affine transform. One warp of the block, the scan warp, composes the
+// segments' transforms into the block's and sends it to the other blocks. From the carry of the round before
+// and all blocks' transforms it computes the carry that comes into its own block. It also replaces each
+// segment's transform by the exclusive prefix: the composition of the segments before it. A computing thread
+// then applies its prefix to the incoming carry, half a round or a whole one later. Computing threads hold no
+// carry; they synchronise once a round, for the stages of the ring.
+//
+//   segments' transforms  --published-->  scan warp  <--blocks' transforms-->  other scan warps
+//   segments' exclusive prefixes,
+//   incoming carry         <--scanned---
+//
+// The other blocks wait for what happens between the two signals, so the exclusive prefixes are computed
+// outside of it, after the block's transform is sent.
+//
+// Two slots are enough for each table. A thread publishes round n + 2 only after it has read the scan warp's
+// results of round n, and the warp wrote these after its last read of the transforms of round n. The warp
+// writes into the slot of round n only after it has waited for all transforms of round n + 2.
+//
+// Threads that publish arrive at a named barrier and go on without waiting. Each announces a round only when
+// it knows that the scan warp has waited for the round two before.
+//
+// Two details are owed to racecheck of compute-sanitizer 13.0. All lanes of the warp arrive at the mbarrier
+// `followed`: one lane that arrived for all after a barrier of the warp would order as much, but racecheck
+// counts only what the arriving thread itself has done. And racecheck does not track who waited with whom at
+// a named barrier: it takes what a thread did as known to every thread that has waited at more of them.
+// Computing threads wait once a round before they publish, the scan warp once a round for what they
+// published; so the scan warp waits at one more barrier, alone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/stream/block_transforms.h"
+#include "compiler/schedule/stream/kernel.h"
+
+namespace rondo::schedule {
+
+// The tensors of the carries' first and last values, [B, H, rows, D] fp32, by state.
+struct CarryEnds {
+  std::map<step::TensorId, KernelTensor> first, last;
+  std::string what;  // the last ones, for the emitted text
+};
+
+class ScanWarp {
+ public:
+  static constexpr int kSlots = 2;
+
+  ScanWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell);
+
+  // Before and after the walk; all threads of the block.
+  void begin() { blocks_->begin(); }
+  void finish() { blocks_->finish(); }
+
+  // Called by whole warps of computing threads, with or without channels. Publishes the transforms of this
+  // thread's segment in a round, by channel of the thread.
+  void publish(kernel::Value round, const std::vector<AffineTransform>& transforms);
+  // Waits for the scan, and gives the carries that come into this thread's segment, by row * channels of the
+  // thread + channel. Called by whole warps of computing threads.
+  std::vector<kernel::Value> incoming_carries(kernel::Value round);
+
+  // All that the scan warp does in the walk.
+  void role(const CarryEnds& ends);
+
+ private:
+  int states() const { return table_.states; }
+  // The place in incoming_ of one carry.
+  kernel::Place incoming(kernel::Value round, int row, kernel::Value channel);
+  // The signal that all segments' transforms are published: computing threads arrive, the scan warp waits.
+  void sync_published(kernel::Value round, bool waits);
+  void scan_rounds();
+  void send(kernel::Value round);  // the block's transform, to the others
+  void scan(kernel::Value round);  // waits for the blocks' transforms, and announces the incoming carries
+  std::vector<AffineTransform> compose(kernel::Value round);  // of all segments, by channel of the lane
+  void scan_blocks(kernel::Value round);
+  void store_exclusive_prefixes(kernel::Value round);
+  std::vector<TransformColumn> registers(const std::string& name);  // by channel of the lane
+  TransformTable segment_transforms(kernel::Value round) const {
+    return table_.starting_at(round % kSlots * table_.parts);
+  }
+  // The first or the last value of every carry of this lane.
+  void each_carry(
+      const std::function<void(const step::Row&, kernel::Value place, kernel::Value carry)>& body);
+
+  StreamKernel& kernel_;
+  kernel::Builder& builder_;
+  const StreamParameters& parameters_;
+  const step::Cell& cell_;
+  std::unique_ptr<BlockTransforms> blocks_;
+  // The segments' transforms, [slots, segments, ...]; the scan warp replaces them by exclusive prefixes.
+  TransformTable table_;
+  kernel::Memory incoming_;  // carries that come into the block, [slots, rows, channels]
+  kernel::Mbarrier scanned_;
+  // In the scan warp, by channel of the lane: the carries before the round, and those that come into this
+  // block.
+  ScanLanes lanes_;
+  std::vector<TransformColumn> carries_, incoming_registers_;
+};
+
+}  // namespace rondo::schedule
