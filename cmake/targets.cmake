@@ -65,10 +65,12 @@ function(rondo_program name folder)
   rondo_flags(${name})
 endfunction()
 
-# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST]): every .cpp under tests/NAME as the executable test_NAME. Tests
-# find the source tree by RONDO_SOURCE_DIR (overridden by the environment variable of that name on another machine).
+# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST] [SHARDS n]): every .cpp under tests/NAME as the executable
+# test_NAME. Tests find the source tree by RONDO_SOURCE_DIR (overridden by the environment variable of that name on
+# another machine). A program of long tests runs in SHARDS parts, NAME.1 to NAME.n, side by side and before the others:
+# GoogleTest gives each part every n-th test.
 function(rondo_tests name)
-  cmake_parse_arguments(ARG "NO_CTEST" "PROGRAM" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_CTEST" "PROGRAM;SHARDS" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -84,10 +86,24 @@ function(rondo_tests name)
     target_link_options(test_${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
   rondo_flags(test_${name})
-  if(NOT ARG_NO_CTEST)
+  # What is tested is optimised in full; the tests themselves are compiled in two thirds of the time with less.
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(test_${name} PRIVATE -O1)
+  endif()
+  if(ARG_NO_CTEST)
+    return()
+  endif()
+  if(NOT ARG_SHARDS)
     add_test(NAME ${name} COMMAND test_${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+    return()
   endif()
+  foreach(part RANGE 1 ${ARG_SHARDS})
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${name}.${part} COMMAND test_${name})
+    set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 900 COST 100
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # rondo_script_test(name script arguments ...): a Python script as a test, where there is Python.
@@ -100,12 +116,15 @@ function(rondo_script_test name script)
   endif()
 endfunction()
 
-# The cell library travels inside the binary: cells/*.cell become one generated table (runtime/commands/cell_library.h).
-function(rondo_embed_cells target)
-  file(GLOB cells CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cells/*.cell)
-  set(out ${CMAKE_BINARY_DIR}/generated/embedded_cells.cpp)
+# rondo_embed_text(target namespace function folder pattern): the text files of the folder that match the pattern travel
+# inside the library as `const std::vector<EmbeddedText>& namespace::function()` (compiler/support/embedded_text.h).
+function(rondo_embed_text target namespace function folder pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/${pattern})
+  set(script ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake)
+  set(out ${CMAKE_BINARY_DIR}/generated/${function}.cpp)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DCELLS=${cells}" -P ${CMAKE_SOURCE_DIR}/cmake/embed_cells.cmake
-    DEPENDS ${cells} ${CMAKE_SOURCE_DIR}/cmake/embed_cells.cmake VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function}
+      -DFOLDER=${CMAKE_SOURCE_DIR}/${folder} "-DPATTERN=${pattern}" -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()

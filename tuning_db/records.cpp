@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -10,39 +9,24 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::db {
 namespace {
 
-template <class Enum, std::size_t N>
-using Names = std::array<std::pair<Enum, std::string_view>, N>;
+constexpr EnumText<Origin> kOrigins[] = {{Origin::Shipped, "shipped"}, {Origin::Measured, "measured"}};
+static_assert(is_total(kOrigins));
 
-constexpr Names<Origin, 2> kOrigins = {{{Origin::Shipped, "shipped"}, {Origin::Measured, "measured"}}};
-
-constexpr Names<TrialStatus, 9> kStatuses = {{
-    {TrialStatus::Ok, "ok"},
-    {TrialStatus::CompileError, "compile_error"},
-    {TrialStatus::Spill, "spill"},
-    {TrialStatus::LaunchError, "launch_error"},
-    {TrialStatus::Timeout, "timeout"},
-    {TrialStatus::Wrong, "wrong"},
-    {TrialStatus::Slower, "slower"},
-    {TrialStatus::Duplicate, "duplicate"},
-    {TrialStatus::Cancelled, "cancelled"},
-}};
-
-template <class Enum, std::size_t N>
-std::string_view name_of(const Names<Enum, N>& names, Enum value) {
-  for (const auto& [known, name] : names)
-    if (known == value) return name;
-  return "?";
-}
-
-template <class Enum, std::size_t N>
-std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text) {
-  for (const auto& [value, name] : names)
-    if (name == text) return value;
-  return std::nullopt;
-}
+constexpr EnumText<TrialStatus> kStatuses[] = {{TrialStatus::Ok, "ok"},
+                                               {TrialStatus::CompileError, "compile_error"},
+                                               {TrialStatus::Spill, "spill"},
+                                               {TrialStatus::LaunchError, "launch_error"},
+                                               {TrialStatus::Timeout, "timeout"},
+                                               {TrialStatus::Wrong, "wrong"},
+                                               {TrialStatus::Slower, "slower"},
+                                               {TrialStatus::Duplicate, "duplicate"},
+                                               {TrialStatus::Cancelled, "cancelled"}};
+static_assert(is_total(kStatuses));
 
 double log2_ratio(double a, double b) { return std::abs(std::log2(a) - std::log2(b)); }
 
@@ -52,10 +36,12 @@ std::uint64_t round_up(std::int64_t extent) {
 
 }  // namespace
 
-std::string_view to_text(Origin origin) { return name_of(kOrigins, origin); }
-std::optional<Origin> origin_from_text(std::string_view text) { return value_of(kOrigins, text); }
-std::string_view to_text(TrialStatus status) { return name_of(kStatuses, status); }
-std::optional<TrialStatus> trial_status_from_text(std::string_view text) { return value_of(kStatuses, text); }
+std::string_view to_text(Origin origin) { return to_text(kOrigins, origin); }
+std::optional<Origin> origin_from_text(std::string_view text) { return from_text(kOrigins, text); }
+std::string_view to_text(TrialStatus status) { return to_text(kStatuses, status); }
+std::optional<TrialStatus> trial_status_from_text(std::string_view text) {
+  return from_text(kStatuses, text);
+}
 
 std::string bucket(const Shape& shape) {
   return fmt::format("B{}-T{}-H{}-D{}", round_up(shape.B), round_up(shape.T), shape.H, shape.D);

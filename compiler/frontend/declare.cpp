@@ -3,21 +3,20 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/value.h"
+#include "compiler/support/enum_text.h"
 
 namespace rondo::frontend {
 namespace {
 
 using step::TensorKind;
 
-const char* word(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::Input: return "an input";
-    case TensorKind::Param: return "a param";
-    case TensorKind::State: return "a state";
-    case TensorKind::Output: return "an output";
-  }
-  return "";
-}
+constexpr EnumText<TensorKind> kKindsWithArticle[] = {{TensorKind::Input, "an input"},
+                                                      {TensorKind::Param, "a param"},
+                                                      {TensorKind::State, "a state"},
+                                                      {TensorKind::Output, "an output"}};
+static_assert(is_total(kKindsWithArticle));
+
+const char* word(TensorKind kind) { return to_text(kKindsWithArticle, kind); }
 
 class DeclarationCheck {
  public:

@@ -3,10 +3,22 @@
 #include "compiler/frontend/ast.h"
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/support/enum_text.h"
 
 namespace rondo::frontend {
 namespace ast {
 namespace {
+
+constexpr EnumText<UnaryOp> kUnaryOps[] = {{UnaryOp::Negate, "-"}, {UnaryOp::Not, "not"}};
+static_assert(is_total(kUnaryOps));
+
+constexpr EnumText<BinaryOp> kBinaryOps[] = {
+    {BinaryOp::Add, "+"},        {BinaryOp::Sub, "-"},       {BinaryOp::Mul, "*"},
+    {BinaryOp::Div, "/"},        {BinaryOp::Apply, "@"},     {BinaryOp::Less, "<"},
+    {BinaryOp::LessEqual, "<="}, {BinaryOp::Greater, ">"},   {BinaryOp::GreaterEqual, ">="},
+    {BinaryOp::Equal, "=="},     {BinaryOp::NotEqual, "!="}, {BinaryOp::And, "and"},
+    {BinaryOp::Or, "or"}};
+static_assert(is_total(kBinaryOps));
 
 template <class... Visitors>
 struct Overloaded : Visitors... {
@@ -44,16 +56,6 @@ std::string text(const Expr& expr) {
       expr.node);
 }
 
-const char* word(step::TensorKind kind) {
-  switch (kind) {
-    case step::TensorKind::Input: return "input";
-    case step::TensorKind::Param: return "param";
-    case step::TensorKind::State: return "state";
-    case step::TensorKind::Output: return "output";
-  }
-  return "";
-}
-
 std::string text(const TensorDeclaration& tensor) {
   std::string result = tensor.name;
   for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
@@ -76,30 +78,31 @@ std::string text(const Function& function, const std::string& indent) {
 }
 
 std::string text(const Statement& statement, const std::string& indent) {
-  const std::string line =
-      std::visit(Overloaded{
-                     [](const Declare& n) {
-                       std::string result;
-                       for (const TensorDeclaration& tensor : n.tensors) {
-                         result += (result.empty() ? word(n.kind) + std::string(" ") : ", ") + text(tensor);
-                       }
-                       return result + "\n";
-                     },
-                     [](const Const& n) { return fmt::format("const {} = {}\n", n.name, text(*n.value)); },
-                     [](const Assign& n) { return fmt::format("{} = {}\n", n.name, text(*n.value)); },
-                     [](const Next& n) { return fmt::format("next {} = {}\n", n.state, text(*n.value)); },
-                     [](const Output& n) {
-                       std::string result;
-                       for (const OutputItem& item : n.items) {
-                         result += (result.empty() ? "output " : ", ") + item.name;
-                         if (item.value) result += " = " + text(*item.value);
-                       }
-                       return result + "\n";
-                     },
-                     [&](const Function& n) { return text(n, indent); },
-                     [](const Broken&) { return std::string("error\n"); },
-                 },
-                 statement.node);
+  const std::string line = std::visit(
+      Overloaded{
+          [](const Declare& n) {
+            std::string result;
+            for (const TensorDeclaration& tensor : n.tensors) {
+              result +=
+                  (result.empty() ? step::tensor_kind_name(n.kind) + std::string(" ") : ", ") + text(tensor);
+            }
+            return result + "\n";
+          },
+          [](const Const& n) { return fmt::format("const {} = {}\n", n.name, text(*n.value)); },
+          [](const Assign& n) { return fmt::format("{} = {}\n", n.name, text(*n.value)); },
+          [](const Next& n) { return fmt::format("next {} = {}\n", n.state, text(*n.value)); },
+          [](const Output& n) {
+            std::string result;
+            for (const OutputItem& item : n.items) {
+              result += (result.empty() ? "output " : ", ") + item.name;
+              if (item.value) result += " = " + text(*item.value);
+            }
+            return result + "\n";
+          },
+          [&](const Function& n) { return text(n, indent); },
+          [](const Broken&) { return std::string("error\n"); },
+      },
+      statement.node);
   return indent + line;
 }
 
@@ -111,32 +114,8 @@ std::string text(const Cell& cell) {
 
 }  // namespace
 
-const char* spelling(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::Negate: return "-";
-    case UnaryOp::Not: return "not";
-  }
-  return "";
-}
-
-const char* spelling(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Sub: return "-";
-    case BinaryOp::Mul: return "*";
-    case BinaryOp::Div: return "/";
-    case BinaryOp::Apply: return "@";
-    case BinaryOp::Less: return "<";
-    case BinaryOp::LessEqual: return "<=";
-    case BinaryOp::Greater: return ">";
-    case BinaryOp::GreaterEqual: return ">=";
-    case BinaryOp::Equal: return "==";
-    case BinaryOp::NotEqual: return "!=";
-    case BinaryOp::And: return "and";
-    case BinaryOp::Or: return "or";
-  }
-  return "";
-}
+const char* spelling(UnaryOp op) { return to_text(kUnaryOps, op); }
+const char* spelling(BinaryOp op) { return to_text(kBinaryOps, op); }
 
 std::string print(const File& file) {
   std::string result;

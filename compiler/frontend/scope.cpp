@@ -2,19 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::frontend {
 
-const char* describe(SymbolKind kind) {
-  switch (kind) {
-    case SymbolKind::Dimension: return "the head dimension";
-    case SymbolKind::Input: return "an input";
-    case SymbolKind::Param: return "a param";
-    case SymbolKind::State: return "a state";
-    case SymbolKind::Const: return "a const";
-    case SymbolKind::Local: return "a local value";
-  }
-  return "";
-}
+namespace {
+
+constexpr EnumText<SymbolKind> kSymbolKinds[] = {{SymbolKind::Dimension, "the head dimension"},
+                                                 {SymbolKind::Input, "an input"},
+                                                 {SymbolKind::Param, "a param"},
+                                                 {SymbolKind::State, "a state"},
+                                                 {SymbolKind::Const, "a const"},
+                                                 {SymbolKind::Local, "a local value"}};
+static_assert(is_total(kSymbolKinds));
+
+}  // namespace
+
+const char* describe(SymbolKind kind) { return to_text(kSymbolKinds, kind); }
 
 FunctionEntry* Functions::find(const std::string& name) {
   const auto found = entries_.find(name);

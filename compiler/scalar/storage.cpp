@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::scalar {
 
 int storage_bytes(Storage storage) {
@@ -17,15 +19,15 @@ int storage_bytes(Storage storage) {
   return 0;
 }
 
-const char* storage_name(Storage storage) {
-  switch (storage) {
-    case Storage::F32: return "fp32";
-    case Storage::BF16: return "bf16";
-    case Storage::F16: return "fp16";
-    case Storage::I32: return "int32";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Storage> kStorageNames[] = {
+    {Storage::F32, "fp32"}, {Storage::BF16, "bf16"}, {Storage::F16, "fp16"}, {Storage::I32, "int32"}};
+static_assert(is_total(kStorageNames));
+
+}  // namespace
+
+const char* storage_name(Storage storage) { return to_text(kStorageNames, storage); }
 
 double unit_roundoff(Storage storage) {
   switch (storage) {

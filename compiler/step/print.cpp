@@ -9,16 +9,6 @@ namespace {
 
 const Tensor& tensor_at(const Cell& cell, TensorId id) { return cell.tensors[static_cast<std::size_t>(id)]; }
 
-const char* kind_word(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::Input: return "input";
-    case TensorKind::Param: return "param";
-    case TensorKind::State: return "state";
-    case TensorKind::Output: return "output";
-  }
-  return "";
-}
-
 std::string shape_of(const Cell& cell, const Tensor& tensor) {
   std::vector<std::string> extents;
   for (const int extent : tensor.lead) extents.push_back(fmt::format("{}", extent));
@@ -91,7 +81,7 @@ NodeId size_of(const Graph& graph) { return static_cast<NodeId>(graph.nodes.size
 std::string print(const Cell& cell) {
   std::string text = header(cell, "step");
   for (const Tensor& tensor : cell.tensors)
-    text += fmt::format("  {} {}{}\n", kind_word(tensor.kind), tensor.name, shape_of(cell, tensor));
+    text += fmt::format("  {} {}{}\n", tensor_kind_name(tensor.kind), tensor.name, shape_of(cell, tensor));
   for (const NamedConstant& constant : cell.constants)
     text += fmt::format("  const {} = {}\n", constant.name, constant.value);
   if (cell.clip.gradient) text += fmt::format("  clip gradient {}\n", *cell.clip.gradient);

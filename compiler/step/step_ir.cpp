@@ -2,9 +2,17 @@
 
 #include <algorithm>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::step {
 
 namespace {
+
+constexpr EnumText<TensorKind> kTensorKinds[] = {{TensorKind::Input, "input"},
+                                                 {TensorKind::Param, "param"},
+                                                 {TensorKind::State, "state"},
+                                                 {TensorKind::Output, "output"}};
+static_assert(is_total(kTensorKinds));
 
 Extent extent_of(const Graph& graph, const Node& node) {
   switch (node.kind) {
@@ -39,6 +47,8 @@ Node make_indexed(NodeKind kind, TensorId tensor, int row, std::vector<NodeId> o
 }
 
 }  // namespace
+
+const char* tensor_kind_name(TensorKind kind) { return to_text(kTensorKinds, kind); }
 
 NodeId Graph::add(Node node) {
   node.extent = extent_of(*this, node);

@@ -34,6 +34,8 @@ enum class Extent { Scalar, Vector };
 //   Output [B, T, H, rows, D]
 // A Scalar tensor has no D axis.
 enum class TensorKind { Input, Param, State, Output };
+const char* tensor_kind_name(
+    TensorKind kind);                        // "input", "param", "state", "output": as a cell declares them
 enum class Tail { Scalar, Vector, Matrix };  // declared as x[k], x[k, D], x[k, D, D]; Matrix only for Param
 
 struct Tensor {

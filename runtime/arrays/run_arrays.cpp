@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/scalar/storage.h"
+#include "compiler/support/enum_text.h"
 
 namespace rondo::runtime {
 
@@ -21,25 +22,21 @@ Error bad(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
 }
 
-const char* kind_name(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::Input: return "input";
-    case TensorKind::Param: return "parameter";
-    case TensorKind::State: return "state";
-    case TensorKind::Output: return "output";
-  }
-  return "?";
-}
+constexpr EnumText<TensorKind> kKindNames[] = {{TensorKind::Input, "input"},
+                                               {TensorKind::Param, "parameter"},
+                                               {TensorKind::State, "state"},
+                                               {TensorKind::Output, "output"}};
+static_assert(is_total(kKindNames));
 
-const char* option_of(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::Input: return "--input";
-    case TensorKind::Param: return "--param-file";
-    case TensorKind::State: return "--state";
-    case TensorKind::Output: return "--out";
-  }
-  return "?";
-}
+const char* kind_name(TensorKind kind) { return to_text(kKindNames, kind); }
+
+constexpr EnumText<TensorKind> kKindOptions[] = {{TensorKind::Input, "--input"},
+                                                 {TensorKind::Param, "--param-file"},
+                                                 {TensorKind::State, "--state"},
+                                                 {TensorKind::Output, "--out"}};
+static_assert(is_total(kKindOptions));
+
+const char* option_of(TensorKind kind) { return to_text(kKindOptions, kind); }
 
 std::string names_of(const step::Cell& cell, TensorKind kind) {
   std::vector<std::string> names;

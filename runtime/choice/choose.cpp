@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/schedule/strategies.h"
+#include "compiler/support/enum_text.h"
 #include "compiler/target/target.h"
 
 namespace rondo::runtime {
@@ -12,14 +13,16 @@ namespace rondo::runtime {
 using schedule::Parameters;
 using schedule::Problem;
 
-const char* origin_name(ChoiceOrigin origin) {
-  switch (origin) {
-    case ChoiceOrigin::Tuned: return "tuned";
-    case ChoiceOrigin::Nearest: return "nearest tuned";
-    case ChoiceOrigin::Model: return "by model";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {{ChoiceOrigin::Tuned, "tuned"},
+                                                     {ChoiceOrigin::Nearest, "nearest tuned"},
+                                                     {ChoiceOrigin::Model, "by model"}};
+static_assert(is_total(kChoiceOrigins));
+
+}  // namespace
+
+const char* origin_name(ChoiceOrigin origin) { return to_text(kChoiceOrigins, origin); }
 
 step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
   step::Cell result = cell;

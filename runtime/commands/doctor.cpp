@@ -5,6 +5,7 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/kernel/builder/builder.h"
+#include "compiler/support/enum_text.h"
 #include "compiler/support/version.h"
 #include "compiler/target/profile.h"
 #include "runtime/commands/cell_library.h"
@@ -105,14 +106,15 @@ Finding database(const std::string& given) {
 
 }  // namespace
 
-const char* health_name(Health health) {
-  switch (health) {
-    case Health::Good: return "ok";
-    case Health::Limited: return "missing";
-    case Health::Bad: return "broken";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Health> kHealths[] = {
+    {Health::Good, "ok"}, {Health::Limited, "missing"}, {Health::Bad, "broken"}};
+static_assert(is_total(kHealths));
+
+}  // namespace
+
+const char* health_name(Health health) { return to_text(kHealths, health); }
 
 std::vector<Finding> examine(const std::string& database_path) {
   std::vector<Finding> findings = {program(), driver()};

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/executable/print.h"
@@ -13,6 +13,7 @@
 #include "compiler/step/derive.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
+#include "compiler/support/enum_text.h"
 #include "runtime/plan/compile.h"
 
 namespace rondo::runtime {
@@ -21,13 +22,11 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Stage>, 7> kStages = {{{"ast", Stage::Ast},
-                                                                   {"step", Stage::Step},
-                                                                   {"backward", Stage::Backward},
-                                                                   {"jacobian", Stage::Jacobian},
-                                                                   {"kernel", Stage::Kernel},
-                                                                   {"cuda", Stage::Cuda},
-                                                                   {"launches", Stage::Launches}}};
+constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
+                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
+                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"},
+                                       {Stage::Launches, "launches"}};
+static_assert(is_total(kStages));
 
 // The parameters of the overrides by strategy, under the names of this version.
 std::map<std::string, Parameters> wanted_parameters(const Overrides& overrides) {
@@ -109,11 +108,10 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
 }  // namespace
 
 Result<Stage> parse_stage(const std::string& text) {
+  if (const std::optional<Stage> stage = from_text(kStages, text)) return *stage;
   std::string known;
-  for (const auto& [name, stage] : kStages) {
-    if (text == name) return stage;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
-  }
+  for (const EnumText<Stage>& row : kStages)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.text);
   return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "runtime/commands/load_cell.h"
 #include "tests/tools/program.h"
@@ -51,6 +52,17 @@ TEST(Commands, TuneByModelRecordsAndExplains) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("choice: stream "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("no GPU measured it"), std::string::npos) << outcome.out;
+  // What all rows have in common stands in one line, and in that of the choice, which is complete.
+  const std::string mark = "\n  all stream: ";
+  const std::size_t common = outcome.out.find(mark);
+  ASSERT_NE(common, std::string::npos) << outcome.out;
+  const std::size_t first = common + mark.size();
+  const std::string parameter = outcome.out.substr(first, outcome.out.find_first_of(" \n", first) - first);
+  int lines = 0;
+  std::istringstream stream(outcome.out);
+  for (std::string line; std::getline(stream, line);)
+    lines += line.find(" " + parameter) != std::string::npos;
+  EXPECT_EQ(lines, 2) << parameter << "\n" << outcome.out;
   const Outcome listed = rondo({"db", "list", "--json", "--db", file});
   ASSERT_EQ(listed.status, 0) << listed.err;
   EXPECT_EQ(nlohmann::json::parse(listed.out)["problems"][0]["cell_name"], "mingru");

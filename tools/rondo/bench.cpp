@@ -6,6 +6,7 @@
 #include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
+#include "tools/rondo/parameter_table.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {
@@ -13,11 +14,23 @@ namespace {
 
 std::string bench_text(const tuner::BenchRow& row) {
   return fmt::format(
-      "{} {} {} {}: {:.4f} ms, spread {:.1f}%, {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} {} ({})\n",
+      "{} {} {} {}: {:.4f} ms, spread {:.1f}%, {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} ({})\n",
       row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
       schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.decile_spread * 100,
       static_cast<double>(row.bytes) * 1e-9, row.share() * 100, row.copy_bytes_per_s * 1e-12,
-      row.choice.strategy, schedule::print(row.choice.parameters), runtime::origin_name(row.choice.origin));
+      row.choice.strategy, runtime::origin_name(row.choice.origin));
+}
+
+// Below the times, which are printed as they come.
+std::string parameters_text(const std::vector<tuner::BenchRow>& rows) {
+  std::vector<Configuration> configurations;
+  for (const tuner::BenchRow& row : rows)
+    configurations.push_back({row.choice.strategy, row.choice.parameters});
+  const ParameterTable table = parameter_table(configurations);
+  std::string text = "parameters\n";
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    text += fmt::format("  {}: {}\n", schedule::pass_title(rows[i].problem), table.rows[i]);
+  return text + table.common;
 }
 
 std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
@@ -46,7 +59,7 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
     rows.push_back(std::move(row).value());
     if (!options.json) print(bench_text(rows.back()));
   }
-  if (options.json) print(bench_json(session.machine.profile.name, rows));
+  print(options.json ? bench_json(session.machine.profile.name, rows) : parameters_text(rows));
   return success();
 }
 

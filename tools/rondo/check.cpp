@@ -12,6 +12,7 @@
 #include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
+#include "tools/rondo/parameter_table.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {
@@ -40,8 +41,7 @@ Status choose_for(const step::Cell& cell, const schedule::Problem& problem, cons
                   const runtime::Overrides& overrides, StrategyVerdict& verdict) {
   const auto choice = runtime::choose_with(cell, problem, profile, overrides);
   if (!choice) return choice.error();
-  verdict.choice =
-      fmt::format("{}, about {:.4f} ms by model", schedule::print(choice->parameters), choice->expected_ms);
+  verdict.choice = *choice;
   const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, profile, *choice);
   if (!plan) return plan.error();
   const Result<runtime::PlanMemory> memory = runtime::plan_memory(cell, problem, *plan);
@@ -58,7 +58,7 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const s
   std::vector<StrategyVerdict> result;
   for (const schedule::Strategy* strategy : schedule::strategies()) {
     if (!overrides.strategy.empty() && strategy->name() != overrides.strategy) continue;
-    StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), "", {}};
+    StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), std::nullopt, {}};
     if (verdict.legality.legal) {
       const Status chosen =
           choose_for(cell, problem, profile, {strategy->name(), overrides.parameters}, verdict);
@@ -73,11 +73,21 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const s
   return result;
 }
 
-std::string verdict_text(const StrategyVerdict& verdict) {
-  if (!verdict.legality.legal)
-    return fmt::format("  {:<12} not legal: {}\n", verdict.name, verdict.legality.reason);
-  return fmt::format("  {:<12} {}\n  {:<12} workspace {} bytes, saved for backward {} bytes\n", verdict.name,
-                     verdict.choice, "", verdict.memory.workspace_bytes, verdict.memory.saved_bytes);
+std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
+  std::vector<Configuration> choices;
+  for (const StrategyVerdict& verdict : verdicts)
+    if (verdict.legality.legal) choices.push_back({verdict.name, verdict.choice->parameters});
+  const ParameterTable table = parameter_table(choices);
+  std::string text;
+  std::size_t row = 0;
+  for (const StrategyVerdict& verdict : verdicts)
+    text += !verdict.legality.legal
+                ? fmt::format("  {} not legal: {}\n", verdict.name, verdict.legality.reason)
+                : fmt::format(
+                      "  {}\n    about {:.4f} ms by model, workspace {} bytes, saved for backward {} bytes\n",
+                      table.rows[row++], verdict.choice->expected_ms, verdict.memory.workspace_bytes,
+                      verdict.memory.saved_bytes);
+  return text + table.common;
 }
 
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
@@ -86,7 +96,7 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
   std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
-  for (const StrategyVerdict& verdict : verdicts) text += verdict_text(verdict);
+  text += verdicts_text(verdicts);
   text += "what fits, and what is short\n" + runtime::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)

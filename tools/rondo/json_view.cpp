@@ -1,9 +1,10 @@
 #include "tools/rondo/json_view.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "compiler/step/structure.h"
-#include "runtime/choice/choose.h"
 #include "runtime/commands/problem_text.h"
 
 namespace rondo::tools {
@@ -136,6 +137,10 @@ json fits_json(const runtime::FitTable& table) {
   return list;
 }
 
+std::string choice_text(const runtime::Choice& choice) {
+  return fmt::format("{}, about {:.4f} ms by model", schedule::print(choice.parameters), choice.expected_ms);
+}
+
 }  // namespace
 
 std::string diagnostics_json(const runtime::CellFile& file) {
@@ -157,7 +162,7 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
     strategies.push_back({{"name", verdict.name},
                           {"legal", verdict.legality.legal},
                           {"reason", verdict.legality.reason},
-                          {"choice", verdict.choice},
+                          {"choice", verdict.choice ? choice_text(*verdict.choice) : ""},
                           {"workspace_bytes", verdict.memory.workspace_bytes},
                           {"saved_bytes", verdict.memory.saved_bytes}});
   json list = json::array();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/choice/choose.h"
 #include "runtime/choice/fits.h"
 #include "runtime/commands/doctor.h"
 #include "runtime/commands/load_cell.h"
@@ -23,7 +24,7 @@ std::string diagnostics_json(const runtime::CellFile& file);
 struct StrategyVerdict {
   std::string name;
   schedule::Legality legality;
-  std::string choice;  // by model; empty where it is not legal
+  std::optional<runtime::Choice> choice;  // by model; none where it is not legal
   runtime::PlanMemory memory;
 };
 struct CheckedTensor {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "compiler/support/enum_text.h"
+
 namespace rondo::tools {
 
 int exit_status(ErrorKind kind) {
@@ -23,20 +25,19 @@ int exit_status(ErrorKind kind) {
   return 70;
 }
 
-const char* kind_name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::Input: return "input";
-    case ErrorKind::Unsupported: return "unsupported";
-    case ErrorKind::Missing: return "missing";
-    case ErrorKind::Database: return "database";
-    case ErrorKind::Device: return "device";
-    case ErrorKind::Compile: return "compile";
-    case ErrorKind::Wrong: return "wrong";
-    case ErrorKind::Cancelled: return "cancelled";
-    case ErrorKind::Internal: return "internal";
-  }
-  return "internal";
-}
+namespace {
+
+constexpr EnumText<ErrorKind> kErrorKinds[] = {
+    {ErrorKind::Input, "input"},      {ErrorKind::Unsupported, "unsupported"},
+    {ErrorKind::Missing, "missing"},  {ErrorKind::Database, "database"},
+    {ErrorKind::Device, "device"},    {ErrorKind::Compile, "compile"},
+    {ErrorKind::Wrong, "wrong"},      {ErrorKind::Cancelled, "cancelled"},
+    {ErrorKind::Internal, "internal"}};
+static_assert(is_total(kErrorKinds));
+
+}  // namespace
+
+const char* kind_name(ErrorKind kind) { return to_text(kErrorKinds, kind); }
 
 void report(const Error& error, bool json) {
   if (error.message.empty()) return;

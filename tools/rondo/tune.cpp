@@ -10,6 +10,7 @@
 #include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
+#include "tools/rondo/parameter_table.h"
 #include "tools/rondo/progress_bar.h"
 #include "tools/rondo/session.h"
 #include "tools/rondo/stop_signal.h"
@@ -19,15 +20,16 @@ namespace {
 
 constexpr std::size_t kLeadersShown = 8;
 
-std::string row_text(const tuner::Row& row) {
+// `configuration` is the strategy with the parameters that are worth showing.
+std::string row_text(const tuner::Row& row, const std::string& configuration) {
   const std::string time =
       row.timing.samples > 0
           ? fmt::format("{:>10.4f} {:>6.1f}%", row.timing.median_s * 1e3, row.timing.quartile_spread * 100)
           : fmt::format("{:>10.4f}  model", row.candidate.estimate.seconds * 1e3);
   return fmt::format(
-      "  {} {:>5} {:>8}  {:<9} {} {}\n", time, row.registers, row.shared_bytes,
+      "  {} {:>5} {:>8}  {:<9} {}\n", time, row.registers, row.shared_bytes,
       row.status == db::TrialStatus::Ok ? (row.verified ? "verified" : "compiled") : db::to_text(row.status),
-      row.candidate.strategy, schedule::print(row.candidate.parameters));
+      configuration);
 }
 
 std::string tuned_text(const TunedPass& pass) {
@@ -36,11 +38,18 @@ std::string tuned_text(const TunedPass& pass) {
       fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_title(pass.problem),
                   runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
                   "spread", "regs", "shared");
-  for (std::size_t i = 0; i < std::min(kLeadersShown, result.search.rows.size()); ++i)
-    text += row_text(result.search.rows[i]);
-  text += fmt::format("choice: {}\n", result.summary());
+  const std::size_t leaders = std::min(kLeadersShown, result.search.rows.size());
+  std::vector<const tuner::Row*> rows;
+  for (std::size_t i = 0; i < leaders; ++i) rows.push_back(&result.search.rows[i]);
   if (const tuner::Row* known = result.known_before(); known != nullptr && known != result.best())
-    text += "known before, timed again:\n" + row_text(*known);
+    rows.push_back(known);
+  std::vector<Configuration> configurations;
+  for (const tuner::Row* row : rows)
+    configurations.push_back({row->candidate.strategy, row->candidate.parameters});
+  const ParameterTable table = parameter_table(configurations);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    text += (i == leaders ? "known before, timed again:\n" : "") + row_text(*rows[i], table.rows[i]);
+  text += table.common + fmt::format("choice: {}\n", result.summary());
   if (!result.measured)
     text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/support/enum_text.h"
 #include "tuner/search/state.h"
 
 namespace rondo::tuner {
@@ -29,25 +30,28 @@ Clock steady_clock() {
   };
 }
 
-const char* phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::Search: return "search";
-    case Phase::Confirm: return "confirm";
-    case Phase::Done: return "done";
-  }
-  return "?";
-}
+namespace {
 
-const char* end_name(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::Exhausted: return "every candidate was tried";
-    case SearchEnd::Converged: return "no more gain";
-    case SearchEnd::Budget: return "time budget used";
-    case SearchEnd::Cancelled: return "cancelled";
-    case SearchEnd::DeviceLost: return "the device was lost";
-  }
-  return "?";
-}
+constexpr EnumText<Phase> kPhases[] = {
+    {Phase::Search, "search"}, {Phase::Confirm, "confirm"}, {Phase::Done, "done"}};
+static_assert(is_total(kPhases));
+
+}  // namespace
+
+const char* phase_name(Phase phase) { return to_text(kPhases, phase); }
+
+namespace {
+
+constexpr EnumText<SearchEnd> kSearchEnds[] = {{SearchEnd::Exhausted, "every candidate was tried"},
+                                               {SearchEnd::Converged, "no more gain"},
+                                               {SearchEnd::Budget, "time budget used"},
+                                               {SearchEnd::Cancelled, "cancelled"},
+                                               {SearchEnd::DeviceLost, "the device was lost"}};
+static_assert(is_total(kSearchEnds));
+
+}  // namespace
+
+const char* end_name(SearchEnd end) { return to_text(kSearchEnds, end); }
 
 SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
                     const SearchOptions& options, const Clock& clock) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/kernel/ir/visit.h"
+#include "compiler/support/enum_text.h"
 
 namespace rondo::backend::cuda {
 
@@ -52,27 +53,25 @@ Operator operator_of(Compare op) {
   return {"?", kPrimary};
 }
 
-std::string_view name_of(Builtin builtin) {
-  switch (builtin) {
-    case Builtin::ThreadX: return "thread_x";
-    case Builtin::BlockX: return "block_x";
-    case Builtin::GridX: return "grid_x";
-    case Builtin::ClusterRank: return "cluster_rank";
-  }
-  return "?";
-}
+constexpr EnumText<Builtin> kBuiltins[] = {{Builtin::ThreadX, "thread_x"},
+                                           {Builtin::BlockX, "block_x"},
+                                           {Builtin::GridX, "grid_x"},
+                                           {Builtin::ClusterRank, "cluster_rank"}};
+static_assert(is_total(kBuiltins));
+
+std::string_view name_of(Builtin builtin) { return to_text(kBuiltins, builtin); }
 
 }  // namespace
 
-std::string_view type_name(Type type) {
-  switch (type) {
-    case Type::Pred: return "bool";
-    case Type::I32: return "int";
-    case Type::I64: return "i64";
-    case Type::F32: return "float";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Type> kTypes[] = {
+    {Type::Pred, "bool"}, {Type::I32, "int"}, {Type::I64, "i64"}, {Type::F32, "float"}};
+static_assert(is_total(kTypes));
+
+}  // namespace
+
+std::string_view type_name(Type type) { return to_text(kTypes, type); }
 
 Text float_literal(double value) {
   const float rounded = static_cast<float>(value);

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "compiler/support/enum_text.h"
 
 namespace rondo::backend::cuda {
 
@@ -13,16 +14,9 @@ namespace {
 
 constexpr std::string_view kInline = "__device__ __forceinline__";
 
-// In the order their text stands in.
-std::array<const std::vector<Helper>*, 5> tables() {
-  return {&memory_helpers(), &tensor_helpers(), &warpgroup_helpers(), &sync_helpers(), &math_helpers()};
-}
-
 const Helper* find(std::string_view name) {
-  for (const auto* table : tables())
-    for (const Helper& helper : *table)
-      if (helper.name == name) return &helper;
-  return nullptr;
+  const auto found = std::ranges::find(helpers(), name, &Helper::name);
+  return found == helpers().end() ? nullptr : &*found;
 }
 
 // Pairs are taken from, and put to, elements of 16 bits.
@@ -115,15 +109,15 @@ std::string name(const VectorAccess& access) {
                      access.streaming ? "_streaming" : "");
 }
 
-std::string_view element_type(Storage storage) {
-  switch (storage) {
-    case Storage::F32: return "float";
-    case Storage::BF16: return "bf16";
-    case Storage::F16: return "fp16";
-    case Storage::I32: return "int";
-  }
-  return "?";
-}
+namespace {
+
+constexpr EnumText<Storage> kElementTypes[] = {
+    {Storage::F32, "float"}, {Storage::BF16, "bf16"}, {Storage::F16, "fp16"}, {Storage::I32, "int"}};
+static_assert(is_total(kElementTypes));
+
+}  // namespace
+
+std::string_view element_type(Storage storage) { return to_text(kElementTypes, storage); }
 
 void Prelude::require(std::string_view name) {
   const Helper* helper = find(name);
@@ -154,9 +148,8 @@ std::string Prelude::text() const {
     text += declaration;
     alone = !single;
   };
-  for (const auto* table : tables())
-    for (const Helper& helper : *table)
-      if (required_.contains(helper.name)) put(helper.text);
+  for (const Helper& helper : helpers())
+    if (required_.contains(helper.name)) put(helper.text);
   for (const VectorAccess& access : accesses_) put(access.store ? define_store(access) : define_load(access));
   for (const WarpgroupProduct& product : products_) put(define(product));
   return text;
@@ -164,8 +157,7 @@ std::string Prelude::text() const {
 
 std::vector<std::string> helper_names() {
   std::vector<std::string> names;
-  for (const auto* table : tables())
-    for (const Helper& helper : *table) names.emplace_back(helper.name);
+  for (const Helper& helper : helpers()) names.emplace_back(helper.name);
   for (Storage storage : {Storage::BF16, Storage::F16})
     for (int columns = 16; columns <= 256; columns += 16)
       names.push_back(name(WarpgroupProduct{storage, columns}));

@@ -14,19 +14,24 @@ namespace rondo::backend::cuda {
 
 inline constexpr std::size_t kColumns = 120;  // what is put on one line to save lines is not wider
 
-// A helper of fixed text. Rows of the tables stand after the rows they need.
+// A helper of fixed text: a section of a file prelude/NAME.cuh, which the build embeds. A section begins with
+// a line
+// `//: NAME` or `//: NAME needs OTHER ...` and ends before the next such line; what stands above the first
+// one is for readers of the file and is not emitted. Helpers stand after the helpers that they need.
 struct Helper {
   std::string_view name;
   std::vector<std::string_view> needs;
-  std::string_view text;  // one declaration, with the comment above it
+  std::string_view text;  // one declaration, with the comment above it; ends with one line break
 };
 
-const std::vector<Helper>&
-memory_helpers();  // aliases, 16-bit conversion, asynchronous copies (memory_helpers.cpp)
-const std::vector<Helper>& tensor_helpers();     // packed pairs, ldmatrix, mma (tensor_helpers.cpp)
-const std::vector<Helper>& warpgroup_helpers();  // for products of warpgroups (warpgroup_helpers.cpp)
-const std::vector<Helper>& sync_helpers();  // barriers, mbarriers, clusters, grid flags (sync_helpers.cpp)
-const std::vector<Helper>& math_helpers();  // scalar functions (math_helpers.cpp)
+// The sections of such a text, in its order; they are views of it. Throws std::logic_error, with the line,
+// where a section has no name or no text: the files are part of the program.
+std::vector<Helper> parse_helpers(std::string_view text);
+
+// All helpers, in the order in which their text is emitted: memory (aliases, 16-bit conversion, asynchronous
+// copies), tensor (packed pairs, ldmatrix, mma), warpgroup (products of warpgroups), sync (barriers,
+// mbarriers, clusters, grid flags), math (scalar functions).
+const std::vector<Helper>& helpers();
 
 // Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32
 // whatever they hold.
@@ -41,7 +46,7 @@ struct VectorAccess {
 };
 std::string name(const VectorAccess& access);  // e.g. load_bf16x4, store_fp32x2_streaming, load_pairs_x2
 
-// A product of a warpgroup, all registers of whose accumulator its text names (warpgroup_helpers.cpp).
+// A product of a warpgroup, all registers of whose accumulator its text names (warpgroup_product.cpp).
 struct WarpgroupProduct {
   kernel::Storage storage;  // BF16 or F16
   int columns;              // a multiple of 16, up to 256

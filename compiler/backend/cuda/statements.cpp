@@ -9,6 +9,7 @@
 #include "compiler/backend/cuda/statements_units.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/barrier_uses.h"
+#include "compiler/support/enum_text.h"
 
 namespace rondo::backend::cuda {
 
@@ -94,15 +95,13 @@ std::string_view rounding(Storage storage) {
   return "";
 }
 
-std::string_view name_of(ShuffleMode mode) {
-  switch (mode) {
-    case ShuffleMode::Up: return "__shfl_up_sync";
-    case ShuffleMode::Down: return "__shfl_down_sync";
-    case ShuffleMode::Xor: return "__shfl_xor_sync";
-    case ShuffleMode::Index: return "__shfl_sync";
-  }
-  return "?";
-}
+constexpr EnumText<ShuffleMode> kShuffles[] = {{ShuffleMode::Up, "__shfl_up_sync"},
+                                               {ShuffleMode::Down, "__shfl_down_sync"},
+                                               {ShuffleMode::Xor, "__shfl_xor_sync"},
+                                               {ShuffleMode::Index, "__shfl_sync"}};
+static_assert(is_total(kShuffles));
+
+std::string_view name_of(ShuffleMode mode) { return to_text(kShuffles, mode); }
 
 std::string converted(std::string_view conversion, std::string value) {
   return conversion.empty() ? value : fmt::format("{}({})", conversion, value);

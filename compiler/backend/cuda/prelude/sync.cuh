@@ -1,17 +1,16 @@
-// Helpers by which threads, blocks and clusters wait for each other. Sections are those of the PTX ISA 8.x:
-// 9.7.13.1 barrier, 9.7.13.4 barrier.cluster, 9.7.13.15 mbarrier, 9.7.9.22 mapa, 9.7.9.12 st.async, 9.7.13.7
-// red, 8 memory consistency model.
-#include "compiler/backend/cuda/prelude.h"
+// Helpers by which threads, blocks and clusters wait for each other. Sections are those of the PTX ISA 8.x: 9.7.13.1
+// barrier, 9.7.13.4 barrier.cluster, 9.7.13.15 mbarrier, 9.7.9.22 mapa, 9.7.9.12 st.async, 9.7.13.7 red, 8 memory
+// consistency model.
+//
+// Every asm here says "memory": ordinary loads and stores must stay on their side of it. bar.* is barrier.*.aligned:
+// without .aligned, ptxas puts branches before each barrier that bring the lanes of a warp together, and it moves no
+// loads across those branches.
 
-namespace rondo::backend::cuda {
+//: mbarrier
+typedef unsigned long long mbarrier;  // opaque, in shared memory
 
-// Every asm here says "memory": ordinary loads and stores must stay on their side of it.
-const std::vector<Helper>& sync_helpers() {
-  static const std::vector<Helper> kHelpers = {
-      {"mbarrier", {}, "typedef unsigned long long mbarrier;  // opaque, in shared memory\n"},
-      {"Patience",
-       {},
-       R"(// What is waited for comes within microseconds. Once somebody has waited for 4 seconds, *status is 1 and no wait
+//: Patience
+// What is waited for comes within microseconds. Once somebody has waited for 4 seconds, *status is 1 and no wait
 // lasts any more: a defect must not hang the GPU. Clock and status are looked at only now and then.
 struct Patience {
   unsigned tries = 0;
@@ -24,77 +23,64 @@ struct Patience {
     return now - start > 20000 && status != nullptr && *status != 0;
   }
 };
-)"},
-      // bar.* is barrier.*.aligned: without it ptxas brings a warp's lanes together before each barrier by
-      // branches that loads do not move across.
-      {"named_barrier",
-       {},
-       R"(template <int id, int count>
+
+//: named_barrier
+template <int id, int count>
 __device__ __forceinline__ void named_barrier() { asm volatile("bar.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
-)"},
-      {"named_barrier_any",
-       {},
-       R"(// For warps that come from different places.
+
+//: named_barrier_any
+// For warps that come from different places.
 template <int id, int count>
 __device__ __forceinline__ void named_barrier_any() { asm volatile("barrier.sync %0, %1;" :: "n"(id), "n"(count) : "memory"); }
-)"},
-      {"named_barrier_arrive",
-       {},
-       R"(// Who waits is in named_barrier of the same numbers.
+
+//: named_barrier_arrive
+// Who waits is in named_barrier of the same numbers.
 template <int id, int count>
 __device__ __forceinline__ void named_barrier_arrive() { asm volatile("bar.arrive %0, %1;" :: "n"(id), "n"(count) : "memory"); }
-)"},
-      {"cluster_barrier",
-       {},
-       R"(__device__ __forceinline__ void cluster_barrier() {
+
+//: cluster_barrier
+__device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-)"},
-      {"in_block",
-       {"shared_address"},
-       R"(// The shared memory address that `place` of this block has in block `rank` of the cluster.
+
+//: in_block needs shared_address
+// The shared memory address that `place` of this block has in block `rank` of the cluster.
 __device__ __forceinline__ unsigned in_block(const void* place, int rank) {
   unsigned there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(place)), "r"(rank));
   return there;
 }
-)"},
-      {"mbarrier_init",
-       {"mbarrier", "shared_address"},
-       R"(__device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
+
+//: mbarrier_init needs mbarrier shared_address
+__device__ __forceinline__ void mbarrier_init(mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-)"},
-      {"publish_mbarriers",
-       {},
-       R"(// Makes initialised mbarriers visible to the other blocks of the cluster, with the cluster barrier that follows.
+
+//: publish_mbarriers
+// Makes initialised mbarriers visible to the other blocks of the cluster, with the cluster barrier that follows.
 __device__ __forceinline__ void publish_mbarriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-)"},
-      {"mbarrier_arrive",
-       {"mbarrier", "shared_address"},
-       R"(__device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
+
+//: mbarrier_arrive needs mbarrier shared_address
+__device__ __forceinline__ void mbarrier_arrive(mbarrier* barrier) {
   asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(shared_address(barrier)) : "memory");
 }
-)"},
-      {"mbarrier_arrive_in_block",
-       {"mbarrier", "in_block"},
-       R"(__device__ __forceinline__ void mbarrier_arrive_in_block(mbarrier* barrier, int rank) {
+
+//: mbarrier_arrive_in_block needs mbarrier in_block
+__device__ __forceinline__ void mbarrier_arrive_in_block(mbarrier* barrier, int rank) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(in_block(barrier, rank)) : "memory");
 }
-)"},
-      {"mbarrier_expect",
-       {"mbarrier", "shared_address"},
-       R"(// Arrives, and makes the phase wait for `bytes` of asynchronous stores too.
+
+//: mbarrier_expect needs mbarrier shared_address
+// Arrives, and makes the phase wait for `bytes` of asynchronous stores too.
 __device__ __forceinline__ void mbarrier_expect(mbarrier* barrier, int bytes) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }"
                :: "r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
-)"},
-      {"mbarrier_try",
-       {"mbarrier", "shared_address"},
-       R"(// Whether the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
+
+//: mbarrier_try needs mbarrier shared_address
+// Whether the phase of this parity has completed. From sm_90 on a try sleeps for a while in hardware.
 __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
   int done;
 #if __CUDA_ARCH__ >= 900
@@ -105,94 +91,82 @@ __device__ __forceinline__ bool mbarrier_try(mbarrier* barrier, int parity) {
                : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
   return done;
 }
-)"},
-      {"mbarrier_wait",
-       {"mbarrier_try", "Patience"},
-       R"(__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
+
+//: mbarrier_wait needs mbarrier_try Patience
+__device__ __forceinline__ bool mbarrier_wait(mbarrier* barrier, int parity, int* status) {
   for (Patience patience; !mbarrier_try(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
-)"},
-      {"mbarrier_try_cluster",
-       {"mbarrier", "shared_address"},
-       R"(// Whether the phase of this parity has completed; sees what other blocks of the cluster did before they arrived.
+
+//: mbarrier_try_cluster needs mbarrier shared_address
+// Whether the phase of this parity has completed; sees what other blocks of the cluster did before they arrived.
 __device__ __forceinline__ bool mbarrier_try_cluster(mbarrier* barrier, int parity) {
   int done;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
                : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
   return done;
 }
-)"},
-      {"mbarrier_wait_cluster",
-       {"mbarrier_try_cluster", "Patience"},
-       R"(__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
+
+//: mbarrier_wait_cluster needs mbarrier_try_cluster Patience
+__device__ __forceinline__ bool mbarrier_wait_cluster(mbarrier* barrier, int parity, int* status) {
   for (Patience patience; !mbarrier_try_cluster(barrier, parity);) if (patience.ends(status)) return true;  // in vain
   return false;
 }
-)"},
-      {"store_async_1",
-       {"mbarrier", "in_block"},
-       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+
+//: store_async_1 needs mbarrier in_block
+// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
 __device__ __forceinline__ void store_async_1(void* to, int rank, mbarrier* barrier, int a) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
                :: "r"(in_block(to, rank)), "r"(a), "r"(in_block(barrier, rank)) : "memory");
 }
-)"},
-      {"store_async_2",
-       {"mbarrier", "in_block"},
-       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+
+//: store_async_2 needs mbarrier in_block
+// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
 __device__ __forceinline__ void store_async_2(void* to, int rank, mbarrier* barrier, int a, int b) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];"
                :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(in_block(barrier, rank)) : "memory");
 }
-)"},
-      {"store_async_4",
-       {"mbarrier", "in_block"},
-       R"(// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
+
+//: store_async_4 needs mbarrier in_block
+// Stores to block `rank` of the cluster, where the mbarrier counts the bytes.
 __device__ __forceinline__ void store_async_4(void* to, int rank, mbarrier* barrier, int a, int b, int c, int d) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];"
                :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(c), "r"(d), "r"(in_block(barrier, rank)) : "memory");
 }
-)"},
-      {"grid_arrive",
-       {},
-       R"(__device__ __forceinline__ void grid_arrive(int* counter) {
+
+//: grid_arrive
+__device__ __forceinline__ void grid_arrive(int* counter) {
   asm volatile("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(__cvta_generic_to_global(counter)) : "memory");
 }
-)"},
-      {"grid_wait",
-       {"Patience"},
-       R"(__device__ __forceinline__ void grid_wait(const int* counter, int target, int* status) {
+
+//: grid_wait needs Patience
+__device__ __forceinline__ void grid_wait(const int* counter, int target, int* status) {
   for (Patience patience;;) {
     int count;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(count) : "l"(__cvta_generic_to_global(counter)) : "memory");
     if (count >= target || patience.ends(status)) return;
   }
 }
-)"},
-      {"store_flagged_1",
-       {},
-       R"(__device__ __forceinline__ void store_flagged_1(int* to, int w0) {
+
+//: store_flagged_1
+__device__ __forceinline__ void store_flagged_1(int* to, int w0) {
   asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(__cvta_generic_to_global(to)), "r"(w0) : "memory");
 }
-)"},
-      {"store_flagged_2",
-       {},
-       R"(__device__ __forceinline__ void store_flagged_2(int* to, int w0, int w1) {
+
+//: store_flagged_2
+__device__ __forceinline__ void store_flagged_2(int* to, int w0, int w1) {
   asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};"
                :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1) : "memory");
 }
-)"},
-      {"store_flagged_4",
-       {},
-       R"(__device__ __forceinline__ void store_flagged_4(int* to, int w0, int w1, int w2, int w3) {
+
+//: store_flagged_4
+__device__ __forceinline__ void store_flagged_4(int* to, int w0, int w1, int w2, int w3) {
   asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};"
                :: "l"(__cvta_generic_to_global(to)), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
-)"},
-      {"load_flagged",
-       {"Patience"},
-       R"(// Words that are all ones have not come yet. All vectors are in flight at once. (To load them before the first
+
+//: load_flagged needs Patience
+// Words that are all ones have not come yet. All vectors are in flight at once. (To load them before the first
 // look, or one again as soon as it is missing, is 2 to 5% slower among the blocks of a grid.)
 template <int vectors>
 __device__ __forceinline__ void load_flagged(int* into, const int* from, int stride, int* status) {
@@ -212,10 +186,9 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
     if (all || patience.ends(status)) return;
   }
 }
-)"},
-      {"load_flagged_once",
-       {},
-       R"(// Words for load_flagged, whether they have come or not.
+
+//: load_flagged_once
+// Words for load_flagged, whether they have come or not.
 template <int vectors>
 __device__ __forceinline__ void load_flagged_once(int* into, const int* from, int stride) {
   #pragma unroll
@@ -224,57 +197,45 @@ __device__ __forceinline__ void load_flagged_once(int* into, const int* from, in
                  : "=r"(into[4 * i]), "=r"(into[4 * i + 1]), "=r"(into[4 * i + 2]), "=r"(into[4 * i + 3])
                  : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
 }
-)"},
-      {"flagged_word",
-       {},
-       R"(// The bits of a float, but for one NaN, which would say that nothing has come: it gives way to another.
+
+//: flagged_word
+// The bits of a float, but for one NaN, which would say that nothing has come: it gives way to another.
 __device__ __forceinline__ int flagged_word(float x) { return int(min(__float_as_uint(x), 0xfffffffeu)); }
-)"},
-      {"load_flagged_fp32",
-       {"load_flagged"},
-       R"(template <int vectors>
+
+//: load_flagged_fp32 needs load_flagged
+template <int vectors>
 __device__ __forceinline__ void load_flagged_fp32(float* into, const int* from, int stride, int* status) {
   int words[4 * vectors];
   load_flagged<vectors>(words, from, stride, status);
   #pragma unroll
   for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
 }
-)"},
-      {"load_flagged_fp32_once",
-       {"load_flagged_once"},
-       R"(template <int vectors>
+
+//: load_flagged_fp32_once needs load_flagged_once
+template <int vectors>
 __device__ __forceinline__ void load_flagged_fp32_once(float* into, const int* from, int stride) {
   int words[4 * vectors];
   load_flagged_once<vectors>(words, from, stride);
   #pragma unroll
   for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
 }
-)"},
-      {"more_registers",
-       {},
-       R"(// Architectures of their own ("sm_90a") have the instruction; elsewhere registers stay as they are.
+
+//: more_registers
+// Architectures of their own ("sm_90a") have the instruction; elsewhere registers stay as they are.
 template <int count>
 __device__ __forceinline__ void more_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_SPECIFIC__)
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(count));
 #endif
 }
-)"},
-      {"fewer_registers",
-       {},
-       R"(template <int count>
+
+//: fewer_registers
+template <int count>
 __device__ __forceinline__ void fewer_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_SPECIFIC__)
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
 #endif
 }
-)"},
-      {"grid_fence",
-       {},
-       R"(__device__ __forceinline__ void grid_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-)"},
-  };
-  return kHelpers;
-}
 
-}  // namespace rondo::backend::cuda
+//: grid_fence
+__device__ __forceinline__ void grid_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }

@@ -1,0 +1,153 @@
+// The persistent strategy's cost model.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/persistent/geometry.h"
+#include "compiler/schedule/persistent/strategy.h"
+#include "compiler/step/simplify.h"
+#include "compiler/target/cluster_cost.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+// Cycles in which a sub-core does the work of one product of a k-tile (16 rows by 16 columns by 8 batch
+// rows), and that a chain of them takes each. mma.m16n8k8 of tf32 starts as often as mma.m16n8k16 of 16-bit
+// types. With Mma::tf32x3 a chain is only that of the additions, but each operand is taken apart
+// first: of a lane's 8 elements of the matrix and 4 of the vector two integer instructions of two cycles, one
+// more for what is left, and a subtraction.
+struct TileCost {
+  double issue = 8, chain = 33;
+  double in_flight = 0;  // of the first
+};
+TileCost tile_cost(const Problem& problem) {
+  if (problem.storage != kernel::Storage::F32) return {};
+  if (problem.math == kernel::Math::Tf32) return {2 * 8, 2 * 33};
+  constexpr double kSplit = 3 * 2 + 1;
+  return {std::max(6 * 8.0, 12 * kSplit), 8, 6 * 33};
+}
+
+// A persistent problem priced for one GPU.
+struct Model {
+  step::Sizes sizes;
+  kernel::Storage storage;
+  TileCost tile;
+  target::Limits limits;
+  target::Speeds speeds;
+  SweepShape shape;
+  StepCost step;
+  std::int64_t bytes = 0;  // of all staged and written tensors
+  double before = 0;       // seconds of launches before the sweep
+
+  Estimate operator()(const Parameters& parameters) const;
+  double exchange(const PersistentGeometry& g) const;
+  double reduce_scatter(const PersistentGeometry& g) const;
+  double multiply(const PersistentGeometry& g) const;
+};
+
+// Cycles of one exchange of vectors.
+double Model::exchange(const PersistentGeometry& g) const {
+  const double load = 60;  // latency of ldmatrix after the barrier
+  if (g.reduces()) return reduce_scatter(g) + load;
+  // Each group of products has a vector of its own.
+  const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
+  const double bytes_in = vectors * static_cast<double>(g.padded) * g.batch * g.element_bytes;
+  // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
+  if (g.in_grid()) return 0.65e-6 * speeds.clock_hz + bytes_in / 48 + load;
+  if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load;
+  return target::cluster_exchange_cycles(g.p.blocks, bytes_in) + load;
+}
+
+// Cycles of one exchange of sums: the vectors' barrier, each block's parts on their way, the additions.
+double Model::reduce_scatter(const PersistentGeometry& g) const {
+  const double barrier = speeds.barrier_s * speeds.clock_hz;
+  const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
+  const double parts =  // bytes a block sends
+      sums * static_cast<double>(g.padded) * g.batch * g.element_bytes / g.p.cluster_k_split;
+  if (!g.in_grid())
+    return barrier + target::cluster_exchange_cycles(g.p.blocks, parts) + 30 + 6.0 * g.p.blocks;
+  // They are written, read and cleared in the L2, by all blocks of the launch.
+  const double together = parts * g.p.blocks * g.p.batch_tiles_in_flight * static_cast<double>(sizes.heads);
+  const double vectors =
+      static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.batch * g.element_bytes;
+  const double shared =
+      g.p.cluster_k_split == 1 ? barrier : target::cluster_exchange_cycles(g.p.cluster_k_split, vectors);
+  return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
+}
+
+// Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
+// 25 each; fragments from shared memory come at 128 bytes a cycle.
+double Model::multiply(const PersistentGeometry& g) const {
+  const double per_core = std::ceil(g.matrix_warps() / 4.0);
+  double issue = 0, chain = tile.in_flight, shared = 0;
+  const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
+    issue += tiles * k_tiles * g.p.batch_tiles * tile.issue * per_core;
+    chain += std::ceil(static_cast<double>(k_tiles) / g.p.accumulators) * tile.chain;
+    shared += tiles * std::max(0, k_tiles - g.p.register_k_tiles) * 256.0 * g.element_bytes * g.warps *
+              g.p.split_k / 128;
+    shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
+  };
+  if (g.reduces())
+    for (const int terms : shape.terms) {
+      const int k_tiles = terms * g.columns() / 16;
+      add(g.sum_tiles(), k_tiles, static_cast<double>(k_tiles) * g.p.split_k);
+    }
+  else
+    for (const int products : shape.products) add(g.row_tiles(products), g.k_tiles_of_warp(), g.k_tiles);
+  const double sum = issue + chain + shared;
+  const double top = std::max({issue, chain, shared});
+  return top + 0.3 * (sum - top) + (g.p.split_k > 1 && !g.reduces() ? 110 : 0);
+}
+
+Estimate Model::operator()(const Parameters& parameters) const {
+  const PersistentGeometry g(sizes.dim, storage, PersistentParameters::from(parameters));
+  const double time = static_cast<double>(sizes.time);
+  const double blocks =
+      static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
+  const double teams = g.in_grid() ? static_cast<double>(g.p.batch_tiles_in_flight * sizes.heads)
+                                   : target::clusters_at_once(limits, g.p.blocks, 1);
+  const double waves = std::ceil(blocks / g.p.blocks / teams);
+  const double per_core = std::ceil(g.warps / 4.0);
+  // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.
+  const double point =
+      step.chain + 6.0 * (g.channels() - 2) * step.special +
+      g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
+  // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
+  const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
+  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps;
+  const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
+  const double stage = 120.0 / g.p.steps;  // waits for the rings, once a stage
+  const double critical = shape.levels * exchange(g) + multiply(g) + point + stage;
+  const double cycles = std::max({critical, staging, storing}) + 0.05 * (staging + storing);
+  Estimate e;
+  e.chain = waves * time * cycles / speeds.clock_hz;
+  e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
+  e.launch = speeds.launch_s + 20e-6 + before;  // the matrices' way in
+  e.seconds = std::max(e.chain, e.memory) + e.launch;
+  return e;
+}
+
+}  // namespace
+
+CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
+                                 const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  const SweepShape shape = sweep_shape(simple, problem);
+  const StepGraph graph = sweep_graph(simple, problem);
+  const ProductsAgain again = products_again(simple, problem, profile);
+  return Model{problem.sizes,
+               problem.storage,
+               tile_cost(problem),
+               profile.limits,
+               profile.speeds,
+               shape,
+               step_cost(simple, problem, graph.graph, graph.roots),
+               compulsory_bytes(simple, problem) + again.bytes,
+               again.seconds};
+}
+
+}  // namespace rondo::schedule
