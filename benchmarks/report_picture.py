@@ -2,7 +2,7 @@
 import math
 from xml.sax.saxutils import escape
 
-from report_text import median_text, milliseconds, ratio_to_target, shape_text
+from report_text import ratio_to_target, shape_text
 
 ROW_HEIGHT, TOP, LEFT, PLOT, RIGHT = 20, 92, 290, 500, 220
 GOOD, BAD, PEER, INK, FAINT = "#2f7d4f", "#c0562f", "#3b5b92", "#222222", "#d5d5d5"
@@ -103,6 +103,10 @@ def shown_rows(record):
     return found
 
 
+def figure(milliseconds):
+    return f"{milliseconds:.3g}"
+
+
 def peers_picture(record):
     """Milliseconds on a logarithmic scale; empty if the record has none of the rows."""
     rows = shown_rows(record)
@@ -110,7 +114,7 @@ def peers_picture(record):
         return ""
     times = [time for _, row in rows for time in (row["median_ms"], row["peer_ms"])]
     low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
-    top, width = 74, LABELS + SCALE + 190
+    top, width = 74, LABELS + SCALE + 250
     bottom = top + LINE * len(rows)
 
     def x_of(time):
@@ -136,8 +140,8 @@ def peers_picture(record):
                   f'<line x1="{ours:.1f}" y1="{middle:.1f}" x2="{theirs:.1f}" y2="{middle:.1f}" stroke="{INK}"/>',
                   f'<circle cx="{ours:.1f}" cy="{middle:.1f}" r="6" fill="{GOOD if ratio > 1 else BAD}"/>',
                   diamond(theirs, middle, 7),
-                  text_at(ours, middle - 9, median_text(row["median_ms"]), "middle", GOOD if ratio > 1 else BAD, size=10),
-                  text_at(theirs, middle - 9, milliseconds(row["peer_ms"]), "middle", PEER, size=10),
+                  text_at(ours, middle - 9, figure(row["median_ms"]), "middle", GOOD if ratio > 1 else BAD, size=10),
+                  text_at(theirs, middle + (17 if abs(ours - theirs) < 40 else -9), figure(row["peer_ms"]), "middle", PEER, size=10),
                   text_at(LABELS + SCALE + 14, middle + 1, f"{ratio:.1f} times", weight="bold", size=11),
                   text_at(LABELS + SCALE + 14, middle + 13, peer, size=10)]
     return "\n".join(parts) + "\n</svg>\n"
