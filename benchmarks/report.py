@@ -71,9 +71,10 @@ Rows and pages that were measured at another commit name it.
 - Bytes count what must move at least once: inputs that are read and outputs that are written. The share compares them
   with a device copy in the same process, which reads as much as it writes. A pass that writes less than it reads may
   reach more than 100%.
-- Targets and peers' times are fixed figures (`benchmarks/stream_rows.json` and `benchmarks/dense_rows.json`). They were
-  measured in an earlier run on the same kind of GPU. The peers compute in their own layouts and types, which the last
-  column names; some of them store fp32 and so move more bytes, and "scan alone" computes no gates.
+- Targets and peers' times are fixed figures (`benchmarks/stream_rows.json` and `benchmarks/dense_rows.json`). The
+  peers' were measured in an earlier run on the same kind of GPU. The peers compute in their own layouts and types,
+  which the last column names; some of them store fp32 and so move more bytes, and "scan alone" computes no gates.
+- [Notes on the record](notes/record.md) say which commits the rows belong to.
 
 ## How to repeat it
 
@@ -144,8 +145,8 @@ def exhaustive_section(record):
     text = f"""
 ## What the search misses
 
-Each problem was tuned as usual, and then again with every configuration of its space. The first search's choice and the
-best of all were timed in one run, taking turns. The target is at most {target} of the best.
+Each problem was tuned as usual, and then again with every configuration of its space. The first search's choice and
+the best of all were timed in one run, taking turns. The target is at most {target} of the best.
 
 | cell | shape | dtype | pass | search ms | tried | best of all ms | of | ratio | |
 |---|---|---|---|--:|--:|--:|--:|--:|---|

@@ -155,8 +155,8 @@ def parts_page(record):
     text = f"""# What a step is made of{of_commit(parts, record)}
 
 `rondo bench --ablate` times each kernel again without one of its parts. Column *all* gives the nanoseconds of a step;
-the other columns give how many nanoseconds fewer a step takes without that part. Parts overlap, so the columns need not
-add up to the whole.
+the other columns give how many nanoseconds fewer a step takes without that part. Parts overlap, so the columns need
+not add up to the whole.
 
 """ + "\n".join(f"- *{part}*: {WHAT_PARTS_ARE[part]}" for part in columns) + "\n"
     if launched:
