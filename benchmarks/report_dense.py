@@ -177,7 +177,7 @@ def sweeps_page(record):
     if not sweeps:
         return ""
     text = (f"# Along T, D and B{of_commit(sweeps, record)}\n\nOne size varies in each group of rows; the others stay fixed."
-            " All rows are bf16.\n\n| along | cell | shape | pass | median ms | ns a step |\n|---|---|---|---|--:|--:|\n")
+            " All rows are bf16.\n\n| along | cell | shape | pass | median ms | ns per step |\n|---|---|---|---|--:|--:|\n")
     for row in sweeps["rows"]:
         text += (f"| {row['along']} | {cell_text(row)} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
                  f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")

@@ -103,7 +103,7 @@ def stream():
     role(p, 104, "results to memory", [(n * 170 + 14, n * 170 + 166, f"stage {n}, each step", STORE) for n in range(4)])
     for n in range(1, 4):
         p.line(LEFT + n * 170 - 2, 32, LEFT + n * 170 - 2, 136, INK, "3 2")
-    p.text(LEFT + 168, 150, "one barrier a stage: stage n + 1 has landed, the slot of n - 1 is free", anchor="start", size=11)
+    p.text(LEFT + 168, 150, "one barrier per stage: stage n + 1 has landed, the slot of n - 1 is free", anchor="start", size=11)
 
     heading(p, 186, "segments > 1: groups of threads work on parts of a stage at once")
     for k in range(3):
@@ -168,7 +168,7 @@ def alternating():
     for number, (name, texts) in enumerate(chunks):
         role(p, 140 + 34 * number, name, [(64 * k, 64 * k + 60, content, COPY) for k, content in enumerate((*texts, "..."))])
     p.box(LEFT + 270, 140, 130, 96, ["sums of the warps", "in shared memory,", "in a fixed order"], TALK, size=11)
-    p.box(LEFT + 410, 140, 130, 96, ["gates and states,", "one channel a thread"], COMPUTE, size=11)
+    p.box(LEFT + 410, 140, 130, 96, ["gates and states,", "one channel per thread"], COMPUTE, size=11)
     p.box(LEFT + 550, 140, 138, 96, ["stage 0 of the next", "step; the rounded", "vector to memory"], COMPUTE, size=11)
     p.line(LEFT + 260, 134, LEFT + 260, 244, INK, "3 2")
     p.line(LEFT + 405, 134, LEFT + 405, 244, INK, "3 2")
