@@ -1,15 +1,14 @@
-"""The sections of docs/results.md on cells with matrices. Each is empty for a record made without its stage."""
+"""The pages of docs/results on cells with matrices. Each is empty for a record that was made without its stage."""
 from parameter_names import current
-from report_text import cell_text, median_text, of_commit, shape_text, summary, table
+from report_text import cell_text, median_text, of_commit, shape_text, stands, table, wrapped
 
 
-def dense_section(record):
-    """Cells with matrices: the persistent strategy."""
+def dense_page(record):
     rows = record.get("dense")
     if not rows:
         return ""
-    stands = summary(rows).lstrip().replace("## Where it stands", "### Where they stand", 1)
-    return "\n## Cells with matrices\n\n" + stands + "\n" + table(rows)
+    return ("# Cells with matrices\n\nEach head has recurrent matrices of its own. [results.md](../results.md) says how rows are"
+            " timed.\n" + stands(rows) + "\n## All rows\n\n" + table(rows))
 
 
 def dense_times(record, row):
@@ -18,15 +17,17 @@ def dense_times(record, row):
     return found.get("fw"), found.get("fwbw")
 
 
-def peers_section(record):
+def layers_page(record):
     peers = record.get("peers")
     if not peers:
         return ""
-    text = f"""
-## Beside PyTorch's layers{of_commit(peers, record)}
+    said = wrapped(f"""`benchmarks/peers.py` timed PyTorch's layers on the same machine (PyTorch {peers['torch']}, cuDNN
+{peers['cudnn']}, fp16, medians in milliseconds). The layers also multiply the input weights, which they cannot leave out
+and which Rondo's rows do not contain. A device copy ran at {peers['copy_bytes_per_s'] / 1e12:.2f} TB/s. `fw` is the
+forward pass, `fwbw` a training step.""")
+    text = f"""# Beside PyTorch's layers{of_commit(peers, record)}
 
-`benchmarks/peers.py` on the same machine: PyTorch {peers['torch']}, cuDNN {peers['cudnn']}, fp16, medians, with the products of the input
-weights, which the layer cannot leave out and Rondo's rows do not have. A copy ran at {peers['copy_bytes_per_s'] / 1e12:.2f} TB/s.
+{said}
 
 | cell | shape | cuDNN fw | cuDNN fwbw | Rondo fw | Rondo fwbw | times faster |
 |---|---|--:|--:|--:|--:|--:|
@@ -40,15 +41,15 @@ weights, which the layer cannot leave out and Rondo's rows do not have. A copy r
     return text
 
 
-def saved_section(record):
+def saved_page(record):
     saved = record.get("saved")
     if not saved:
         return ""
-    text = f"""
-## With products saved{of_commit(saved, record)}
+    text = f"""# With products saved{of_commit(saved, record)}
 
-Training passes of cells with matrices when `fws` leaves `bw` the products of its matrices (`--save products`), beside multiplying the
-saved states again (`--save states`).
+With `--save products` the forward pass of training (`fws`) stores the products of the recurrent matrices for the
+backward pass (`bw`). By default (`--save states`) the backward pass multiplies the saved states again; the last column
+gives its time. Times are in milliseconds.
 
 | cell | shape | fws | bw | fwbw | fwbw, multiplied again |
 |---|---|--:|--:|--:|--:|
@@ -73,19 +74,26 @@ def megabytes(count):
 MEMORY = ("saved_bytes", "held_bytes", "forward_workspace_bytes", "backward_workspace_bytes", "peak_bytes")
 
 
-def memory_section(record):
+def memory_page(record):
     memory = record.get("memory")
     if not memory:
         return ""
-    text = f"""
-## Memory of a training step{of_commit(memory, record)}
+    text = f"""# Memory of a training step{of_commit(memory, record)}
 
-MB beside outputs, parameters and their gradients. *Held* is what stays from the forward to the backward pass: for Rondo the inputs,
-which it reads again, and what is *saved*: the states that no output carries and, with `--save products`, the products of the recurrent
-matrices; for FlashRNN all states and all gates, and no inputs. *Peak* is the most at any time: for Rondo in the backward pass, with its
-*workspace* (products that are multiplied again where they were not saved, partial sums) and the gradient of the inputs; FlashRNN writes that
-gradient over its gates. Rondo's figures are the plans' own, of the choice that was measured, with products saved (not measured) of the model's;
-FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors with a time axis only. *Of FlashRNN's* are held and peak.
+The table counts megabytes beside outputs, parameters and parameter gradients.
+
+- *Saved* is what the forward pass stores for the backward pass: states that no output carries and, with
+  `--save products`, the products of the recurrent matrices.
+- *Held* is what stays allocated from the forward to the backward pass. For Rondo it is the inputs, which the backward
+  pass reads again, and what is saved. For FlashRNN it is all states and all gates, without the inputs.
+- *Workspace* holds products that are multiplied again where they were not saved, and partial sums.
+- *Peak* is the most at any time. Rondo reaches it in the backward pass: held memory, workspace and input gradients.
+  FlashRNN writes the input gradients over its gates.
+- The last column divides Rondo's held memory and its peak by FlashRNN's.
+
+Rondo's figures come from its plans, for the choice that was measured. Those with products saved are for the cost
+model's choice and were not measured. FlashRNN's figures are counted from its code (`benchmarks/dense_rows.json`) and
+cover tensors with a time axis only.
 
 | cell | shape | | saved | held | workspace fws | workspace bw | peak | of FlashRNN's |
 |---|---|---|--:|--:|--:|--:|--:|--:|
@@ -102,18 +110,18 @@ FlashRNN's are counted from its code (`benchmarks/dense_rows.json`): tensors wit
     return text
 
 
-# What report and record call parts, in the order of columns; the names of records before `rondo bench --ablate` follow.
+# The parts in the order of columns. Records from before `rondo bench --ablate` timed them used the names that follow.
 PARTS = ("products", "exchange", "loads", "clears", "inputs", "stores", "functions", "ahead")
 EARLIER_NAMES = {"exchange": "loads", "waiting": "exchange", "clearing": "clears"}
 WHAT_PARTS_ARE = {
-    "products": "the products (mma)",
-    "exchange": "waiting for other blocks (words and flags are looked at once)",
-    "loads": "all loads of what other blocks sent",
-    "clears": "clearing what was sent (measured without waiting)",
+    "products": "the tensor-core products",
+    "exchange": "waiting for other blocks (the kernel reads each word or flag once)",
+    "loads": "all loads of words that other blocks sent",
+    "clears": "clearing the exchange words (measured in a kernel that does not wait)",
     "inputs": "asynchronous copies of inputs to shared memory",
     "stores": "stores of results",
     "functions": "special functions (tanh, exp, division)",
-    "ahead": "what is computed ahead of the step",
+    "ahead": "the part of the next step that is computed early",
 }
 
 
@@ -137,22 +145,22 @@ def parts_row(row):
     return form_text(row), row["whole_ns"], saved, launches
 
 
-def parts_section(record):
+def parts_page(record):
     parts = record.get("parts")
     if not parts:
         return ""
     rows = [(row, *parts_row(row)) for row in parts["rows"]]
     columns = [part for part in PARTS if any(part in saved for _, _, _, saved, _ in rows)]
     launched = any(launches for *_, launches in rows)
-    text = f"""
-## What a step is made of{of_commit(parts, record)}
+    text = f"""# What a step is made of{of_commit(parts, record)}
 
-Nanoseconds a step, and how many fewer there are when a part is left out of the kernels:
-""" + "\n".join(f"*{part}*, {WHAT_PARTS_ARE[part]};" for part in columns) + """
-parts overlap, so they need not add up.
-"""
+`rondo bench --ablate` times each kernel again without one of its parts. Column *all* gives the nanoseconds of a step;
+the other columns give how many nanoseconds fewer a step takes without that part. Parts overlap, so the columns need
+not add up to the whole.
+
+""" + "\n".join(f"- *{part}*: {WHAT_PARTS_ARE[part]}" for part in columns) + "\n"
     if launched:
-        text += "*Launches*: what the others of several launches take, by leaving each out.\n"
+        text += "- *launches*: each launch of a pass that has several\n"
     text += ("\n| cell | shape | pass | form | all | " + " | ".join(columns) + " |" + (" launches |" if launched else "") +
              "\n|---|---|---|---|--:|" + "--:|" * len(columns) + ("---|" if launched else "") + "\n")
     for row, form, whole, saved, launches in rows:
@@ -164,12 +172,12 @@ parts overlap, so they need not add up.
     return text
 
 
-def sweeps_section(record):
+def sweeps_page(record):
     sweeps = record.get("sweeps")
     if not sweeps:
         return ""
-    text = (f"\n## Along T, D and B{of_commit(sweeps, record)}\n\n"
-            "| along | cell | shape | pass | median ms | ns a step |\n|---|---|---|---|--:|--:|\n")
+    text = (f"# Along T, D and B{of_commit(sweeps, record)}\n\nOne size varies in each group of rows; the others stay fixed."
+            " All rows are bf16.\n\n| along | cell | shape | pass | median ms | ns per step |\n|---|---|---|---|--:|--:|\n")
     for row in sweeps["rows"]:
         text += (f"| {row['along']} | {cell_text(row)} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
                  f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")

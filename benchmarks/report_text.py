@@ -1,4 +1,13 @@
 """What rows of the record say, as text: shared by the parts of report.py."""
+import textwrap
+
+WIDTH = 118  # of a line of prose
+
+
+def wrapped(paragraph, indent=""):
+    """A paragraph in lines of at most WIDTH characters; the lines after the first begin with `indent`."""
+    return textwrap.fill(" ".join(paragraph.split()), WIDTH, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
 
 
 def shape_text(row):
@@ -49,7 +58,8 @@ def table(rows):
                  milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
                  row["peer"] if row.get("peer_ms") else ""]
         lines.append("| " + " | ".join(cells) + " |")
-    notes = [f"{cell_text(row)} {shape_text(row)} {row['dtype']} {row['pass']}: {row['note']}." for row in rows if "note" in row]
+    notes = [wrapped(f"{cell_text(row)} {shape_text(row)} {row['dtype']} {row['pass']}: {row['note']}.") for row in rows
+             if "note" in row]
     return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in notes)
 
 
@@ -58,27 +68,41 @@ def spread_text(row):
     return "" if row["spread"] is None else f"{row['spread'] * 100:.1f}%"
 
 
-def summary(rows):
+def counts(rows):
+    """How many rows meet their targets and are faster than the peer, in one sentence."""
     with_target = [row for row in rows if ratio_to_target(row) is not None]
     with_peer = [row for row in rows if row.get("peer_ms")]
     faster = [row for row in with_peer if row["median_ms"] < row["peer_ms"]]
+    return (f"{len(with_target) - len(missed(rows))} of {len(with_target)} targets are met; "
+            f"{len(faster)} of {len(with_peer)} rows are faster than the peer.")
+
+
+def row_name(row):
+    return f"{row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}"
+
+
+def slower(rows):
+    return [row for row in rows if row.get("peer_ms") and row["median_ms"] >= row["peer_ms"]]
+
+
+def stands(rows):
+    """The counts, each row that misses its target, and each that is slower than the peer."""
+    text = f"\n## Where they stand\n\n{counts(rows)}\n"
     late = missed(rows)
-    text = (f"\n## Where it stands\n\n{len(with_target) - len(late)} of {len(with_target)} targets are met; "
-            f"{len(faster)} of {len(with_peer)} rows are faster than the peer.\n")
     if late:
-        text += "\nMissed, the farthest first (channels are B x H x D, the recurrences that run side by side):\n\n"
+        text += ("\nThese rows miss their targets; the largest miss comes first. Channels are B x H x D, the number of\n"
+                 "recurrences that run side by side.\n\n")
         for row in sorted(late, key=ratio_to_target, reverse=True):
             shape = row["shape"]
             over = (ratio_to_target(row) - 1) * 100
-            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
+            text += (f"- {row_name(row)}: {median_text(row['median_ms'])} ms, "
                      f"target {milliseconds(row['target_ms'])} (+{over:.{1 if over < 10 else 0}f}%), "
                      f"{row['share_of_copy_bandwidth'] * 100:.0f}% of copy, "
                      f"{shape['B'] * shape['H'] * shape['D']} channels\n")
-    slower = [row for row in with_peer if row["median_ms"] >= row["peer_ms"]]
-    if slower:
-        text += "\nSlower than the peer:\n\n"
-        for row in slower:
-            text += (f"- {row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {median_text(row['median_ms'])} ms, "
+    if slower(rows):
+        text += "\nThese rows are slower than the peer:\n\n"
+        for row in slower(rows):
+            text += (f"- {row_name(row)}: {median_text(row['median_ms'])} ms, "
                      f"{row['peer']} {milliseconds(row['peer_ms'])}\n")
     return text
 

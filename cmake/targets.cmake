@@ -50,10 +50,14 @@ function(rondo_strategies)
   rondo_library(compiler/schedule LINKS ${libraries} SOURCES ${out})
 endfunction()
 
-# rondo_program(name folder LINKS ...): every .cpp of the folder as one executable with a static C++ runtime.
+# rondo_program(name folder LINKS ... [SOURCES file ...]): every .cpp of the folder, or only the files that are named, as
+# one executable with a static C++ runtime.
 function(rondo_program name folder)
-  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  if(ARG_SOURCES)
+    list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE sources)
+  endif()
   if(NOT sources)
     return()
   endif()

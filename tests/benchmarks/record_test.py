@@ -105,6 +105,9 @@ class Benchmarks(unittest.TestCase):
         return subprocess.run([sys.executable, ROOT / "benchmarks/report.py", "--record", self.record_file, "--docs", self.folder,
                                *arguments], capture_output=True, text=True)
 
+    def page(self, name):
+        return (self.folder / "results" / f"{name}.md").read_text(encoding="utf-8")
+
     def test_all_stages_in_one_record(self):
         record = self.recorded("rows,ready,exhaustive")
         self.assertEqual(record["compiler"], "NVRTC 13.0")
@@ -153,7 +156,7 @@ class Benchmarks(unittest.TestCase):
         record = self.recorded("saved")
         self.assertEqual([row["pass"] for row in record["saved"]["rows"]], ["fws", "bw"])
         self.assertEqual(self.report().returncode, 0)
-        text = (self.folder / "results.md").read_text(encoding="utf-8")
+        text = self.page("saved")
         self.assertIn("| gru | B=20 T=100 D=64 | 2.000 | 2.000 | 4.000 | 4.000 |", text)
 
     def test_saved_products_that_give_wrong_results_are_refused_and_the_next_row_is_measured(self):
@@ -163,7 +166,7 @@ class Benchmarks(unittest.TestCase):
         record = self.recorded("saved")
         self.assertEqual([(row["cell"], row["pass"]) for row in record["saved"]["rows"]], [("gru", "refused")])
         self.report()
-        self.assertIn("refused", (self.folder / "results.md").read_text(encoding="utf-8"))
+        self.assertIn("refused", self.page("saved"))
         program(self.folder, "rondo", refusing.replace("STATUS", "1") + RONDO.replace("KNOWN", KNOWN))
         self.assertNotEqual(self.record("saved").returncode, 0)
 
@@ -249,12 +252,12 @@ class Benchmarks(unittest.TestCase):
     def test_report_shows_what_is_there_and_says_what_is_missed(self):
         self.recorded("rows")
         self.assertEqual(self.report().returncode, 0)
-        plain = (self.folder / "results.md").read_text(encoding="utf-8")
-        self.assertNotIn("Until a kernel is ready", plain)
-        self.assertNotIn("What the search misses", plain)
+        self.assertNotIn("ready.md", (self.folder / "results.md").read_text(encoding="utf-8"))
+        self.assertFalse((self.folder / "results/ready.md").exists())
         self.recorded("ready,exhaustive")
         self.assertEqual(self.report().returncode, 0)
-        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        self.assertIn("results/ready.md", (self.folder / "results.md").read_text(encoding="utf-8"))
+        page = self.page("ready")
         self.assertIn("| 1600 | **missed** | 7.5 | met |", page)
         self.assertIn("| 1.040 | 40 | 1.000 | 300 | 1.040 | met |", page)
 
@@ -262,8 +265,10 @@ class Benchmarks(unittest.TestCase):
         self.logs()
         self.recorded("rows,dense,memory,checks")
         self.assertEqual(self.report().returncode, 0)
-        page = (self.folder / "results.md").read_text(encoding="utf-8")
-        self.assertIn("3 of 3 GPU tests passed. compute-sanitizer: memcheck 0 errors in 2 tests", page)
+        checks = self.page("checks")
+        self.assertIn("3 of 3 GPU tests passed.", checks)
+        self.assertIn("compute-sanitizer: memcheck 0 errors in 2 tests", checks)
+        page = self.page("memory")
         self.assertIn("| gru | B=20 T=100 D=64 | products again | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | products saved | 11 | 31 | 1.0 | 2.0 | 53 |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | FlashRNN |  | 2.2 |  |  | 22 |", page)
@@ -271,7 +276,7 @@ class Benchmarks(unittest.TestCase):
     def test_report_shows_parts_of_records_of_any_age(self):
         record = self.recorded("rows,dense,parts")
         self.report()
-        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        page = self.page("parts")
         self.assertIn("| all | products | exchange | clears | launches |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | fw | grid, 48 blocks | 1000 | 700 | 500 | 50 |  |", page)
         self.assertIn("| bw | grid, 48 blocks, reduce-scatter | 1000 | 700 | 500 | 50 | sweep 100 |", page)
@@ -282,7 +287,7 @@ class Benchmarks(unittest.TestCase):
         self.assertIn(earlier, self.recorded("parts")["parts"]["rows"])
         self.record_file.write_text(json.dumps(record), encoding="utf-8")
         self.report()
-        page = (self.folder / "results.md").read_text(encoding="utf-8")
+        page = self.page("parts")
         self.assertIn("| all | products | exchange | loads | clears |", page)
         self.assertIn("| lstm | B=1 T=2 D=3 | fw | grid, 2 blocks | 900 | 400 | 200 | 350 | 100 |", page)
 
@@ -297,7 +302,34 @@ class Benchmarks(unittest.TestCase):
         self.record_file.write_text(json.dumps(changed), encoding="utf-8")
         stale = self.report("--check")
         self.assertEqual(stale.returncode, 1)
-        self.assertIn("results.md, results.svg", stale.stderr)
+        self.assertIn("diagonal.md, results.md, results.svg", stale.stderr)
+
+    def test_pages_of_an_earlier_record_are_found_and_removed(self):
+        self.recorded("rows,ready")
+        self.report()
+        own = self.folder / "results/own.md"
+        own.write_text("# Written by hand\n", encoding="utf-8")
+        record = json.loads(self.record_file.read_text(encoding="utf-8"))
+        del record["ready"]
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.assertIn("ready.md", self.report("--check").stderr)
+        self.report()
+        self.assertFalse((self.folder / "results/ready.md").exists())
+        self.assertTrue(own.exists())
+        self.assertEqual(self.report("--check").returncode, 0)
+
+    def test_the_picture_beside_peers_has_the_rows_that_were_measured(self):
+        record = self.recorded("rows,dense")
+        self.report()
+        self.assertFalse((self.folder / "peers.svg").exists())
+        shown = {"cell": "gru", "shape": {"B": 16, "T": 1024, "H": 1, "D": 768}, "dtype": "bf16", "pass": "fwbw",
+                 "peer_ms": 30.0, "peer": "some peer; another 9"}
+        record["dense"] = [record["dense"][0] | shown | {"median_ms": 3.0}]
+        self.record_file.write_text(json.dumps(record), encoding="utf-8")
+        self.report()
+        picture = (self.folder / "peers.svg").read_text(encoding="utf-8")
+        self.assertIn(">10.0 times<", picture)
+        self.assertIn(">some peer<", picture)
 
 
 if __name__ == "__main__":

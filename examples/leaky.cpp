@@ -1,0 +1,136 @@
+// The C++ library in one program: parses a cell, runs it on the CPU reference, and, where there is a GPU,
+// chooses a kernel, compiles, loads and launches it. Both results are compared with the closed form of this
+// recurrence; the exit status is 1 if one of them is wrong.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/reference.h"
+#include "runtime/choice/choose.h"
+#include "runtime/plan/plan.h"
+#include "tuner/machine/machine.h"
+
+namespace {
+
+using namespace rondo;
+
+constexpr const char* kText = R"(cell leaky(D) {
+  input x[D]
+  param a[D]
+  state h[D]
+  r = sigmoid(a)
+  next h = r * h + (1 - r) * tanh(x)
+  output h
+}
+)";
+
+constexpr step::Sizes kSizes{.batch = 4, .time = 64, .heads = 1, .dim = 1536};
+constexpr std::size_t kRows = kSizes.batch * kSizes.time;   // of x and h, laid out as [B, T, H, D]
+constexpr double kExactLimit = 1e-12, kSingleLimit = 1e-5;  // of the absolute error
+
+// Every channel has its own x and a, the same at all steps.
+double x_of(std::int64_t channel) { return 0.5 + static_cast<double>(channel % 7) / 8; }
+double a_of(std::int64_t channel) { return 2.0 + static_cast<double>(channel % 5) / 4; }
+
+// With a constant x and h = 0 at the start the state after t steps is tanh(x) * (1 - r^t).
+template <class Element>
+double worst_error(const std::vector<Element>& h) {
+  double worst = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const auto channel = static_cast<std::int64_t>(i) % kSizes.dim;
+    const auto steps = static_cast<std::int64_t>(i) / kSizes.dim % kSizes.time + 1;
+    const double r = 1 / (1 + std::exp(-a_of(channel)));
+    const double wanted = std::tanh(x_of(channel)) * (1 - std::pow(r, static_cast<double>(steps)));
+    const double error = std::abs(static_cast<double>(h[i]) - wanted);
+    worst = error <= worst ? worst : error;  // a NaN becomes the worst
+  }
+  return worst;
+}
+
+template <class Element>
+std::vector<Element> by_channel(std::size_t rows, double (*value)(std::int64_t)) {
+  std::vector<Element> all(rows * kSizes.dim);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<Element>(value(static_cast<std::int64_t>(i) % kSizes.dim));
+  return all;
+}
+
+// The CPU reference, in double, takes and returns dense row-major tensors by name.
+std::vector<double> on_cpu(const step::Cell& cell) {
+  step::ForwardArguments<double> arguments;
+  arguments.inputs["x"] = by_channel<double>(kRows, x_of);
+  arguments.params["a"] = by_channel<double>(1, a_of);
+  return step::run_forward<double>(cell, kSizes, arguments).value().outputs.at("h");
+}
+
+runtime::DeviceBuffer allocate(std::size_t bytes) { return runtime::DeviceBuffer::allocate(bytes).value(); }
+
+// Every call returns a Result; value() throws rondo::BadResult with the message if it holds an error.
+std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const tuner::Machine& machine) {
+  schedule::Problem problem;
+  problem.sizes = kSizes;
+  problem.storage = kernel::Storage::F32;
+  problem.math = schedule::default_math(problem.storage);
+  problem.arch = machine.profile.arch();
+  const runtime::Choice choice = runtime::choose(*cell, problem, machine.profile).value();
+  std::printf("GPU: %s\n", choice.note.c_str());
+  schedule::KernelPlan kernels =
+      schedule::find_strategy(choice.strategy)->build(*cell, problem, choice.parameters);
+  const runtime::CompiledPlan compiled = runtime::compile_plan(cell, problem, std::move(kernels)).value();
+  const runtime::DevicePlan plan = runtime::DevicePlan::load(compiled, *machine.gpu()).value();
+
+  const auto x = by_channel<float>(kRows, x_of), a = by_channel<float>(1, a_of);
+  std::vector<float> h(x.size());
+  const runtime::Stream stream = runtime::Stream::create().value();
+  const auto x_gpu = allocate(x.size() * sizeof(float)), a_gpu = allocate(a.size() * sizeof(float));
+  const auto h_gpu = allocate(h.size() * sizeof(float));
+  const auto workspace = allocate(static_cast<std::size_t>(plan.workspace_bytes(kSizes.batch, kSizes.time)));
+  x_gpu.upload(std::as_bytes(std::span(x)), stream).value();
+  a_gpu.upload(std::as_bytes(std::span(a)), stream).value();
+
+  // The initial state is not bound, so it is zero.
+  runtime::Bindings bindings;
+  bindings.set({schedule::Role::Input, *cell->find("x")}, x_gpu.address());
+  bindings.set({schedule::Role::Param, *cell->find("a")}, a_gpu.address());
+  bindings.set({schedule::Role::Output, cell->outputs.front().tensor}, h_gpu.address());
+  bindings.set_workspace(workspace.address());
+  plan.launch(stream, bindings, kSizes.batch, kSizes.time).value();
+  h_gpu.download(std::as_writable_bytes(std::span(h)), stream).value();
+  stream.synchronize().value();
+  return h;
+}
+
+bool report(const char* where, double error, double limit) {
+  const bool right = error <= limit;
+  std::printf("%s: largest error %.3g, %s\n", where, error, right ? "right" : "WRONG");
+  return right;
+}
+
+}  // namespace
+
+int main() try {
+  const frontend::Parsed parsed = frontend::parse(kText, "leaky.cell");
+  if (!parsed.ok()) {
+    std::fputs(frontend::render_all(parsed, kText, "leaky.cell").c_str(), stderr);
+    return 2;
+  }
+  const auto cell = std::make_shared<const step::Cell>(parsed.cells.front());
+  bool right = report("CPU reference", worst_error(on_cpu(*cell)), kExactLimit);
+
+  // Pass a db::Database* instead of nullptr to use what was measured and tuned on this machine.
+  const tuner::Machine machine = tuner::find_machine("auto", nullptr).value();
+  if (machine.gpu())
+    right = report("GPU", worst_error(on_gpu(cell, machine)), kSingleLimit) && right;
+  else
+    std::printf("no GPU: %s\n", machine.why_no_gpu.c_str());
+  return right ? 0 : 1;
+} catch (const rondo::BadResult& failure) {
+  std::fprintf(stderr, "%s\n", failure.what());
+  return 1;
+}
