@@ -13,7 +13,8 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/reference.h"
 #include "runtime/choice/choose.h"
-#include "runtime/plan/plan.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
 #include "tuner/machine/machine.h"
 
 namespace {
@@ -81,9 +82,9 @@ std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const t
   const runtime::Choice choice = runtime::choose(*cell, problem, machine.profile).value();
   std::printf("GPU: %s\n", choice.note.c_str());
   schedule::KernelPlan kernels =
-      schedule::find_strategy(choice.strategy)->build(*cell, problem, choice.parameters);
+      schedule::find_strategy(choice.strategy)->build(*cell, problem, choice.parameters, machine.profile);
   const runtime::CompiledPlan compiled = runtime::compile_plan(cell, problem, std::move(kernels)).value();
-  const runtime::DevicePlan plan = runtime::DevicePlan::load(compiled, *machine.gpu()).value();
+  const runtime::DevicePlan plan = runtime::DevicePlan::load(compiled.executable, *machine.gpu()).value();
 
   const auto x = by_channel<float>(kRows, x_of), a = by_channel<float>(1, a_of);
   std::vector<float> h(x.size());

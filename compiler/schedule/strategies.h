@@ -9,8 +9,8 @@
 
 namespace rondo::schedule {
 
-// The built-in ones, in order of preference (rondo_strategies() in CMakeLists.txt makes the list), and those that
-// the program has added: Registration<const Strategy*> mine(strategy_registry(), &strategy).
+// The built-in ones, in order of preference (rondo_strategies() in CMakeLists.txt makes the list), and those
+// that the program has added: Registration<const Strategy*> mine(strategy_registry(), &strategy).
 Registry<const Strategy*>& strategy_registry();
 inline const std::vector<const Strategy*>& strategies() { return strategy_registry().all(); }
 const Strategy* find_strategy(const std::string& name);  // nullptr if unknown

@@ -61,11 +61,13 @@ std::string backend_of(const db::CacheKey& key) {
   return blank == std::string::npos ? "nvrtc" : key.compiler_version.substr(0, blank);
 }
 
-// The image of a stored executable that is launched as the plan is; none of one that is damaged or is launched
-// otherwise. Databases of before there were executables hold the cubin alone, which is compiled from the same text
-// (the key says so) and so is launched as this plan is.
+// The image of a stored executable that is launched as the plan is; none of one that is damaged or is
+// launched otherwise. Databases of before there were executables hold the cubin alone, which is compiled from
+// the same text (the key says so) and so is launched as this plan is.
 std::optional<executable::Image> image_of(const db::Cubin& stored, const CompiledPlan& plan) {
-  constexpr std::string_view kElf = "\x7f" "ELF";
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
   if (std::string_view(stored.image).starts_with(kElf)) {
     std::optional<std::vector<KernelResources>> resources = resources_from_json(stored.resources);
     if (!resources || resources->size() != plan.executable.kernels.size()) return std::nullopt;
@@ -83,7 +85,8 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, const Compile
   return std::move(read->images.front());
 }
 
-// Takes the code of a stored executable if it is this plan's; its key may differ in the compiler's version only.
+// Takes the code of a stored executable if it is this plan's; its key may differ in the compiler's version
+// only.
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
@@ -195,8 +198,8 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const 
       uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();
   CompiledPlan result = std::move(uncompiled).value();
-  // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost more
-  // than the rest.
+  // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost
+  // more than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
       take(result, options.database->get_cubin(options.cubin_key)))
     return result;

@@ -1,4 +1,5 @@
-// From a plan of kernels to an executable with code: a backend's source and compiler, and the database's cache.
+// From a plan of kernels to an executable with code: a backend's source and compiler, and the database's
+// cache.
 #pragma once
 
 #include <memory>
@@ -25,8 +26,8 @@ struct CompiledPlan {
   schedule::Problem problem;
   schedule::KernelPlan plan;
   backend::Request request;  // the compilation that makes its code
-  // What is loaded and launched. Its one image, once it is compiled, has the resources of its kernels, in order;
-  // their shared_bytes include dynamic shared memory.
+  // What is loaded and launched. Its one image, once it is compiled, has the resources of its kernels, in
+  // order; their shared_bytes include dynamic shared memory.
   executable::Executable executable;
   db::CacheKey key;
   bool from_cache = false;  // no compiler ran
@@ -52,13 +53,13 @@ db::CacheKey cache_key(const backend::Request& request, const std::string& versi
 
 // The plan with request, key and executable but without code. Errors: those of schedule::lower_plan().
 Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                             schedule::KernelPlan plan, const backend::Backend& backend,
-                             const std::string& compiler_version,
-                             const std::optional<std::vector<std::string>>& flags = std::nullopt);
+                                     schedule::KernelPlan plan, const backend::Backend& backend,
+                                     const std::string& compiler_version,
+                                     const std::optional<std::vector<std::string>>& flags = std::nullopt);
 // Completes it. Error Internal when the compiler does not report one of the kernels.
 Status attach_code(CompiledPlan& plan, backend::Compiled code);
-// Completes it with the database's executable of the same key; false if there is none (a damaged one, or one that is
-// launched otherwise, counts as none).
+// Completes it with the database's executable of the same key; false if there is none (a damaged one, or one
+// that is launched otherwise, counts as none).
 bool attach_cached(CompiledPlan& plan, db::Database& database);
 // Stores the executable. A database that cannot be written costs time later, never correctness: no error.
 void store_cubin(const CompiledPlan& plan, db::Database& database);

@@ -23,8 +23,8 @@ FeatureSet features_of(const Kernel& kernel) {
                    [&](const ClusterBarrier&) { found.insert(Feature::Clusters); },
                    [&](const WarpgroupMma&) { found.insert(Feature::WarpgroupMma); },
                    // A part of it, also where the products themselves are left out (leave_out.h).
-                   [&](const WaitProducts&) { found.insert(Feature::WarpgroupMma); },
-                   [&](const SetRegisters&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
+                   [&](const WgmmaWait&) { found.insert(Feature::WarpgroupMma); },
+                   [&](const SetMaxNReg&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
         stmt.node);
   });
   return found;

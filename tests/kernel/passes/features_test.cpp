@@ -54,11 +54,11 @@ TEST(Features, EachStatementHasItsOwn) {
   EXPECT_EQ(of({Mma{Storage::BF16, {}, {}, {}, 1}}), FeatureSet{Feature::Mma});
   EXPECT_EQ(of({Mma{Storage::F32, {}, {}, {}, 3}}), FeatureSet{Feature::Tf32Mma});
   EXPECT_EQ(of({WarpgroupMma{Storage::F16, 64, 4, {}, {}, {}}}), FeatureSet{Feature::WarpgroupMma});
-  EXPECT_EQ(of({WaitProducts{0}}), FeatureSet{Feature::WarpgroupMma});
+  EXPECT_EQ(of({WgmmaWait{0}}), FeatureSet{Feature::WarpgroupMma});
   EXPECT_EQ(of({StoreAsync{{}, {}, 0, {}}}), FeatureSet{Feature::AsyncStore});
   EXPECT_EQ(of({MbarrierExpect{{}, 0}}), FeatureSet{Feature::AsyncStore});
   EXPECT_EQ(of({ClusterBarrier{}}), FeatureSet{Feature::Clusters});
-  EXPECT_EQ(of({PublishOperands{}}), FeatureSet{});
+  EXPECT_EQ(of({ProxyFence{}}), FeatureSet{});
   EXPECT_EQ(of({GridFence{}}), FeatureSet{});
 }
 

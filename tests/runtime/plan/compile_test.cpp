@@ -165,7 +165,9 @@ TEST_F(Compiling, ATunedCubinOfAVersionWithoutBackendsIsTaken) {
   db::Cubin old;
   old.key = plan.key;
   old.key.compiler_version = "12.4";
-  old.image = "\x7f" "ELF of before there were executables";
+  old.image =
+      "\x7f"
+      "ELF of before there were executables";
   const auto stored = database_->get_cubin(plan.key);
   ASSERT_TRUE(stored.ok() && stored->has_value());
   old.resources = (*stored)->resources;

@@ -97,9 +97,11 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
                            {"producer_warps", 0}, {"rewrite", 0},       {"segments", 4},
                            {"time_split", 1},     {"stream_stores", 0}, {"interleaved_copies", 0},
                            {"pipeline_depth", 1}, {"exchange", 0}};
-  const KernelPlan alone = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
+  const KernelPlan alone =
+      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
   parameters["time_split"] = 4;
-  const KernelPlan shared = find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
+  const KernelPlan shared =
+      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);
   EXPECT_EQ(grid_blocks(shared.launches[0], 3, 40), 4 * grid_blocks(alone.launches[0], 3, 40));

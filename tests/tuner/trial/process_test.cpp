@@ -289,17 +289,14 @@ TEST(TrialMessage, CellsArriveWhole) {
 TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   using What = TrialRequest::What;
   const std::string code("\x7f\0code", 6);
-  TrialRequest sent{
-      What::Round, {}, {{7, "stream", {{"steps", 8}, {"vector", -1}}, code}, {8, "p", {}, {}}}, 3, 0.25, 9};
+  TrialRequest sent{What::Round, {}, {{7, code}, {8, {}}}, 3, 0.25, 9};
   const auto got = decode_request(encode_request(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->what, What::Round);
   ASSERT_EQ(got->plans.size(), 2U);
   EXPECT_EQ(got->plans[0].candidate, 7U);
-  EXPECT_EQ(got->plans[0].strategy, "stream");
-  EXPECT_EQ(got->plans[0].parameters, sent.plans[0].parameters);
-  EXPECT_EQ(got->plans[0].cubin, code);
-  EXPECT_FALSE(got->plans[1].cubin.has_value());
+  EXPECT_EQ(got->plans[0].executable, code);
+  EXPECT_FALSE(got->plans[1].executable.has_value());
   EXPECT_EQ(got->samples, 3);
   EXPECT_EQ(got->sample_s, 0.25);
   EXPECT_EQ(got->candidate, 9U);
@@ -318,7 +315,7 @@ TEST(TrialMessage, DamagedMessagesAreRefused) {
   using What = TrialRequest::What;
   const std::string set_up = encode_request({What::SetUp, setup_of(), {}, 0, 0, 0});
   const std::string run =
-      encode_request({What::Run, {}, {{7, "stream", {{"steps", 8}}, "code"}}, 3, 0.25, 0});
+      encode_request({What::Run, {}, {{7, "code"}}, 3, 0.25, 0});
   const std::string reply = encode_reply({true, std::vector<double>{1, 2}});
   ASSERT_TRUE(decode_request(set_up) && decode_request(run) && decode_reply(reply));
   for (const std::string& whole : {set_up, run})
