@@ -7,7 +7,7 @@
 namespace rondo::schedule {
 namespace {
 
-TEST(LeaveOutCompile, EachPartOfEachPlan) {
+TEST(AblateCompile, EachPartOfEachPlan) {
   const auto nvrtc = runtime::Nvrtc::get();
   if (!nvrtc) FAIL() << nvrtc.error().message << " (tools/setup installs it)";
   for (const PartPlan& of : part_plans()) {
