@@ -86,8 +86,8 @@ Kernel matrix_product(Storage storage) {
 // Two stages of 64 elements of the sum, both products under way at once.
 Kernel warpgroup_product(Storage storage, bool mn_major) {
   constexpr int kSide = 128, kRow = 64, kStage = kSide * kRow, kStages = 2, kVector = 8;
-  Builder b(std::string("warpgroup_product_") + storage_name(storage) + (mn_major ? "_mn_major" : ""), 256,
-            Math::Fast, "c = a * b, 128 x 128 x 128; each of two warpgroups has 64 rows of c.");
+  Builder b(std::string("warpgroup_product_") + storage_name(storage) + (mn_major ? "_along_result" : ""),
+            256, Math::Fast, "c = a * b, 128 x 128 x 128; each of two warpgroups has 64 rows of c.");
   const char* shape = mn_major ? "[k 128, 128]" : "[128, k 128]";
   const Memory in[] = {b.input("a", storage, shape), b.input("b", storage, shape)};
   const Memory c = b.output("c", Storage::F32, "[128, 128]");

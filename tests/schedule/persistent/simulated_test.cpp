@@ -163,11 +163,11 @@ double spectral_norm(const std::vector<double>& matrix, std::size_t dim) {
   return norm;
 }
 
-constexpr double kLargeState = 5;  // matrices uniform in +-5 / sqrt(D)
+constexpr double kLargeMatrices = 5;  // matrices uniform in +-5 / sqrt(D)
 
 TEST(PersistentSimulated, LargeMatricesAreLarge) {
   std::mt19937 rng(3);
-  const double norm = spectral_norm(draw(rng, 72 * 72, kLargeState / std::sqrt(72), Storage::BF16), 72);
+  const double norm = spectral_norm(draw(rng, 72 * 72, kLargeMatrices / std::sqrt(72), Storage::BF16), 72);
   EXPECT_GT(norm, 4);
   EXPECT_LT(norm, 8);
 }
@@ -177,7 +177,7 @@ TEST(PersistentSimulated, LargeMatrices) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells())
     for (const Storage storage : {Storage::BF16, Storage::F16}) {
-      Case c{kPersistent, cell, {}, {}, {}, true, kLargeState};
+      Case c{kPersistent, cell, {}, {}, {}, true, kLargeMatrices};
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
       ++turn;

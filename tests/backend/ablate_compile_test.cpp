@@ -8,7 +8,7 @@
 namespace rondo::schedule {
 namespace {
 
-TEST(LeaveOutCompile, EachPartOfEachPlan) {
+TEST(AblateCompile, EachPartOfEachPlan) {
   const backend::Backend& backend = backend::preferred_backend();
   const Status available = backend.available();
   if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
