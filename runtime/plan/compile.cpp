@@ -50,18 +50,13 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
   return result;
 }
 
-// Records of before there were several backends name NVRTC's version alone: "13.0", and not "nvrtc 13.0".
-std::string backend_of(const db::CacheKey& key) {
-  const std::size_t blank = key.compiler_version.find(' ');
-  return blank == std::string::npos ? "nvrtc" : key.compiler_version.substr(0, blank);
-}
-
 // Takes a cubin from the database if it is this plan's; its key may differ in the compiler's version only.
 bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& cubin = **found;
   if (cubin.key.source != plan.key.source || cubin.key.flags != plan.key.flags ||
-      cubin.key.arch != plan.key.arch || backend_of(cubin.key) != plan.request.backend)
+      cubin.key.arch != plan.key.arch ||
+      backend::backend_of_compiler(cubin.key.compiler_version) != plan.request.backend)
     return false;
   std::optional<std::vector<KernelResources>> resources = resources_from_json(cubin.resources);
   if (!resources || resources->size() != plan.plan.launches.size()) return false;
@@ -89,7 +84,7 @@ std::vector<const kernel::Kernel*> kernels_of(const schedule::KernelPlan& plan) 
 
 db::CacheKey cache_key(const backend::Request& request, const std::string& version) {
   return {request.text, fmt::format("{}", fmt::join(request.flags, " ")), request.target.name(),
-          fmt::format("{} {}", request.backend, version)};
+          backend::compiler_name(request.backend, version)};
 }
 
 bool CompiledPlan::spills() const {
