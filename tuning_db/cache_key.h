@@ -15,8 +15,8 @@ std::string hash_fields(std::string_view domain, std::initializer_list<std::stri
 struct CacheKey {
   std::string source;            // CUDA C++ text, whole
   std::string flags;             // compiler options, joined by one blank in the order given
-  std::string arch;              // "sm_90"
-  std::string compiler_version;  // NVRTC's, "12.4"
+  std::string arch;              // what the code is made for: "sm_90", "sm_90a"
+  std::string compiler_version;  // backend and version: "nvrtc 12.4"
 
   std::string hash() const;  // 64 hex digits; the key of the cubin in the database
   bool operator==(const CacheKey&) const = default;

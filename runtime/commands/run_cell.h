@@ -22,7 +22,7 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
                                  const step::ForwardArguments<double>& arguments);
 
 // Chooses, compiles (or takes from the database), runs once and waits. Errors: Unsupported (no strategy
-// computes the cell), Missing (no NVRTC), Device.
+// computes the cell), Missing (no compiler), Device.
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
                               const step::ForwardArguments<double>& arguments, const target::Profile& profile,
                               const Context& context, db::Database* database);

@@ -55,19 +55,11 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
   return result;
 }
 
-// Records of before there were several backends name NVRTC's version alone: "13.0", and not "nvrtc 13.0".
-std::string backend_of(const db::CacheKey& key) {
-  const std::size_t blank = key.compiler_version.find(' ');
-  return blank == std::string::npos ? "nvrtc" : key.compiler_version.substr(0, blank);
-}
-
 // The image of a stored executable that is launched as the plan is; none of one that is damaged or is
 // launched otherwise. Databases of before there were executables hold the cubin alone, which is compiled from
 // the same text (the key says so) and so is launched as this plan is.
 std::optional<executable::Image> image_of(const db::Cubin& stored, const CompiledPlan& plan) {
-  constexpr std::string_view kElf =
-      "\x7f"
-      "ELF";
+  constexpr std::string_view kElf("\177ELF", 4);
   if (std::string_view(stored.image).starts_with(kElf)) {
     std::optional<std::vector<KernelResources>> resources = resources_from_json(stored.resources);
     if (!resources || resources->size() != plan.executable.kernels.size()) return std::nullopt;
@@ -91,7 +83,8 @@ bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
   if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
-      stored.key.arch != plan.key.arch || backend_of(stored.key) != plan.request.backend)
+      stored.key.arch != plan.key.arch || 
+      backend::backend_of_compiler(stored.key.compiler_version) != plan.request.backend)
     return false;
   std::optional<executable::Image> image = image_of(stored, plan);
   if (!image) return false;
@@ -118,7 +111,7 @@ std::vector<const kernel::Kernel*> kernels_of(const schedule::KernelPlan& plan) 
 
 db::CacheKey cache_key(const backend::Request& request, const std::string& version) {
   return {request.text, fmt::format("{}", fmt::join(request.flags, " ")), request.target.name(),
-          fmt::format("{} {}", request.backend, version)};
+          backend::compiler_name(request.backend, version)};
 }
 
 const std::vector<KernelResources>& CompiledPlan::resources() const {

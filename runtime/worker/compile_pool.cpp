@@ -68,8 +68,9 @@ void CompilePool::dispatch() {
 namespace {
 
 Error crash_error(const std::string& how) {
-  return {ErrorKind::Compile, fmt::format("the compiler crashed: its worker process ended with {}", how),
-          "the same source may pass with another version of the compiler (RONDO_NVRTC)"};
+  return {
+      ErrorKind::Compile, fmt::format("the compiler crashed: its worker process ended with {}", how),
+      "the same source may pass with another version of the compiler; `rondo doctor` names the one in use"};
 }
 
 Error no_worker_error(const std::string& executable, const std::string& how) {

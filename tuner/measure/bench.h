@@ -27,7 +27,7 @@ struct BenchRow {
 };
 
 // Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Errors: Missing (no GPU, no
-// NVRTC), Unsupported, Device, and those of choose_with().
+// compiler), Unsupported, Device, and those of choose_with().
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                        const runtime::Overrides& overrides, db::Database* database, int samples,
                        double copy_bytes_per_s = 0);

@@ -33,7 +33,7 @@ struct PartTimes {
 };
 
 // Times the choice for the problem on the machine's GPU, `rounds` samples each. The database is asked for the
-// choice; nothing is stored in it. Errors: Missing (no GPU, no NVRTC), Compile, Device, those of
+// choice; nothing is stored in it. Errors: Missing (no GPU, no compiler), Compile, Device, those of
 // choose_with().
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
                                 const Machine& machine, const runtime::Overrides& overrides,

@@ -50,7 +50,7 @@ struct TuneResult {
 // faster than what is known; what the database holds as best, of this problem or else of the nearest one, is
 // tried first and timed again beside the leaders. Without:
 // candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
-// becomes best. Errors: Unsupported (no strategy, empty space), Missing (no NVRTC), Cancelled (before any
+// becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any
 // candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
 // failed; the commonest reason), Device (the GPU failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,

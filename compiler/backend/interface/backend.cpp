@@ -7,6 +7,15 @@ target::Target target_for(int capability, const kernel::FeatureSet& features) {
   return {capability, capability >= kFirstWithOwnNames && kernel::architecture_specific(features)};
 }
 
+std::string compiler_name(const std::string& backend, const std::string& version) {
+  return backend + " " + version;
+}
+
+std::string backend_of_compiler(const std::string& compiler) {
+  const std::size_t blank = compiler.find(' ');
+  return blank == std::string::npos ? "nvrtc" : compiler.substr(0, blank);
+}
+
 Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
                     std::string name) {
   Source source = backend.lower(kernels);

@@ -65,6 +65,11 @@ class Backend {
   virtual Result<Compiled> compile(const Request& request) const = 0;
 };
 
+// How keys and images name a compiler: "nvrtc 13.0"; and the backend in such a name. Keys of versions of
+// Rondo that knew NVRTC only hold its version alone: "13.0".
+std::string compiler_name(const std::string& backend, const std::string& version);
+std::string backend_of_compiler(const std::string& compiler);
+
 // The request for kernels as a backend lowers them, with the backend's own flags.
 Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
                     std::string name);

@@ -206,7 +206,7 @@ Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& na
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   image.target = arch;
   image.kind = executable::ImageKind::Cubin;
-  image.compiler = fmt::format("{} {}", kNvrtc, version_.text());
+  image.compiler = compiler_name(kNvrtc, version_.text());
   image.resources = read_ptxas_log(compiled.log);
   return compiled;
 }
