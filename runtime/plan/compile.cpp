@@ -83,7 +83,7 @@ bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
   if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
-      stored.key.arch != plan.key.arch || 
+      stored.key.arch != plan.key.arch ||
       backend::backend_of_compiler(stored.key.compiler_version) != plan.request.backend)
     return false;
   std::optional<executable::Image> image = image_of(stored, plan);

@@ -182,8 +182,9 @@ TEST(Workspace, RegionsAreDisjoint) {
       const schedule::Parameters point = {
           {"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}};
       const Executable executable =
-          schedule::lower_plan(cell, problem,
-                               schedule::find_strategy("alternating")->build(cell, problem, point, target::board()))
+          schedule::lower_plan(
+              cell, problem,
+              schedule::find_strategy("alternating")->build(cell, problem, point, target::board()))
               .value();
       const WorkspaceRule rule(executable.tensors);
       for (const std::int64_t batch : {1, 3, 64, 1000})

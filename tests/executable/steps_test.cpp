@@ -25,7 +25,7 @@ struct StepsFixture {
         plan(schedule::find_strategy("alternating")
                  ->build(cell, problem,
                          {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}},
-                        target::board())),
+                         target::board())),
         launcher(rondo::testing::launcher_of(cell, problem, plan)) {}
 
   Recorder run(std::int64_t batch, std::int64_t time) const {

@@ -12,20 +12,19 @@ FeatureSet features_of(const Kernel& kernel) {
   if (kernel.cooperative) found.insert(Feature::GridSync);
   if (!kernel.mbarriers.empty()) found.insert(Feature::Mbarrier);
   for_each_statement(kernel.body, [&](const Stmt& stmt) {
-    std::visit(
-        Overloaded{[&](const CopyAsync&) { found.insert(Feature::AsyncCopy); },
-                   [&](const LoadMatrix&) { found.insert(Feature::Mma); },
-                   [&](const Mma& mma) {
-                     found.insert(mma.storage == Storage::F32 ? Feature::Tf32Mma : Feature::Mma);
-                   },
-                   [&](const MbarrierExpect&) { found.insert(Feature::AsyncStore); },
-                   [&](const StoreAsync&) { found.insert(Feature::AsyncStore); },
-                   [&](const ClusterBarrier&) { found.insert(Feature::Clusters); },
-                   [&](const WarpgroupMma&) { found.insert(Feature::WarpgroupMma); },
-                   // A part of it, also where the products themselves are left out (leave_out.h).
-                   [&](const WgmmaWait&) { found.insert(Feature::WarpgroupMma); },
-                   [&](const SetMaxNReg&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
-        stmt.node);
+    std::visit(Overloaded{[&](const CopyAsync&) { found.insert(Feature::AsyncCopy); },
+                          [&](const LoadMatrix&) { found.insert(Feature::Mma); },
+                          [&](const Mma& mma) {
+                            found.insert(mma.storage == Storage::F32 ? Feature::Tf32Mma : Feature::Mma);
+                          },
+                          [&](const MbarrierExpect&) { found.insert(Feature::AsyncStore); },
+                          [&](const StoreAsync&) { found.insert(Feature::AsyncStore); },
+                          [&](const ClusterBarrier&) { found.insert(Feature::Clusters); },
+                          [&](const WarpgroupMma&) { found.insert(Feature::WarpgroupMma); },
+                          // A part of it, also where the products themselves are left out (leave_out.h).
+                          [&](const WgmmaWait&) { found.insert(Feature::WarpgroupMma); },
+                          [&](const SetMaxNReg&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
+               stmt.node);
   });
   return found;
 }

@@ -314,8 +314,7 @@ TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
 TEST(TrialMessage, DamagedMessagesAreRefused) {
   using What = TrialRequest::What;
   const std::string set_up = encode_request({What::SetUp, setup_of(), {}, 0, 0, 0});
-  const std::string run =
-      encode_request({What::Run, {}, {{7, "code"}}, 3, 0.25, 0});
+  const std::string run = encode_request({What::Run, {}, {{7, "code"}}, 3, 0.25, 0});
   const std::string reply = encode_reply({true, std::vector<double>{1, 2}});
   ASSERT_TRUE(decode_request(set_up) && decode_request(run) && decode_reply(reply));
   for (const std::string& whole : {set_up, run})
