@@ -5,33 +5,33 @@
 namespace rondo {
 namespace {
 
-enum class Colour { Red, Green, Blue32 };
-constexpr EnumText<Colour> kColours[] = {
-    {Colour::Red, "red"}, {Colour::Green, "green"}, {Colour::Blue32, "blue"}};
+enum class Hue { Red, Green, Blue32 };
+constexpr EnumText<Hue> kHues[] = {
+    {Hue::Red, "red"}, {Hue::Green, "green"}, {Hue::Blue32, "blue"}};
 
 TEST(EnumText, ThereAndBack) {
-  EXPECT_STREQ(to_text(kColours, Colour::Red), "red");
-  EXPECT_STREQ(to_text(kColours, Colour::Blue32), "blue");
-  EXPECT_EQ(from_text(kColours, "green"), Colour::Green);
-  EXPECT_EQ(from_text(kColours, "Green"), std::nullopt);
-  EXPECT_EQ(from_text(kColours, ""), std::nullopt);
-  EXPECT_STREQ(to_text(kColours, static_cast<Colour>(3)), "?");
-  EXPECT_STREQ(to_text(kColours, static_cast<Colour>(-1)), "?");
+  EXPECT_STREQ(to_text(kHues, Hue::Red), "red");
+  EXPECT_STREQ(to_text(kHues, Hue::Blue32), "blue");
+  EXPECT_EQ(from_text(kHues, "green"), Hue::Green);
+  EXPECT_EQ(from_text(kHues, "Green"), std::nullopt);
+  EXPECT_EQ(from_text(kHues, ""), std::nullopt);
+  EXPECT_STREQ(to_text(kHues, static_cast<Hue>(3)), "?");
+  EXPECT_STREQ(to_text(kHues, static_cast<Hue>(-1)), "?");
 }
 
 // The assertion that guards each table fails for a row too few, wherever it is missing, and for rows out of
 // order.
 TEST(EnumText, TablesAreTotal) {
-  static_assert(is_total(kColours));
-  constexpr EnumText<Colour> without_last[] = {{Colour::Red, "red"}, {Colour::Green, "green"}};
+  static_assert(is_total(kHues));
+  constexpr EnumText<Hue> without_last[] = {{Hue::Red, "red"}, {Hue::Green, "green"}};
   static_assert(!is_total(without_last));
-  constexpr EnumText<Colour> without_first[] = {{Colour::Green, "green"}, {Colour::Blue32, "blue"}};
+  constexpr EnumText<Hue> without_first[] = {{Hue::Green, "green"}, {Hue::Blue32, "blue"}};
   static_assert(!is_total(without_first));
-  constexpr EnumText<Colour> out_of_order[] = {
-      {Colour::Red, "red"}, {Colour::Blue32, "blue"}, {Colour::Green, "green"}};
+  constexpr EnumText<Hue> out_of_order[] = {
+      {Hue::Red, "red"}, {Hue::Blue32, "blue"}, {Hue::Green, "green"}};
   static_assert(!is_total(out_of_order));
-  constexpr EnumText<Colour> twice[] = {
-      {Colour::Red, "red"}, {Colour::Green, "green"}, {Colour::Blue32, "blue"}, {Colour::Blue32, "blue"}};
+  constexpr EnumText<Hue> twice[] = {
+      {Hue::Red, "red"}, {Hue::Green, "green"}, {Hue::Blue32, "blue"}, {Hue::Blue32, "blue"}};
   static_assert(!is_total(twice));
 }
 

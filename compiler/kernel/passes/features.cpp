@@ -21,7 +21,7 @@ FeatureSet features_of(const Kernel& kernel) {
                           [&](const StoreAsync&) { found.insert(Feature::AsyncStore); },
                           [&](const ClusterBarrier&) { found.insert(Feature::Clusters); },
                           [&](const WarpgroupMma&) { found.insert(Feature::WarpgroupMma); },
-                          // A part of it, also where the products themselves are left out (leave_out.h).
+                          // A part of it, also where the products themselves are left out (ablate.h).
                           [&](const WgmmaWait&) { found.insert(Feature::WarpgroupMma); },
                           [&](const SetMaxNReg&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
                stmt.node);

@@ -32,10 +32,10 @@ TEST(Features, RegistersThatChangeHandsAreFound) {
     b.if_(
         b.thread() < 128,
         [&] {
-          b.set_registers(208, true);
+          b.set_max_nreg(208, true);
           b.store(out[b.thread()], b.real(1));
         },
-        [&] { b.set_registers(40, false); });
+        [&] { b.set_max_nreg(40, false); });
   });
   EXPECT_EQ(found, FeatureSet{Feature::SetMaxNReg});
   EXPECT_TRUE(architecture_specific(found));
@@ -51,8 +51,8 @@ TEST(Features, EachStatementHasItsOwn) {
   };
   EXPECT_EQ(of({CopyAsync{{}, {}, 4}}), FeatureSet{Feature::AsyncCopy});
   EXPECT_EQ(of({LoadMatrix{{}, 4, false, {}}}), FeatureSet{Feature::Mma});
-  EXPECT_EQ(of({Mma{Storage::BF16, {}, {}, {}, 1}}), FeatureSet{Feature::Mma});
-  EXPECT_EQ(of({Mma{Storage::F32, {}, {}, {}, 3}}), FeatureSet{Feature::Tf32Mma});
+  EXPECT_EQ(of({Mma{Storage::BF16, {}, {}, {}, false}}), FeatureSet{Feature::Mma});
+  EXPECT_EQ(of({Mma{Storage::F32, {}, {}, {}, true}}), FeatureSet{Feature::Tf32Mma});
   EXPECT_EQ(of({WarpgroupMma{Storage::F16, 64, 4, {}, {}, {}}}), FeatureSet{Feature::WarpgroupMma});
   EXPECT_EQ(of({WgmmaWait{0}}), FeatureSet{Feature::WarpgroupMma});
   EXPECT_EQ(of({StoreAsync{{}, {}, 0, {}}}), FeatureSet{Feature::AsyncStore});

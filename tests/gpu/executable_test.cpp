@@ -1,0 +1,75 @@
+// An executable that was written and read back runs on the GPU with equal bits: with one launch, with
+// several, and with launches for each step.
+#include "compiler/executable/serialise.h"
+#include "tests/gpu/gpu.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+namespace {
+
+using rondo::testing::library_cell;
+using schedule::Pass;
+
+class ExecutableOnGpu : public rondo::testing::GpuTest {
+ protected:
+  // Every tensor that the plan requires and writes, as bytes, after one launch.
+  std::map<std::string, std::vector<std::byte>> results(const executable::Executable& executable,
+                                                        const step::Cell& cell,
+                                                        const schedule::Problem& p) const {
+    std::map<std::string, std::vector<std::byte>> written;
+    auto loaded = runtime::DevicePlan::load(executable, gpu_->context);
+    if (!loaded) {
+      ADD_FAILURE() << loaded.error().message;
+      return written;
+    }
+    const runtime::DevicePlan plan = std::move(loaded).value();
+    const auto workspace = runtime::DeviceBuffer::allocate(
+        static_cast<std::size_t>(plan.workspace_bytes(p.sizes.batch, p.sizes.time)));
+    runtime::Bindings bindings;
+    if (workspace) bindings.set_workspace(workspace->address());
+    std::vector<runtime::DeviceTensor> tensors;
+    bind_required(plan, cell, p, 0.25, bindings, tensors);
+    const Status status = plan.launch(gpu_->stream, bindings, p.sizes.batch, p.sizes.time);
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    for (const runtime::DeviceTensor& tensor : tensors) {
+      const auto bytes = tensor.download_bytes(gpu_->stream);
+      EXPECT_TRUE(bytes.ok());
+      if (bytes) written[tensor.name()] = *bytes;
+    }
+    EXPECT_TRUE(plan.check().ok());
+    return written;
+  }
+
+  void expect_equal_bits(const char* name, Pass pass, const char* strategy) const {
+    const step::Cell cell = library_cell(name);
+    const schedule::Problem p = problem(pass, {3, 67, 1, 128}, kernel::Storage::BF16);
+    const auto choice = runtime::choose_with(cell, p, gpu_->profile, {strategy, {}});
+    ASSERT_TRUE(choice.ok()) << choice.error().message;
+    const auto plan = runtime::build_choice(cell, p, gpu_->profile, *choice);
+    ASSERT_TRUE(plan.ok());
+    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, *plan);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    const auto read = executable::from_bytes(executable::to_bytes(compiled->executable), "a test");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    const auto direct = results(compiled->executable, cell, p), again = results(*read, cell, p);
+    EXPECT_GE(direct.size(), 2u);
+    EXPECT_EQ(direct, again);
+  }
+};
+
+TEST_F(ExecutableOnGpu, ReadBackItComputesTheSame) {
+  expect_equal_bits("mingru", Pass::ForwardSave, "stream");
+  expect_equal_bits("paragru", Pass::Forward, "stream");
+  expect_equal_bits("lstm", Pass::ForwardSave, "persistent");
+  expect_equal_bits("lstm", Pass::ForwardSave, "alternating");
+}
+
+TEST_F(ExecutableOnGpu, WithoutCodeItIsRefused) {
+  executable::Executable empty;
+  const auto loaded = runtime::DevicePlan::load(empty, gpu_->context);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::Input);
+}
+
+}  // namespace
+}  // namespace rondo::tuner
