@@ -64,6 +64,23 @@ TEST_F(ExecutableOnGpu, ReadBackItComputesTheSame) {
   expect_equal_bits("lstm", Pass::ForwardSave, "alternating");
 }
 
+// Where there is a driver, NVRTC 13 takes what it compiled before from a cache, and its log is empty then.
+// Spills must be known all the same: they decide what the tuner runs.
+TEST_F(ExecutableOnGpu, ResourcesAreReportedForCodeCompiledBefore) {
+  const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+  const backend::Request request{backend.name(),
+                                 "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }",
+                                 "twice.cu",
+                                 {gpu_->info.cc(), false},
+                                 backend.flags()};
+  for (int time = 0; time < 3; ++time) {
+    const auto made = backend.compile(request);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    ASSERT_EQ(made->image.resources.size(), 1u) << "compilation " << time;
+    EXPECT_GT(made->image.resources[0].registers, 0);
+  }
+}
+
 TEST_F(ExecutableOnGpu, WithoutCodeItIsRefused) {
   executable::Executable empty;
   const auto loaded = runtime::DevicePlan::load(empty, gpu_->context);

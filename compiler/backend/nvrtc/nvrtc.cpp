@@ -183,14 +183,24 @@ Status Nvrtc::check_arch(const std::string& arch) const {
 Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& name, const std::string& arch,
                                 const std::vector<std::string>& flags) const {
   if (auto known = check_arch(arch); !known) return known.error();
+  // Verbose ptxas is the only source of spill counts.
+  std::vector<std::string> options = {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
+  options.insert(options.end(), flags.begin(), flags.end());
+  Result<Compiled> compiled = compile_once(source, name, arch, options);
+  if (!compiled || !compiled->image.resources.empty()) return compiled;
+  // NVRTC 13 keeps cubins in the driver's cache, where there is a driver, and code from there comes with an
+  // empty log. An NVRTC that does not know the option has no such cache.
+  options.push_back("--no-cache");
+  Result<Compiled> anew = compile_once(source, name, arch, options);
+  return anew ? anew : compiled;
+}
+
+Result<Compiled> Nvrtc::compile_once(const std::string& source, const std::string& name,
+                                     const std::string& arch, const std::vector<std::string>& options) const {
   const auto start = std::chrono::steady_clock::now();
   const Program program(*api_, source, name);
   if (program.created() != NVRTC_SUCCESS)
     return compile_error(source, name, arch, api_->error_string(program.created()), "");
-
-  // Verbose ptxas is the only source of spill counts.
-  std::vector<std::string> options = {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
-  options.insert(options.end(), flags.begin(), flags.end());
   const nvrtcResult code = program.compile(options);
   Compiled compiled;
   compiled.log = program.log();

@@ -55,6 +55,9 @@ class Nvrtc {
   Nvrtc();
   Status load(const std::string& path);
   Status check_arch(const std::string& arch) const;
+  // With exactly these options. An image without resources where the log does not say them.
+  Result<Compiled> compile_once(const std::string& source, const std::string& name, const std::string& arch,
+                                const std::vector<std::string>& options) const;
 
   DynamicLibrary builtins_;  // closed after library_, which uses it
   DynamicLibrary library_;
