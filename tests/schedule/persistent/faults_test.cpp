@@ -99,7 +99,9 @@ class FaultySweep {
   SimulatedRun run() const { return simulate_plan(cell_, problem_, plan_, given_); }
 
  private:
-  KernelPlan build() const { return find_strategy("persistent")->build(cell_, problem_, parameters_, target::board()); }
+  KernelPlan build() const {
+    return find_strategy("persistent")->build(cell_, problem_, parameters_, target::board());
+  }
 
   void draw_arguments() {
     std::mt19937 rng(5);
