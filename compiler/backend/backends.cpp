@@ -9,8 +9,8 @@
 namespace rondo::backend {
 
 // To add a backend, write its line here.
-const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> all = {&nvrtc_backend()};
+Registry<const Backend*>& backend_registry() {
+  static Registry<const Backend*> all({&nvrtc_backend()});
   return all;
 }
 

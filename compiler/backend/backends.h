@@ -4,11 +4,14 @@
 #include <vector>
 
 #include "compiler/backend/interface/backend.h"
+#include "compiler/support/registry.h"
 
 namespace rondo::backend {
 
-// In order of preference.
-const std::vector<const Backend*>& backends();
+// The built-in ones, in order of preference, and those that the program has added:
+// Registration<const Backend*> mine(backend_registry(), &backend).
+Registry<const Backend*>& backend_registry();
+inline const std::vector<const Backend*>& backends() { return backend_registry().all(); }
 const Backend* find_backend(const std::string& name);  // null for an unknown name
 
 // What plans are compiled with unless a caller asks for another: the first that is available; the first of

@@ -55,10 +55,19 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
   return result;
 }
 
+// Whether two executables are of one plan. Their source is compared as text, by the key; the hash of it is
+// worked out only where something is compiled.
+bool launches_alike(const executable::Executable& a, const executable::Executable& b) {
+  executable::Identity identity = a.identity;
+  identity.source_hash = b.identity.source_hash;
+  return identity == b.identity && a.tensors == b.tensors && a.kernels == b.kernels &&
+         a.launches == b.launches;
+}
+
 // The image of a stored executable that is launched as the plan is; none of one that is damaged or is
 // launched otherwise. Databases of before there were executables hold the cubin alone, which is compiled from
 // the same text (the key says so) and so is launched as this plan is.
-std::optional<executable::Image> image_of(const db::Cubin& stored, const CompiledPlan& plan) {
+std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan& plan) {
   constexpr std::string_view kElf("\177ELF", 4);
   if (std::string_view(stored.image).starts_with(kElf)) {
     std::optional<std::vector<KernelResources>> resources = resources_from_json(stored.resources);
@@ -71,9 +80,8 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, const Compile
     return image;
   }
   Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
-  if (!read || read->images.size() != 1 ||
-      executable::launch_hash(*read) != executable::launch_hash(plan.executable))
-    return std::nullopt;
+  if (!read || read->images.size() != 1 || !launches_alike(*read, plan.executable)) return std::nullopt;
+  plan.executable.identity.source_hash = read->identity.source_hash;
   return std::move(read->images.front());
 }
 
@@ -146,7 +154,6 @@ Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, con
   result.request = backend::request_for(backend, kernels_of(result.plan),
                                         target::compute_capability(problem.arch), "rondo_plan.cu");
   if (flags) result.request.flags = *flags;
-  result.executable.identity.source_hash = sha256_hex(result.request.text);
   result.key = cache_key(result.request, compiler_version);
   return result;
 }
@@ -165,6 +172,7 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
     code.image.resources.back().max_threads = kernel.threads;
   }
   plan.executable.images = {std::move(code.image)};
+  plan.executable.identity.source_hash = sha256_hex(plan.request.text);
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
   return success();

@@ -1,5 +1,5 @@
 // alternating: products and elementwise part step by step, in one launch for each level of products of each
-// step, with the matrices read anew each time (docs/design.md, "alternating"). No limit on the size of a
+// step, with the matrices read anew each time (docs/strategies/alternating.md). No limit on the size of a
 // head. For cells whose step multiplies by matrices; 16-bit storage on the tensor cores, fp32 by
 // multiply-adds.
 #pragma once

@@ -1,5 +1,5 @@
 // The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps
-// at once, before and after the sweep (docs/design.md, "persistent").
+// at once, before and after the sweep (docs/strategies/dense-backward.md).
 #include "compiler/schedule/gemm/dense_backward.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The sweep of a persistent backward pass: it carries the gradients back (docs/design.md, "persistent").
+// The sweep of a persistent backward pass: it carries the gradients back (docs/strategies/dense-backward.md).
 #include <fmt/format.h>
 
 #include "compiler/schedule/analysis/backward_split.h"

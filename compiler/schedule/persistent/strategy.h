@@ -1,5 +1,5 @@
 // persistent: the head's matrices stay on the chip for all of time, in registers and shared memory of one
-// block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/design.md, "persistent"). For cells whose step
+// block or of a cluster (FlashRNN, Pöppel et al. 2025; docs/strategies/persistent.md). For cells whose step
 // multiplies by matrices; on the tensor cores, fp32 as tf32 or tf32x3.
 #pragma once
 

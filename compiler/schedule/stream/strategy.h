@@ -1,6 +1,6 @@
-// stream: one thread walks its channels through all of time, inputs staged far ahead (docs/design.md,
-// "stream"). Legal for cells whose channels do not see each other. Nothing is read twice, so with enough
-// channels it runs at copy speed.
+// stream: one thread walks its channels through all of time, inputs staged far ahead
+// (docs/strategies/stream.md). Legal for cells whose channels do not see each other. Nothing is read twice,
+// so with enough channels it runs at copy speed.
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
