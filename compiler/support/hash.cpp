@@ -4,6 +4,11 @@
 #include <bit>
 #include <cstdint>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace rondo {
 namespace {
 
@@ -42,9 +47,68 @@ void compress(Block& state, const unsigned char* chunk) {
   for (int i = 0; i < 8; ++i) state[i] += add[i];
 }
 
-}  // namespace
+void compress_all(Block& state, const unsigned char* chunks, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) compress(state, chunks + 64 * i);
+}
 
-std::string sha256_hex(std::string_view bytes) {
+using Compress = void (*)(Block& state, const unsigned char* chunks, std::size_t count);
+
+#if defined(__x86_64__)
+
+// Intel 64 Architectures Software Developer's Manual, CPUID: leaf 7, EBX bit 29 is SHA; leaf 1, ECX bit 19 is
+// SSE4.1.
+bool has_sha_instructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 19 & 1) == 0) return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
+}
+
+// The same by the processor's own instructions, which take the state as two vectors, {f, e, b, a} and
+// {h, g, d, c} from the lowest lane (the same manual, SHA256RNDS2). It is ten times as fast, and a kernel
+// from the database is hashed before it is loaded.
+__attribute__((target("sha,sse4.1"))) void compress_by_instructions(Block& state, const unsigned char* chunks,
+                                                                    std::size_t count) {
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+  auto* words = reinterpret_cast<__m128i*>(state.data());
+  const __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xB1);
+  const __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1B);
+  __m128i feba = _mm_alignr_epi8(badc, hgfe, 8);
+  __m128i hgdc = _mm_blend_epi16(hgfe, badc, 0xF0);
+  for (std::size_t chunk = 0; chunk < count; ++chunk) {
+    const __m128i feba_before = feba, hgdc_before = hgdc;
+    __m128i w[16];
+    for (int i = 0; i < 16; ++i) {
+      if (i < 4) {
+        const auto* from = reinterpret_cast<const __m128i*>(chunks + 64 * chunk + 16 * i);
+        w[i] = _mm_shuffle_epi8(_mm_loadu_si128(from), big_endian);
+      } else {
+        const __m128i sum =
+            _mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]), _mm_alignr_epi8(w[i - 1], w[i - 2], 4));
+        w[i] = _mm_sha256msg2_epu32(sum, w[i - 1]);
+      }
+      const __m128i round = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kRound.data() + 4 * i));
+      const __m128i message = _mm_add_epi32(w[i], round);
+      hgdc = _mm_sha256rnds2_epu32(hgdc, feba, message);
+      feba = _mm_sha256rnds2_epu32(feba, hgdc, _mm_shuffle_epi32(message, 0x0E));
+    }
+    feba = _mm_add_epi32(feba, feba_before);
+    hgdc = _mm_add_epi32(hgdc, hgdc_before);
+  }
+  const __m128i abef = _mm_shuffle_epi32(feba, 0x1B);
+  const __m128i ghcd = _mm_shuffle_epi32(hgdc, 0xB1);
+  _mm_storeu_si128(words, _mm_blend_epi16(abef, ghcd, 0xF0));
+  _mm_storeu_si128(words + 1, _mm_alignr_epi8(ghcd, abef, 8));
+}
+
+Compress fastest() { return has_sha_instructions() ? &compress_by_instructions : &compress_all; }
+
+#else
+
+Compress fastest() { return &compress_all; }
+
+#endif
+
+std::string hash_by(Compress compress_chunks, std::string_view bytes) {
   Block state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string padded(bytes);
@@ -52,12 +116,20 @@ std::string sha256_hex(std::string_view bytes) {
   while (padded.size() % 64 != 56) padded.push_back('\0');
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
   for (int shift = 56; shift >= 0; shift -= 8) padded.push_back(static_cast<char>(bits >> shift & 0xff));
-  for (std::size_t at = 0; at < padded.size(); at += 64)
-    compress(state, reinterpret_cast<const unsigned char*>(padded.data() + at));
+  compress_chunks(state, reinterpret_cast<const unsigned char*>(padded.data()), padded.size() / 64);
   std::string hex;
   for (const std::uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4) hex.push_back("0123456789abcdef"[word >> shift & 15]);
   return hex;
 }
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  static const Compress compress_chunks = fastest();
+  return hash_by(compress_chunks, bytes);
+}
+
+std::string sha256_hex_portable(std::string_view bytes) { return hash_by(&compress_all, bytes); }
 
 }  // namespace rondo

@@ -19,5 +19,16 @@ TEST(Sha256, LengthsAroundABlock) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+// Lengths around a block of 64 bytes and the 8 bytes of the length, and a long one.
+TEST(Sha256, IsTheSameByInstructionsAndWithout) {
+  std::string bytes;
+  for (int size = 0; size < 300; ++size) {
+    ASSERT_EQ(sha256_hex(bytes), sha256_hex_portable(bytes)) << size;
+    bytes.push_back(static_cast<char>(37 * size + size / 7));
+  }
+  bytes.assign(1000003, '\xA5');
+  EXPECT_EQ(sha256_hex(bytes), sha256_hex_portable(bytes));
+}
+
 }  // namespace
 }  // namespace rondo
