@@ -102,7 +102,8 @@ std::optional<Choice> from_trial(const step::Cell& cell, const Problem& problem,
   Choice choice{trial.strategy,  std::move(*parameters),      origin,
                 trial.cubin_key, trial.median_ms.value_or(0), ""};
   // Code of a version without some of the parameters may expect other arguments: it is looked up by source.
-  if (choice.parameters != parameters_from_json(trial.parameters)) choice.cubin_key.clear();
+  // Where parameters have other names only, it is the same.
+  if (choice.parameters.size() != parameters_from_json(trial.parameters)->size()) choice.cubin_key.clear();
   if (check_candidate(cell, problem, profile, choice.strategy, choice.parameters, alignment).ok())
     return choice;
   if (!check_candidate(cell, problem, profile, choice.strategy, choice.parameters).ok()) return std::nullopt;

@@ -156,6 +156,44 @@ TEST_F(EarlierNames, OfADatabase) {
   expect_choices(database);
 }
 
+// Another name is no other code: what was compiled for a choice is looked up by its key still, and is
+// compared with this version's text before it runs.
+TEST_F(EarlierNames, TheCodeOfAChoiceIsKept) {
+  std::filesystem::copy_file(fixture("earlier_names.db"), folder_ / "tuning.db");
+  db::Database database = open("tuning.db");
+  const Expected wanted = expected().front();
+  const auto id =
+      database.upsert_problem(database_problem(cell_named(wanted.cell), problem_of_case(wanted), profile_));
+  ASSERT_TRUE(id.ok()) << id.error().message;
+  db::Trial trial;
+  trial.strategy = wanted.strategy;
+  schedule::Parameters earlier;
+  for (const auto& [name, value] : wanted.parameters) {
+    std::string old = name;
+    std::int64_t shift = 0;
+    for (const schedule::RenamedParameter& renamed :
+         schedule::find_strategy(wanted.strategy)->renamed_parameters())
+      if (renamed.now == name) {
+        old = renamed.was;
+        shift = renamed.shift;
+      }
+    earlier[old] = value - shift;
+  }
+  trial.parameters = parameters_to_json(earlier);
+  trial.verified = true;
+  trial.median_ms = 1e-3;
+  trial.cubin_key = "abc";
+  const auto recorded = database.record_trial(*id, trial);
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  ASSERT_TRUE(database.set_best(*recorded, db::Replace::Always).ok());
+  ChooseOptions options;
+  options.database = &database;
+  const auto choice = choose(cell_named(wanted.cell), problem_of_case(wanted), profile_, options);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->parameters, wanted.parameters);
+  EXPECT_EQ(choice->cubin_key, "abc");
+}
+
 // A row is known by what was recorded: read again, from the file or from this version's own export, it adds
 // nothing.
 TEST_F(EarlierNames, OfAnExportWhichReadTwiceAddsNothing) {
