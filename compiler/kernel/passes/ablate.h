@@ -1,6 +1,6 @@
-// Kernels without one of their parts: measured beside the whole, they tell what its time is made of. A part
-// is known by its statements, whatever schedule wrote them. What is left is a valid kernel that comes to its
-// end; its results are wrong.
+// Kernels without one of their parts. Timed beside the whole kernel they tell what its time is made of. A
+// part is found by its statements, whatever strategy wrote them. The remaining kernel is valid and ends; its
+// results are wrong.
 #pragma once
 
 #include <array>
@@ -22,13 +22,12 @@ inline constexpr std::array kParts = {Part::Products, Part::Exchange, Part::Clea
                                       Part::Inputs,   Part::Stores,   Part::Functions};
 const char* part_name(Part part);  // "products"
 
-// The kernel without the part, simplified. Nothing waits that did not wait before, and what is still waited
-// for still comes:
-//  - Exchange: what flags say is looked at once (GridWait, LoadSelfFlagged). In a cluster every block does to
-//    itself what it would do to another one: it sends as many words as it waits for, as long as all blocks
-//    of the cluster do the same. Cluster barriers are barriers of the block.
-//  - Clears: words that are not cleared are taken for new ones, so this is meant to be left out of a kernel
-//    without Exchange.
+// The kernel without the part, simplified. No new wait appears, and every wait that is left is still met:
+//  - Exchange: GridWait and LoadSelfFlagged look once, whatever they find. Cluster traffic is redirected to
+//  the
+//    sending block; byte counts match if all blocks send equally. Cluster barriers become block barriers.
+//  - Clears: a word that was not cleared looks like a new one, so leave this out only of a kernel without
+//    Exchange.
 Kernel ablate(Kernel kernel, Part part);
 
 // Whether there is any of the part in the kernel.

@@ -1,5 +1,6 @@
-// Products of the forward step that ForwardSave stores where Problem::save_products asks for it, so that
-// Backward reads them instead of multiplying again.
+// Products of the forward step that the forward (training) pass stores if Problem::save_products is set, so
+// that the backward pass reads them instead of multiplying again. Products are stored one by one, so forward
+// reduce-scatter is not available for a step that adds them up.
 #pragma once
 
 #include <map>

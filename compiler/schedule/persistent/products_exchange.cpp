@@ -115,7 +115,7 @@ void AllGatherProducts::sync_roles(int level, Value count) {
   b.wait(ready_[at(level)], count % 2, count / 2 % 2);
 }
 
-// Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
+// Early bytes are safe: the phase completes only after expect_tx, its sole arrival (PTX ISA, mbarrier,
 // tx-count).
 void AllGatherProducts::rearm(int level, Value count) {
   if (geometry_.in_grid()) return clear_sent(level, count, geometry_.p.split_k == 1);
