@@ -43,10 +43,9 @@ class DevicePlan {
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
-  // Threads of a kernel wait for each other; if that takes seconds they give up, and the kernel ends with
-  // wrong results instead of never. Error Device, once, if that has happened since it was asked last. A
-  // launch is covered when the caller has waited for its end; the context and the plan stay usable. Never
-  // waits itself.
+  // Reports, once, that a kernel gave up. Threads that wait for each other for seconds give up, and their
+  // kernel ends with wrong results. Error Device if that has happened since the last call. A launch is
+  // covered once the caller has waited for its end. The context and the plan stay usable. Never waits.
   Status check() const;
 
  private:

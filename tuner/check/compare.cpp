@@ -11,8 +11,8 @@ namespace rondo::tuner {
 
 namespace {
 
-// The loop errs by luck too: a kernel that rounds elsewhere may be worse by half (DESIGN section 8) and, on
-// the single worst element, by more.
+// The plain loop's error is partly luck: a kernel that rounds at other places may be worse by half
+// (docs/tuning.md, Verifying) and, on the single worst element, by more.
 constexpr double kOverLoop = 1.5;
 constexpr double kOverLoopWorst = 4;
 

@@ -1,4 +1,4 @@
-// The pass mark of DESIGN section 8: how far a result may be from the exact one.
+// The limits of a verification: how far a result may be from the exact one (docs/tuning.md, Verifying).
 #pragma once
 
 #include <cstdint>

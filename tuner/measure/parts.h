@@ -17,8 +17,9 @@ struct PlanWithout {
   schedule::KernelPlan plan;
 };
 
-// Each part of the kernels (kernel/ablate.h) that the plan has, and each launch of several; not launches
-// that prepare words for which later ones wait. Clears are left out beside the exchange only.
+// Plans without each part of the kernels (kernel/passes/ablate.h) that the plan has and, where the plan has
+// several launches, without each of these. A launch that prepares words for which later ones wait stays.
+// Clears are left out beside the exchange only.
 std::vector<PlanWithout> plans_without(const schedule::KernelPlan& plan);
 
 struct PartTime {

@@ -42,7 +42,8 @@ class TrialProcess final : public Trials {
   bool alive() const override { return alive_; }
 
   int started() const { return started_; }  // workers so far
-  // The last set-up was answered, with an error: the worker can be had, and cannot do it.
+  // Whether the last set-up was answered with an error: a worker could be started, but it cannot run the
+  // trials.
   bool refused() const { return refused_; }
 
  private:

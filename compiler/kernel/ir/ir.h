@@ -79,10 +79,10 @@ struct CommitCopies {};  // closes this thread's group of copies (cp.async.commi
 struct WaitCopies {
   int pending;
 };
-// All threads of the block (threads == 0), or a named barrier: the `threads` threads (whole warps) that come
-// to barrier `id`, 1 to 15 (PTX ISA, barrier). A named one may stand under a condition that whole warps
-// share, and warps of different roles may come to it at places of their own. Those that do not wait go on;
-// `threads` counts them too.
+// A barrier of all threads of the block (threads == 0), or named barrier `id`, 1 to 15, of `threads` threads
+// in whole warps (PTX ISA, barrier). A named one may stand under a condition that whole warps share, and
+// warps of different roles may reach it at different places. A warp that arrives without waiting is counted
+// too.
 struct Barrier {
   int id = 0;
   int threads = 0;
@@ -131,13 +131,13 @@ struct LoadMatrix {
 };
 
 // ---- tensor cores by warpgroups (PTX ISA, wgmma; sm_90a): four neighbouring warps, the first a multiple of
-// four, have a product made from operands in shared memory, and go on meanwhile ----
-// An operand in rows of 64 16-bit elements, 128 bytes, whose k-th 16 bytes stand at place k ^ row % 8:
-// neither rows nor columns meet in a bank. Its array begins at a multiple of 1024 bytes. A row belongs to an
-// element of the result, and has elements of the sum side by side; or, `mn_major`, the other way round,
-// and the elements of the result from the 65th on stand `panel` elements further.
+// four, start a product of operands in shared memory and go on while it runs ----
+// An operand in rows of 64 16-bit elements, 128 bytes, swizzled: the k-th 16 bytes stand at place
+// k ^ row % 8, so neither rows nor columns meet in a bank. Its array begins at a multiple of 1024 bytes. Each
+// row holds the elements of the sum for one element of the result. With `mn_major` each row holds elements of
+// the result for one element of the sum, and from the 65th on they stand `panel` elements further.
 struct PanelOperand {
-  MemRef first;  // of the first row, as if nothing changed places
+  MemRef first;  // of the first row, before swizzling
   bool mn_major = false;
   int panel = 0;
 };
@@ -155,8 +155,8 @@ struct WarpgroupMma {
 struct WgmmaWait {
   int pending;
 };
-// What this thread has written to shared memory, and its copies that it has waited for, are there for the
-// WarpgroupMma of who is ordered after this (fence.proxy.async).
+// Makes this thread's writes to shared memory, and the copies that it has waited for, visible to every
+// WarpgroupMma that is ordered after this (fence.proxy.async).
 struct ProxyFence {};
 
 // ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
@@ -192,7 +192,8 @@ struct StoreAsync {
 };
 
 // ---- grid-wide flags: kernels with `cooperative` only, counters are I32 elements of a written buffer ----
-// Adds 1 (red.release.gpu): what this thread has seen happens before the GridWaits that see the sum.
+// Adds 1 (red.release.gpu). All that this thread has done or seen happens before a GridWait that sees the
+// sum.
 struct GridArrive {
   MemRef counter;
 };
@@ -201,13 +202,13 @@ struct GridWait {
   MemRef counter;
   ExprId target;
 };
-// Self-flagging words: kEmpty means not yet written, and readers poll the data itself. No pair of 16-bit
-// floats that rounding makes has these bits; an F32 value that has them, a NaN, is sent as another NaN.
-// The words are I32 elements of a written buffer.
+// Self-flagging words: kEmpty means not yet written; readers poll the data itself. Rounding never makes a
+// pair of 16-bit floats with these bits. An F32 NaN that has them is sent as another NaN. The words are I32
+// elements of a written buffer.
 inline constexpr std::int32_t kEmpty = -1;
-// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadSelfFlagged (st.relaxed.gpu). A place may be
-// written again once it holds kEmpty for all who look: by a StoreSelfFlagged of kEmpty and a GridFence of
-// both sides in between.
+// Stores 1, 2 or 4 words, I32 or the bits of F32, for LoadSelfFlagged (st.relaxed.gpu). A word may be written
+// again only after a StoreSelfFlagged of kEmpty and, after that, a GridFence by its writer and by all its
+// readers.
 struct StoreSelfFlagged {
   std::vector<ExprId> values;
   MemRef to;
@@ -223,8 +224,8 @@ struct LoadSelfFlagged {
   bool once = false;
 };
 struct GridFence {};  // fence.acq_rel.gpu
-// Registers a thread from here on, more or fewer than before (setmaxnreg): by all threads of four
-// neighbouring warps, the first a multiple of four. Nothing where the architecture has no such instruction.
+// Sets the registers of a thread from here on (setmaxnreg). All threads of four neighbouring warps, the first
+// a multiple of four, execute it. It does nothing where the architecture has no such instruction.
 struct SetMaxNReg {
   int count;  // a multiple of 8, 24 to 256
   bool more;
@@ -304,10 +305,9 @@ struct Kernel {
   int cluster = 1;
   // All blocks of the launch must be resident at once: they wait for each other by GridWait.
   bool cooperative = false;
-  // A written I32 buffer of one word, or -1. A wait for a phase, counter or flagged words that has not ended
-  // after some seconds sets the word to 1. From then on every wait that lasts ends without what it waits for:
-  // the kernel comes to its end with wrong results, and who launched it reads why. Without a status such a
-  // wait traps.
+  // A written I32 buffer of one word, or -1. A wait for a phase, counter or self-flagging words that lasts
+  // some seconds sets the word to 1. From then on every wait that lasts ends, met or not: the kernel ends
+  // with wrong results, and the launcher reads the reason. A kernel without a status traps instead.
   ParamId status = -1;
   Math math = Math::Fast;
   std::vector<Param> params;

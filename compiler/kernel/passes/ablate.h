@@ -13,7 +13,7 @@ namespace rondo::kernel {
 enum class Part {
   Products,   // Mma, WarpgroupMma; sums keep the values they have
   Exchange,   // waiting for other blocks
-  Clears,     // marking words as absent that are their own flags, and the fences of the grid
+  Clears,     // setting self-flagging words back to kEmpty, and the fences of the grid
   Inputs,     // asynchronous copies to shared memory, and waiting for them
   Stores,     // stores to global memory inside loops that are not fully unrolled
   Functions,  // special functions (tanh, exp, division): their first argument stands for them
@@ -24,8 +24,7 @@ const char* part_name(Part part);  // "products"
 
 // The kernel without the part, simplified. No new wait appears, and every wait that is left is still met:
 //  - Exchange: GridWait and LoadSelfFlagged look once, whatever they find. Cluster traffic is redirected to
-//  the
-//    sending block; byte counts match if all blocks send equally. Cluster barriers become block barriers.
+//    the sending block; byte counts match if all blocks send equally. Cluster barriers become block barriers.
 //  - Clears: a word that was not cleared looks like a new one, so leave this out only of a kernel without
 //    Exchange.
 Kernel ablate(Kernel kernel, Part part);

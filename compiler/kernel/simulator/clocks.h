@@ -42,8 +42,8 @@ struct GroupShape {
   }
 };
 
-// A set of events: of each column (a warp, or an mbarrier) those below a clock, and of single lanes those
-// below a later one.
+// A set of events. Of each column (a warp or an mbarrier) it holds those below a clock; of single lanes also
+// later ones, below a clock of their own.
 class Order {
  public:
   explicit Order(std::size_t columns) : before_(columns, 0) {}

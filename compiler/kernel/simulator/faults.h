@@ -30,7 +30,7 @@ class FaultLog {
   // After this the rest of the run has no meaning (deadlock, step limit).
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
-  // What comes after waits that ended in vain is no fault of its own.
+  // Suppresses reports while `muted`: what happens after waits that ended in vain is no fault of its own.
   void mute(bool muted) { muted_ = muted; }
   std::vector<Fault> take() { return std::move(faults_); }
 

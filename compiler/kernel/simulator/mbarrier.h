@@ -1,5 +1,5 @@
-// The mbarriers of a group's blocks (PTX ISA, mbarrier): phases, what each waits for, and what who waits for
-// a phase then knows.
+// The mbarriers of a group's blocks (PTX ISA, mbarrier): their phases, what each phase waits for, and what
+// threads know once they have waited for a phase.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,8 @@ class Accessor {
   bool write(const Span& span, const Thread& by);
   // A st.async stores, as part of phase `phase` of the mbarrier of that column.
   bool send(const Span& span, const Thread& by, int column, Clock phase);
-  // A product of a warpgroup is to read the element; and it has, having been started at `started`.
+  // check_operand: a product of a warpgroup is about to read the element. read_operand: it has read the
+  // element; it was started at stamp `started`.
   void check_operand(const Span& span, const Thread& by, const Publications& publications);
   bool read_operand(const Span& span, const Thread& by, std::uint64_t started);
   // Access to a counter or to words that are their own flags: recorded by Flags and Words, not here.

@@ -1,5 +1,5 @@
-// Runs a Kernel on the CPU, group by group, warp by warp in lockstep, and reports what a GPU would forgive or
-// hide.
+// Runs a Kernel on the CPU, group by group, warp by warp in lockstep, and reports faults that may go unseen
+// on a GPU.
 //
 // A group is what runs together: a block, the blocks of a cluster, or the whole grid of a cooperative kernel.
 // Its warps take turns, each as far as it gets. Asynchronous copies land as late as the rules allow (when
@@ -8,11 +8,11 @@
 // Reported as faults:
 //  - out-of-range or misaligned access; a write to a read-only buffer; registers read before they are set;
 //  - reads of memory that nobody wrote (including a pending asynchronous copy's target);
-//  - races: two threads of a group touching an element, one of them writing, with nothing that orders the
-//    two, by vector clocks. Barriers, mbarriers and grid flags order; threads of one warp need one of them,
-//    or a WarpSync, too. Data of a StoreAsync is ordered before who waits for its mbarrier's phase only, and
-//    neither it nor a StoreSelfFlagged publishes what its thread has stored before. Two groups touching one
-//    global element, one of them writing, always race;
+//  - races: two threads of a group access an element, at least one of them writes, and nothing orders the
+//    two, by vector clocks. Barriers, mbarriers and grid flags order accesses; threads of one warp need one
+//    of them too, or a WarpSync. Data of a StoreAsync is ordered only before threads that wait for its
+//    mbarrier's phase. Neither it nor a StoreSelfFlagged publishes earlier stores of its thread. Two groups
+//    that access one global element always race if one of them writes;
 //  - deadlocks: warps that wait for what never comes;
 //  - misuse of the protocols: more arrivals than a phase waits for, arrivals or bytes that may be counted for
 //    an earlier phase when warps run in another order, a block that may leave while others still use its

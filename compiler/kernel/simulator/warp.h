@@ -40,8 +40,8 @@ struct GroupContext {
   bool gave_up = false;  // waits for what never comes are over (Kernel::status)
 };
 
-// Why a warp does not run. `pc` is the instruction it waits at. The group decides when a barrier
-// of a block or a cluster is over; what else it waits for, the warp itself, each time it is run.
+// Why a warp does not run. `pc` is the instruction it waits at. The group ends waits for barriers of a block
+// or cluster; for every other wait the warp looks again each time it is run.
 struct Ready {};
 struct AtBarrier {
   Pc pc;

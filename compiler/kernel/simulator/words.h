@@ -13,9 +13,8 @@
 
 namespace rondo::kernel::simulator {
 
-// A place is sent to, read, cleared (kEmpty is stored) and sent to again. In every interleaving the clearing
-// must come after all reads, and later readers and senders must not meet the place as it was before: the
-// clearing must be visible to them.
+// A word is written, read, cleared (set to kEmpty) and written again. In every interleaving the clearing must
+// follow all reads, and must be visible to every later reader and writer.
 class Words {
  public:
   explicit Words(Clocks& clocks) : clocks_(clocks) {}

@@ -1,4 +1,4 @@
-// Static checks of a Kernel: what every schedule must deliver and every backend may rely on.
+// Static checks of a Kernel. Every schedule must pass them, and every backend may rely on them.
 #pragma once
 
 #include <string>

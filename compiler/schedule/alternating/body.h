@@ -1,5 +1,6 @@
-// The elementwise part of an alternating kernel: a thread's channels, what they read and where their results
-// go. Channels of a block, [batch][units], are dealt to its threads, neighbouring units to neighbours.
+// The elementwise part of an alternating kernel: the channels of a thread, their operands in memory, and the
+// places of their results. Channels of a block, [batch][units], are dealt to its threads, neighbouring units
+// to neighbouring threads.
 #pragma once
 
 #include <map>

@@ -23,8 +23,8 @@ struct AlternatingSweep {
 std::vector<Launch> alternating_pack(const AlternatingSweep& sweep);
 // Carries at their beginning, and stage 0 of the first step.
 Launch alternating_first(const AlternatingSweep& sweep);
-// The launches of a step: one a stage that begins with products. The last one goes on with stage 0 of the
-// next step, for which its threads have the carries, or brings the last carries home.
+// The launches of a step: one a stage that begins with products. The last launch goes on with stage 0 of the
+// next step, whose carries are known by then; in the last step it stores the last states.
 std::vector<Launch> alternating_steps(const AlternatingSweep& sweep);
 
 // What they need of the workspace.

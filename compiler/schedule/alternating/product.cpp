@@ -125,8 +125,9 @@ void AlternatingProduct::copy(Value turn, Value slot) {
   }
 }
 
-// With 16-bit storage a lane reads what it has copied itself, and needs nobody; with fp32 what others have,
-// too. A slot is filled again after the warp has used it up: copies of the turn stand behind the wait.
+// With 16-bit storage a lane reads only what it has copied itself, so its own wait is enough. With fp32 it
+// also reads what other lanes have copied, so the warp synchronises. The copies of a turn come after that,
+// because they go to the slot that the warp used up in the turn before.
 void AlternatingProduct::multiply() {
   auto& b = builder_;
   const AlternatingGeometry& g = geometry_;

@@ -10,10 +10,10 @@
 
 namespace rondo::schedule {
 
-// The backward pass. Products of the forward step are computed again for all steps at once (they need only
-// the saved states), level by level, unless they were saved; so are the vectors that are multiplied, where
-// these are no states or inputs. The sweep then reads products; it leaves the left factors of the matrix
-// gradients.
+// The parts of a backward pass. Before the sweep, the products of the forward step are computed again for all
+// steps at once, level by level (they need only the saved states), unless they were saved. So are their
+// operands that are neither states nor inputs. The sweep reads these products and stores the left factors of
+// the matrix gradients.
 struct BackwardSplit {
   BackwardNeeds needs;
   step::Graph sweep;                      // the graph with the forward products cut off

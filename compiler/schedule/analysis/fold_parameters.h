@@ -1,6 +1,6 @@
-// Fewer instructions a step: what is added to a value or multiplied with it and does not change from step to
-// step (parameters, constants, the halves of sigmoid(u) = tanh(u / 2) / 2 + 1/2) is gathered into one
-// multiply-add, whose two factors are computed before the time loop.
+// Removes instructions from the step. Factors and terms that do not change from step to step (parameters,
+// constants, the halves of sigmoid(u) = tanh(u / 2) / 2 + 1/2) are folded into one multiply-add, whose two
+// factors are computed before the time loop.
 #pragma once
 
 #include "compiler/schedule/analysis/shorten_chain.h"

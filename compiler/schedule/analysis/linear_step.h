@@ -1,10 +1,10 @@
-// A step whose results are affine in what it carries: result = sum_k coefficient_k * u_k + constant with
-// u_k = carried_k + shift_k, where coefficients, constants and shifts are known before the carried values
-// are. A shift is there where the step uses a carried value only after adding something to it, as a backward
-// sweep adds the output's gradient: results are then mostly multiples of u, and have no constant of their
-// own. Affine cells are so forward, and every cell backward, unless its gradients are clipped. It is what
-// lets several segments of time be worked on at once (Blelloch 1990, "Prefix sums and their applications",
-// section 1.4: first-order recurrences).
+// A step that is affine in what it carries: result = sum_k coefficient_k * u_k + constant, with
+// u_k = carried_k + shift_k. Coefficients, constants and shifts are known before the carried values are. A
+// shift exists where the step uses a carried value only after adding something to it, as a backward sweep
+// adds the output's gradient; most results are then multiples of u without a constant. Affine cells are
+// affine forward, and every cell backward unless its gradients are clipped. Affine steps can be composed, so
+// several segments of time are computed at once (Blelloch 1990, "Prefix sums and their applications", section
+// 1.4: first-order recurrences).
 #pragma once
 
 #include <optional>

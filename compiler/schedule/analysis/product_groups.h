@@ -29,8 +29,8 @@ struct ProductGroup {
 std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 int levels_of(const std::vector<ProductGroup>& groups);
 
-// Products of one level whose values the step only adds up: their sum may take the place of the first, and
-// nothing that of the others.
+// Products of one level whose values the step only adds up. The sum may replace the first of them, and the
+// neutral element of addition, -0, the others.
 struct ProductSum {
   struct Term {
     std::size_t group;

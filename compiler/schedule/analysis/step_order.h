@@ -1,4 +1,5 @@
-// In what order the parts of a step can be made: what waits for no carry, and what for which products.
+// The order in which the parts of a step can be computed: the nodes that depend on no carry, and for every
+// node the levels of products that come before it.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
-// A step cut into stages where products stand between: all channels must have made a vector before any of its
-// products can be. A launch a stage is then enough of a barrier.
+// Cuts a step into stages at its products: all channels must have made a vector before any of its products
+// can be computed. With one launch a stage, the end of a launch is the barrier.
 //
-// Stage 0 makes what needs no product of its own step, stage s begins with the products of level s - 1
-// (products.h). Values are made in the first stage that asks for them, and kept from there to later ones.
+// Stage 0 computes what needs no product of its own step; stage s begins with the products of level s - 1
+// (product_groups.h). A value is computed in the first stage that needs it, and kept for later stages.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ struct StepStage {
   std::vector<std::size_t> roots;      // indices of the roots that are made here
   std::vector<step::NodeId> kept_in;   // values that an earlier stage has kept
   std::vector<step::NodeId> kept_out;  // values to keep for later ones
-  // The step's graph in which what is not made here has no operands: products, and what earlier stages have
-  // kept, as products, too, so that GraphLowering asks for their values.
+  // The step's graph. Products, and values that earlier stages have kept, stand in it as products without
+  // operands, so that GraphLowering asks its caller for their values.
   step::Graph graph;
   std::vector<step::NodeId> demand;  // of this graph: what the stage has to make
 };

@@ -1,5 +1,5 @@
-// What the strategies for cells with matrices share: which cells those are, and a backward pass but for its
-// sweep over time.
+// The parts that the strategies for cells with matrices share: the test of which cells are legal, and the
+// backward pass without its sweep.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace rondo::schedule {
 
 Legality dense_legal(const step::Cell& cell);
 
-// What multiplying again costs a backward pass, whose products were not saved: before its sweep, and bytes
-// that the sweep then reads beside the tensors of the pass. Nothing for other passes.
+// The cost of multiplying again, for a backward pass whose products were not saved: seconds before its sweep,
+// and the bytes that the sweep reads beside the tensors of the pass. Zero for other passes.
 struct ProductsAgain {
   double seconds = 0;
   std::int64_t bytes = 0;

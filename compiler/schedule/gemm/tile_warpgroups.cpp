@@ -42,9 +42,10 @@ Value GemmTile::panel_column(const Dealt& dealt, Side side) {
                rows_ == Rows::AlongSum ? swizzled : dealt.column / kPanel * (p_.tile_k * kPanel) + swizzled);
 }
 
-// Turn `index` copies stage `index` and starts the products of stage `index` - lag. Those of the stage before
-// are still under way then: what a barrier says to be over, besides that the stage has landed, are the
-// products of two stages before, whose slot the copies of this turn go to.
+// Turn `index` copies stage `index` and starts the products of stage `index` - lag. The barrier of a turn
+// says two things: the stage to multiply has landed, and the products that were started two turns before are
+// over, so that the copies of this turn may go to their slot. The products of the turn before are still under
+// way.
 void GemmTile::walk_warpgroups(Value count, const std::function<void(Value)>& stage) {
   auto& b = builder_;
   const int lag = p_.stages - 2;

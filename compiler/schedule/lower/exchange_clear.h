@@ -1,4 +1,4 @@
-// Before blocks send each other words through global memory, none of them is there.
+// The launch that clears the exchange words, before blocks send each other any through global memory.
 #pragma once
 
 #include "compiler/schedule/plan/kernel_plan.h"

@@ -69,7 +69,8 @@ class PersistentBody {
   void consume_ready(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
   void take_products(int level, Progress& step);
   void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
-  // What of a step waits for no carry is computed while the step before waits for its products.
+  // Whether the values of a step that depend on no carry (StepOrder::early) are computed while the step
+  // before waits for its products.
   bool looks_ahead() const;
   void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
   void keep_for_later(Progress& step);

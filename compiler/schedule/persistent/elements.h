@@ -26,7 +26,8 @@ class ChipElements {
   int row_words() const { return 8 / per_word(); }   // of a unit's rows in a tile of the batch
   virtual kernel::Type type() const = 0;             // of a word in a register
   virtual kernel::Value zero() const = 0;
-  // Two neighbouring elements; one element of words, and of an array whose pairs are numbered.
+  // pack() makes the words of two neighbouring elements. element() takes one element out of such words, or
+  // out of pair number `pair` of an array.
   virtual std::vector<kernel::Value> pack(kernel::Value low, kernel::Value high) const = 0;
   virtual kernel::Value element(const std::vector<kernel::Value>& words, int index) const = 0;
   virtual kernel::Value element(kernel::Array array, int pair, bool high) const = 0;
@@ -58,8 +59,9 @@ class ChipElements {
   // `row` counts [step][row].
   virtual void store_result(const kernel::Memory& ring, kernel::Value row, int channel, kernel::Value low,
                             kernel::Value high) const = 0;
-  // Lane 4g + q reads batch row g of units 8q to 8q + 7 of 32: the unit whose place it gives, that place in
-  // the `tile`-th tile [row][batch tile], and the load, by all lanes.
+  // Lane 4g + q reads batch row g of units 8q to 8q + 7, of the 32 units of a chunk. held_unit() is the unit
+  // whose place the lane gives to the load (with ldmatrix for other lanes, too), and result_place() is that
+  // place in the `tile`-th tile, counted [row][batch tile]. load_result() is the load, by all lanes.
   virtual kernel::Value held_unit(kernel::Value chunk) const = 0;
   virtual kernel::Value result_place(kernel::Value tile, kernel::Value held) const = 0;
   virtual void load_result(kernel::Array into, const kernel::Memory& ring, kernel::Value from) const = 0;

@@ -3,8 +3,8 @@
 
 namespace rondo::schedule {
 
-// The fewest turns in which at most `threads` threads do `pieces` pieces, each thread one a turn and the same
-// threads in every turn: a divisor of `pieces`.
+// The smallest number of turns, a divisor of `pieces`, in which `threads` threads can do `pieces` pieces, one
+// a thread and turn, with the same threads in every turn.
 inline int even_turns(int pieces, int threads) {
   int turns = 1;
   while (pieces % turns != 0 || pieces / turns > threads) ++turns;

@@ -14,10 +14,9 @@ constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be
 constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
 constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
 
-// The words that the blocks of a team send each other through global memory, each its own flag
-// (Builder::store_self_flagged): [teams][slots][words of a slot]. A place is cleared after its step and used
-// again slots() steps on. Clearing and its fence come every clear_every() steps, so that a fence of both
-// sides lies in between.
+// The ring of self-flagging words (Builder::store_self_flagged) through which the blocks of a team exchange:
+// [teams][slots][words of a slot]. A word is cleared after its step and used again slots() steps later.
+// Clearing, with its fence, comes every clear_every() steps, so both sides pass a fence in between.
 class GridRing {
  public:
   GridRing() = default;
@@ -69,9 +68,9 @@ void send_words(PersistentKernel& kernel, const kernel::Memory& memory, kernel::
                 const std::vector<kernel::Value>& words, kernel::Value rank, kernel::Mbarrier ready,
                 kernel::Value slot);
 
-// At the end of every clear_every()-th step: `clear` marks this thread's words of a slot, for the slots whose
-// words all blocks have read by now, for they have since sent what this block has collected. Without `clear`
-// the thread only fences.
+// Clears words at the end of every clear_every()-th step. `clear` sets this thread's words of a slot to
+// kEmpty; it is called for the slots of the last clear_every() steps before this one. Every block has read
+// those: this block has received what they sent afterwards. A thread without `clear` only fences.
 void clear_slots(PersistentKernel& kernel, const GridRing& ring, kernel::Value count,
                  const std::function<void(kernel::Value slot)>& clear);
 

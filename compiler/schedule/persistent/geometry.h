@@ -68,7 +68,7 @@ struct PersistentGeometry {
   int matrix_warps() const { return warps * p.split_k; }  // that hold matrices
   int multiplying() const { return 32 * warps * parts(); }
   int first_producer_thread() const { return multiplying(); }
-  // Registers a thread of staging and storing warps, if they lend some, and of the others, which have them.
+  // With setmaxnreg: registers a thread of producer and store warps, and of all other warps.
   static constexpr int kHelperRegisters = 56;
   static int compute_registers(int multiplying_threads);
   int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }

@@ -75,14 +75,14 @@ class PersistentKernel {
   };
   void emit_roles(const Roles& roles);
   // A barrier among computing and multiplying warps. Two roles on one named barrier would need its
-  // non-aligned form, which forces reconvergence and blocks load motion (kernel/barrier_uses.h), so where
-  // both roles exist they use an aligned arrive/sync pair: `barrier` and the number after it, one for each
-  // role to wait at. `first`: the role that is released first, because it has more work before the next
+  // non-aligned form, which forces reconvergence and blocks load motion (kernel/passes/barrier_uses.h), so
+  // where both roles exist they use an aligned arrive/sync pair: `barrier` and the number after it, one for
+  // each role to wait at. `first`: the role that is released first, because it has more work before the next
   // barrier. It runs `at_once` before the other role is released.
   enum class Warps { Computing, Multiplying };
   void sync_roles(int barrier, Warps first, const std::function<void()>& at_once = {});
-  // The same with one barrier, where no role has more work than the other and the compiler has nothing to
-  // move across: all are released at once.
+  // The same at one non-aligned barrier, for places where no load could move and no role has more work than
+  // the other. All are released at once.
   void sync_roles(int barrier);
   Launch finish();
 

@@ -93,16 +93,16 @@ void AllGatherProducts::finish(int level, Value count) {
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.split_k == 1) return;
-  // The others have no use for being let go sooner: they wait next for the vectors that follow from these
-  // sums.
+  // The computing warps are released first. The others lose nothing: they wait next for the vectors that
+  // follow from these sums.
   kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing, [&] {
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) take_over(own_[group]);
   });
 }
 
-// The warps that only multiply wait for those that compute as these do for them: they would wait next for the
-// vectors that follow from their sums.
+// At kPartialBarrier the warps that only multiply wait until the computing warps have taken over their sums.
+// That costs nothing: they wait next for the vectors that follow from these sums.
 void AllGatherProducts::multiply_role() {
   auto& b = kernel_.builder();
   load_own_matrices();
@@ -125,8 +125,9 @@ void AllGatherProducts::multiply_role() {
   });
 }
 
-// Where a lane's sums of the first row tile lie, of those of `part`. Where that changes from step to step it
-// is known a step ahead: else it is worked out between the products, and the loads come later.
+// Works out where this lane's sums of the first row tile lie, among those of `part`. With two copies the
+// place changes from step to step, and next_place() computes it a step ahead; otherwise it would be computed
+// between the products, and the loads would come later.
 void AllGatherProducts::place_sums(Value part) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;

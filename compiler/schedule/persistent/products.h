@@ -56,13 +56,13 @@ class AllGatherProducts : public StepProducts {
   void hand_over(const Group& own);
   void take_over(Group& own);
   std::int64_t exchange_elements() const;
-  // Places of the vectors in shared memory: two, so that a block that is ahead does not overwrite what
-  // another still reads; one where the block's own threads fetch them.
+  // Copies of the vectors in shared memory. Two, so that a block that is ahead overwrites nothing that
+  // another block still reads; one where the block's own threads fetch them.
   int exchange_slots() const { return geometry_.in_grid() ? 1 : 2; }
-  // Places of the other warps' sums. In a block or a grid all meet between the reading of a step's sums and
-  // the writing of the next one's. In a cluster these are ordered by the vectors that come between by
-  // st.async, which racecheck of compute-sanitizer 13.0 does not follow; with two places all have met for
-  // sums once more.
+  // Copies of the other warps' sums. In a block and in a grid all warps meet between reading a step's sums
+  // and writing the next, so one copy suffices. In a cluster the vectors that come between by st.async order
+  // them; racecheck of compute-sanitizer 13.0 does not follow st.async, so there are two. With two, all warps
+  // have met for sums once more before a copy is written again.
   int partial_slots() const { return geometry_.in_cluster() ? 2 : 1; }
   kernel::Value first_tile();  // of this warp's share of the columns
 

@@ -97,15 +97,16 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
   b.if_(b.thread() < threads, bring);
 }
 
-// All then multiply; the warps that only multiply still have to hand over their sums, which the others wait
-// for.
+// All warps multiply next. The warps that only multiply are released first: they must then hand over their
+// sums, for which the computing warps wait.
 void AllGatherProducts::sync_roles(int level, Value count) {
   auto& b = kernel_.builder();
   constexpr auto kFirst = PersistentKernel::Warps::Multiplying;
   if (geometry_.in_grid()) {
-    // All have read the vectors of the step before. Where sums are handed over they met for these since, but
-    // warps that only multiply would begin to ask for words long before there are any, in the others' way
-    // (1.5% of a step of LSTM with 2048 units, 4 to 5% of sLSTM with 768, on an H200).
+    // After this barrier all warps have read the vectors of the step before. Where sums are handed over the
+    // warps have met since then anyway. But without this barrier the warps that only multiply would poll for
+    // words long before there are any, and get in the way of the computing warps (1.5% of a step of LSTM with
+    // 2048 units, 4 to 5% of sLSTM with 768, on an H200).
     kernel_.sync_roles(kStepBarrier, kFirst);
     for (std::size_t group = 0; group < groups_.size(); ++group)
       if (groups_[group].level == level) collect(group, count);

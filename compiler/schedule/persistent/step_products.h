@@ -22,13 +22,15 @@ class StepProducts {
   virtual void expect_first() = 0;
   // Hands over the vector of a group, one value a channel of the thread, at the `count`-th step.
   virtual void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) = 0;
-  // What can be done before others must be waited for. Work that belongs to the caller best comes next.
+  // The part that waits for no other block. The caller does its own work between this and finish().
   virtual void start(int level, kernel::Value count) = 0;
-  // Waits; afterwards value() gives each product's value in this thread's channels.
+  // Waits for the other warps and blocks. Afterwards value() gives each product's value in this thread's
+  // channels.
   virtual void finish(int level, kernel::Value count) = 0;
-  // Makes the level ready for its vectors two steps on. Any time between finish() and the next start().
+  // Prepares the level for the vectors of the step after next. Any time between finish() and the next
+  // start().
   virtual void rearm(int level, kernel::Value count) = 0;
-  // All that the warps do that only multiply.
+  // The whole role of a warp that only multiplies.
   virtual void multiply_role() = 0;
   virtual kernel::Value value(std::size_t group, int product, int channel) const = 0;
 };

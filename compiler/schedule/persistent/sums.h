@@ -57,8 +57,9 @@ class ReduceScatterProducts : public StepProducts {
   void total_of_cluster(std::size_t sum, kernel::Value slot);
   void total_of_grid(std::size_t sum);
   void expect(int level, kernel::Value slot);
-  // Places of the vectors: with one, the next step's would have to wait until all warps have read it, as they
-  // do anyway before they collect; with two, the step's barrier stands between.
+  // Copies of the vectors. One suffices where no other block sends vectors and all warps meet between reading
+  // a step's vectors and writing the next ones, as they do in a grid (kCollectBarrier). Otherwise there are
+  // two, so that the next step's vectors may come while warps still read this step's.
   int vector_slots() const { return geometry_.in_grid() && geometry_.p.cluster_k_split == 1 ? 1 : 2; }
   // A piece is what the 8 rows of half a row tile and a tile of the batch give: one pair a lane.
   int pieces() const { return 2 * geometry_.sum_tiles() * geometry_.p.batch_tiles; }

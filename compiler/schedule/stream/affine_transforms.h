@@ -43,13 +43,13 @@ struct TransformTable {
              const std::vector<AffineTransform>& transforms) const;
 };
 
-// Words that lie side by side where transforms of neighbouring channels do: `pair` of up to two of them, from
-// channel `first` of the list on.
+// The words that lie side by side in a table: pair `pair` of the entries of one or two neighbouring
+// transforms, from place `first` of the list on.
 std::vector<kernel::Value> side_by_side(const std::vector<AffineTransform>& transforms, std::size_t first,
                                         int pair);
 
-// What a transform is applied to, in registers: carried rows, or a column of a composed transform (which
-// takes no constants, but for the last).
+// An operand of a transform, in registers: the carried rows, or one column of a composed transform. A column
+// takes the transform's constants only if it is the last one.
 struct TransformColumn {
   std::vector<kernel::Value> rows;
   bool constant = true;
@@ -66,8 +66,8 @@ std::vector<kernel::Value> apply_transform(kernel::Builder& builder, const Affin
 // column = transform(column).
 void advance(kernel::Builder& builder, const AffineTransform& transform, const TransformColumn& column);
 
-// Applies the transforms of all parts in order to `running`, and leaves in `before` what came into part
-// `own`.
+// Applies the transforms of all parts in order to `running`, and copies its value before part `own` to
+// `before`.
 void scan_transforms(kernel::Builder& builder, const TransformTable& table, kernel::Value channel,
                      kernel::Value own, const TransformColumn& running, const TransformColumn& before);
 

@@ -9,7 +9,7 @@
 
 namespace rondo::schedule {
 
-// Which of a block's channels a lane of the scan warp works on: pairs of neighbours, whose transforms lie
+// The channels of a block that a lane of the scan warp works on: pairs of neighbours, whose transforms lie
 // side by side.
 struct ScanLanes {
   int each = 2;         // neighbouring channels a lane

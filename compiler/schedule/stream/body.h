@@ -24,8 +24,8 @@ class StreamBody {
   void declare_params();
   // One register a carried state row and channel, named prefix + state.
   void declare_carries(const std::string& prefix);
-  // Parameters and the carries' first values into registers. Where blocks split time the carries are another
-  // warp's, which loads and stores them in walk_steps().
+  // Loads parameters and the carries' first values into registers. Where blocks split time the scan warp has
+  // the carries, and loads and stores them in walk_steps().
   void load_start(const CarryEnds& ends);
   // Emits what depends on parameters alone. Call after load_start, outside any condition.
   void hoist();
@@ -63,8 +63,8 @@ class StreamBody {
   const Problem& problem_;
   StreamParameters parameters_;
   StreamKernel stream_;
-  // If the walk is in segments: of the roots, and of what they are applied to (LinearStep::shifts); step_
-  // then computes their parts.
+  // If the walk is in segments: the forms of the roots, and the shifts of the carried values to which the
+  // forms are applied (LinearStep). step_ then computes the coefficients, constants and shifts.
   std::vector<LinearForm> forms_;
   std::vector<int> shifts_;
   StepGraph step_;

@@ -44,7 +44,7 @@ void ClusterTransforms::await(Value round, const ScanLanes& lanes) {
   auto& b = builder_;
   const Value slot = round % slots_;
   b.wait(ready_, slot, round / slots_ % 2);
-  // Late is soon enough: bytes that come before they are expected are counted too (PTX ISA, mbarrier,
+  // Early bytes are safe: the phase completes only after expect_tx, its sole arrival (PTX ISA, mbarrier,
   // tx-count).
   b.if_(lanes.lane == 0, [&] { expect(slot); });
 }

@@ -1,11 +1,11 @@
 // The exchange within a cluster: each block sends the transform of its part of a round to all blocks, itself
 // included, by asynchronous stores into their shared memory; an mbarrier of each block counts the bytes.
 //
-// Two slots are enough where a block reads a round's transforms before it sends the next round's: a block
-// that sends in round n + 2 has all transforms of round n + 1, so the others have read those of round n,
-// which lie in the same slot. With two rounds in flight a block sends in round n + 2 after it has read round
-// n (ScanWarp::scan_rounds), and four slots are enough: a block that sends in round n + 4 has all transforms
-// of round n + 2, so the others have read those of round n.
+// With pipeline_depth 1 a block reads all transforms of a round before it sends the next round's, and two
+// slots suffice: the sender of round n + 2 has all transforms of round n + 1, so the others have read round
+// n, which shares the slot. With pipeline_depth 2 a block sends round n + 2 after it has read round n
+// (ScanWarp::scan_rounds), and four slots suffice: the sender of round n + 4 has all transforms of round
+// n + 2, so the others have read round n.
 #pragma once
 
 #include <vector>

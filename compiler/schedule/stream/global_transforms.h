@@ -1,10 +1,10 @@
-// The exchange through global memory: each block leaves the transform of its part of a round there, as
-// self-flagging words (kernel::StoreSelfFlagged), and polls for those of the others. A cluster answers
-// sooner, but must fit into a group of neighbouring SMs, which leaves some idle; here the blocks of a launch
-// only have to be resident all at once.
+// The exchange through global memory, for blocks that split time and form no cluster. Each block writes the
+// transform of its part of a round as self-flagging words (kernel::StoreSelfFlagged) and polls those of the
+// others. A cluster answers sooner, but must fit into a group of neighbouring SMs, which leaves some SMs
+// idle; blocks of the grid must only be resident all at once.
 //
-// Every round has its own place in global memory, so no place is cleared during the walk: the launch before
-// this one does that (exchange_clear.h).
+// Every round has words of its own, so none is cleared during the walk: an earlier launch clears all
+// (exchange_clear.h).
 #pragma once
 
 #include <vector>

@@ -3,8 +3,8 @@
 //
 // A block owns `channels` neighbouring channels of one (batch, head); a thread owns `per_thread` of them for
 // all T. Time is cut into blocks of `steps`; `stages` of these are in flight as asynchronous copies, in a
-// ring of shared-memory slots. With `time_split` > 1 as many blocks own the same channels and take
-// turns in time: each works on one stage of every `time_split`, all at once.
+// ring of shared-memory slots. With `time_split` > 1 that many blocks, a cluster or any blocks of the grid,
+// own the same channels. In each round every one of them works on one stage, all at once.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,9 @@
 
 namespace rondo::schedule {
 
-// Named barriers where blocks split time: of the threads that walk; at which the scan warp waits for their
-// transforms, in even rounds and, with two rounds in flight, in odd ones; and of the scan warp alone.
+// Named barriers of a kernel with a scan warp. kWalkBarrier: for the threads that compute or stage.
+// kPublishedBarrier: there the scan warp waits for published transforms; with pipeline_depth 2 only in even
+// rounds, in odd ones at the number after it. kScanBarrier: for the scan warp alone.
 constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
 
 // How the step is rewritten before it is emitted. Latency shortens the dependent chain from carry to carry
@@ -41,10 +42,10 @@ struct StreamParameters {
   // How those blocks exchange their transforms: within a cluster, or through global memory.
   Exchange exchange = Exchange::Cluster;
   bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
-  // How reads and writes reach memory; which of the two is faster depends on the problem. Without it, a
-  // stage's copies are issued at once with arithmetic between them, and stores follow their steps. With it,
-  // copies are issued in bursts between the steps that are computed meanwhile, and the compiler may gather
-  // the stores of a group of steps.
+  // How reads and writes are spread over a stage. Without it, a stage's copies are issued at its start with
+  // arithmetic between them, and each step stores its results. With it, copies come in bursts between the
+  // steps, and the compiler may gather the stores of a group of steps. Which is faster depends on the
+  // problem.
   bool interleaved_copies = false;
   // Rounds in flight where blocks split time, 1 or 2. With 2, a round's apply phase runs after the next
   // round's local scan. This hides the exchange, at twice the registers of what is kept.
@@ -100,7 +101,8 @@ class StreamKernel {
     return segment_;
   }  // this thread's part of a stage, of StreamParameters::segments
   kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
-  // Of blocks that split time: this one's turn, in the walk; which blocks they are; how many turns they take.
+  // Where blocks split time: this block's place in the order of the walk, the number of its team, and the
+  // number of rounds.
   kernel::Value rank() const { return rank_; }
   kernel::Value team() const { return team_; }
   kernel::Value rounds() const { return blocks_; }
@@ -181,13 +183,15 @@ class StreamKernel {
   void copy_paced(kernel::Value first_step, kernel::Value slot);
   // Piece `piece` of `pieces` of a stage whose steps all exist.
   void copy_burst(kernel::Value first_step, kernel::Value slot, kernel::Value piece, int pieces);
-  // The stage that is copied while another is computed: at once, or in pieces. `finish` does what is left.
+  // The stage that is copied while another one is computed, at once or in bursts. copy_piece() issues a burst
+  // if the stage is whole. finish_copies() copies a stage that is not whole, and closes the group of copies.
   struct Ahead {
     kernel::Value first_step, slot;
     kernel::Value whole;    // Pred: it exists, and so do all its steps
     kernel::Value partial;  // Pred: it exists, but not all its steps do
   };
-  // Whether threads that compute copy pieces in between: all of them do, and have channels.
+  // Whether computing threads issue the copies in bursts between their steps. All of them then copy, and all
+  // have channels.
   bool interleaves_copies() const {
     return parameters_.interleaved_copies && parameters_.producer_warps == 0 && channels_divide();
   }

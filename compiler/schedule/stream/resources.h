@@ -23,9 +23,10 @@ StepGraph stream_step(const step::Cell& cell, const Problem& problem);
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
 int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Rewrite::Throughput
 
-// Shared memory of the segments' transforms and, backward, of their shares of parameter gradients, by segment
-// and channel; where blocks split time the transforms are of two rounds. And what those blocks have besides,
-// by channel: what a block starts from, and in a cluster the transforms of all blocks.
+// segment_exchange_bytes: bytes of shared memory by segment and channel, for the segments' transforms (of two
+// rounds where blocks split time) and, backward, for their parts of parameter gradients. team_exchange_bytes:
+// bytes by channel that blocks which split time need beside: the carries that come into a block's part and,
+// in a cluster, the transforms of all blocks.
 std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
@@ -60,8 +61,8 @@ inline constexpr int kMostBlocksOfGrid = 2;  // of one SM
 // Blocks of one SM that registers allow a walk in segments among blocks. The model counts on them, and the
 // kernel is compiled for them.
 int blocks_by_registers(const StreamParameters& parameters, const SegmentShape& shape);
-// Whether those blocks leave hardly more registers than estimated: what a cell's arithmetic needs in between
-// may then spill.
+// Whether the estimate comes close to the registers that those blocks leave. The temporaries of a cell's
+// arithmetic may then spill.
 bool may_spill(const StreamParameters& parameters, const SegmentShape& shape);
 
 }  // namespace rondo::schedule

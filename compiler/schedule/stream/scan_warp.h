@@ -12,22 +12,22 @@
 //   segments' exclusive prefixes,
 //   incoming carry         <--scanned---
 //
-// The other blocks wait for what happens between the two signals, so the exclusive prefixes are computed
-// outside of it, after the block's transform is sent.
+// The exclusive prefixes are computed after the block's transform is sent, so that the other blocks do not
+// wait for them.
 //
 // Two slots are enough for each table. A thread publishes round n + 2 only after it has read the scan warp's
 // results of round n, and the warp wrote these after its last read of the transforms of round n. The warp
 // writes into the slot of round n only after it has waited for all transforms of round n + 2.
 //
-// Threads that publish arrive at a named barrier and go on without waiting. Each announces a round only when
-// it knows that the scan warp has waited for the round two before.
+// Publishing threads arrive at a named barrier without waiting. Each announces a round only when it knows
+// that the scan warp has passed the barrier of the round two before.
 //
-// Two details are owed to racecheck of compute-sanitizer 13.0. All lanes of the warp arrive at the mbarrier
-// `followed`: one lane that arrived for all after a barrier of the warp would order as much, but racecheck
-// counts only what the arriving thread itself has done. And racecheck does not track who waited with whom at
-// a named barrier: it takes what a thread did as known to every thread that has waited at more of them.
-// Computing threads wait once a round before they publish, the scan warp once a round for what they
-// published; so the scan warp waits at one more barrier, alone.
+// Two details exist only for racecheck of compute-sanitizer 13.0 (docs/notes/compute-sanitizer.md). All lanes
+// of the warp arrive at the mbarrier `followed`. One lane could arrive for all after a barrier of the warp,
+// but racecheck counts only what the arriving thread itself has done. And the scan warp waits at one more
+// barrier, alone. At named barriers racecheck does not track who waited with whom: it assumes that a thread
+// knows what another one did if that one had waited less often. The scan warp must therefore have waited more
+// often than the computing threads whose transforms it reads.
 #pragma once
 
 #include <map>

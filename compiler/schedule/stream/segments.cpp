@@ -8,8 +8,8 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
-// The first barrier of a stage shows that it has landed and that the slot before it is free; the second,
-// where every thread scans the segments' transforms, shows those.
+// The first barrier of a stage shows that the stage has landed and that the slot before it is free. The
+// second stands only where every thread scans the segments' transforms, and shows that all are published.
 void StreamKernel::walk_segments(const SegmentBody& body) {
   auto& b = builder_;
   if (!parameters_.among_blocks()) return walk_rounds(body);

@@ -24,8 +24,9 @@ class Stream final : public Strategy {
 };
 const Strategy& stream_strategy();
 
-// How many values of each step a segment keeps in registers until the carries are known; 0 if the pass is not
-// affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
+// The number of values of each step that a segment keeps in registers until the carries are known. 0 if the
+// pass is not affine in what it carries, so that time cannot be cut. Affine cells are affine forward, and
+// every cell backward unless its gradients are clipped (linear_step.h).
 int segment_parts(const step::Cell& cell, const Problem& problem);
 
 // Parts of build(), one file each.
