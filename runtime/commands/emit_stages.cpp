@@ -44,7 +44,7 @@ bool agrees(const Candidate& candidate, const Parameters& wanted) {
   return true;
 }
 
-// Why no candidate agrees the overrides: the best one, bent to it, breaks some rule.
+// Why no candidate agrees with the overrides: the best one, bent to it, breaks some rule.
 Error no_candidate_agrees(const step::Cell& cell, const schedule::Problem& problem,
                           const target::Profile& profile, const Overrides& overrides, const Candidate& best) {
   const std::string strategy = overrides.strategy.empty() ? best.strategy : overrides.strategy;

@@ -20,8 +20,8 @@ struct Overrides {
   bool empty() const { return strategy.empty() && parameters.empty(); }
 };
 
-// The best choice that agrees the overrides. Errors: Input (an unknown strategy or parameter, or values that
-// contradict each other or the GPU's limits), and those of choose().
+// The best choice that agrees with the overrides. Errors: Input (an unknown strategy or parameter, or values
+// that contradict each other or the GPU's limits), and those of choose().
 Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
                            const target::Profile& profile, const Overrides& overrides,
                            const ChooseOptions& options = {});

@@ -8,6 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LONGEST_LINE = 119  # characters of prose
 LONGEST_PAGE = 2500  # words
 LONGEST_README = 179  # lines
+NOT_OURS = {"cuda.h", "prelude/NAME.cuh", "file.cpp", "NAME.cuh"}
 
 
 def pages(root):
@@ -70,6 +71,20 @@ def broken_links(root):
     return found
 
 
+def files_in_comments(root):
+    """Sources that a comment of the product names and that are not there. A name may leave out leading folders."""
+    folders = [root / name for name in ("compiler", "runtime", "tuner", "tuning_db", "tools", "docs", "cells", "tests", "cmake")]
+    there = [f"/{path.relative_to(root).as_posix()}" for folder in folders for path in folder.rglob("*.*")]
+    found = []
+    for source in (path for folder in folders[:5] for path in sorted(folder.rglob("*.*")) if path.suffix in (".h", ".cpp")):
+        for number, line in enumerate(source.read_text(encoding="utf-8").split("\n"), 1):
+            comment = line.partition("//")[2]
+            for name in re.findall(r"[A-Za-z_][\w/-]*\.(?:h|cpp|cuh|py|md|cell)\b", comment):
+                if name not in NOT_OURS and not any(path.endswith(f"/{name}") for path in there):
+                    found.append(f"{source.relative_to(root)}:{number}: '{name}': there is no such file")
+    return found
+
+
 def unreachable(root):
     """Pages of docs that no link leads to."""
     reached, waiting = set(), [root / "README.md"]
@@ -108,6 +123,9 @@ class Pages(unittest.TestCase):
 
     def test_every_page_is_linked(self):
         self.assertEqual(unreachable(ROOT), [])
+
+    def test_comments_name_files_that_are_there(self):
+        self.assertEqual(files_in_comments(ROOT), [])
 
     def test_lines_are_short(self):
         self.assertEqual(long_lines(ROOT), [])
@@ -151,6 +169,11 @@ class Checks(unittest.TestCase):
     def test_headings_and_links_in_code_do_not_count(self):
         self.write("docs/a.md", "# A\n\n```\n## Two words twice\n## Two words twice\n[x](no.md)\n```\n\n`[x](no.md)`\n\n    [x](no.md)\n")
         self.assertEqual(len(broken_links(self.root)), 1, "the anchor that only stands in code")
+
+    def test_a_comment_that_names_a_lost_file_is_found(self):
+        (self.root / "runtime").mkdir()
+        self.write("runtime/a.h", "int a;  // as in runtime/a.h and docs/a.md\nint b;  // as in old/a.h\n")
+        self.assertEqual(files_in_comments(self.root), ["runtime/a.h:2: 'old/a.h': there is no such file"])
 
     def test_an_unlinked_page_is_found(self):
         self.write("docs/b.md", "# B\n")

@@ -45,7 +45,7 @@ struct FolderTable {
 // |, names of folders in backticks. A table that is missing is a fault.
 FolderTable read_folder_table(const std::string& file, const std::string& text);
 
-// "compiler/kernel" of "compiler/kernel/ir.h".
+// "compiler/kernel" of "compiler/kernel/ir/ir.h".
 std::string folder_of(const std::string& path);
 
 // Includes in quotes whose arrow is not in the table, and folders with sources that have no row in it.

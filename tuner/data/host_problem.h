@@ -9,8 +9,8 @@
 
 namespace rondo::runtime {
 
-// Everything a run is given. All values are exact in the storage type of their tensor (artifact.h), so the
-// reference and a kernel see the same numbers.
+// Everything a run is given. All values are exact in the storage type of their tensor
+// (schedule/plan/signature.h), so the reference and a kernel see the same numbers.
 struct HostProblem {
   step::Sizes sizes;
   step::ForwardArguments<double> forward;

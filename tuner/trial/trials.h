@@ -1,5 +1,5 @@
 // What a tuning run does on the GPU: kernels are loaded, timed and verified. In this process (gpu_trials.h),
-// or in a worker process that can be killed (trial_process.h).
+// or in a worker process that can be killed (process.h).
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ using scalar::storage_name;
 
 // Accuracy of scalar functions: `Fast` uses hardware approximations (tanh.approx, ex2.approx), `Accurate` is
 // within a few ulp. Tf32: functions as in Accurate; what multiplies fp32 matrices may round both operands to
-// tf32 (schedule/problem.h).
+// tf32 (schedule/problem/problem.h).
 enum class Math { Fast, Accurate, Tf32 };
 const char* math_name(Math math);  // "fast", "accurate", "tf32"
 

@@ -87,7 +87,7 @@ void Warp::act(const PublishShared&, GroupContext& context) {
                                context.clocks.now(agent_));
 }
 
-// Sums in double, rounded to float after each step, as for Mma (simulator_tensor.h).
+// Sums in double, rounded to float after each step, as for Mma (tensor.h).
 void Warp::finish(const Product& product, GroupContext& context) {
   const WarpgroupMma& mma = *product.mma;
   const std::size_t sum = static_cast<std::size_t>(mma.steps) * kStep;

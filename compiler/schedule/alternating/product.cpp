@@ -157,7 +157,7 @@ void AlternatingProduct::multiply() {
 }
 
 // A chunk is 32 columns, two mma. Lane 4g + q brings columns 8q to 8q + 7 of a vector as it lies in memory;
-// the matrices are packed so that both fragments name these columns in the same order (alternating_pack.cpp).
+// the matrices are packed so that both fragments name these columns in the same order (pack.cpp).
 void AlternatingProduct::multiply_pairs(const Group& group, Value slot) {
   auto& b = builder_;
   const AlternatingGeometry& g = geometry_;

@@ -101,7 +101,7 @@ class Linearizer {
       return true;
     }
     // A sum over channels of a scalar parameter's gradient is linear: each channel carries its share
-    // (lower_graph.cpp).
+    // (lower/graph.cpp).
     if (node.kind == NodeKind::ReduceSum) {
       form = forms_[index(node.operands[0])];
       return true;

@@ -5,8 +5,8 @@
 // Warps stand in a grid of warps_m x warps_n over the tile. With 16-bit storage each loads fragments by
 // ldmatrix, adds with mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix
 // instructions). With fp32 storage a lane has the same places of C and adds by multiply-adds
-// (gemm_tile_reals.cpp); with `warpgroups` the tensor cores read the operands themselves
-// (gemm_tile_warpgroups.cpp).
+// (tile_reals.cpp); with `warpgroups` the tensor cores read the operands themselves
+// (tile_warpgroups.cpp).
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct GemmParameters {
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
   int vector = 8;   // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
   int split_k = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
-  // Products by warpgroups (sm_90; gemm_tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
+  // Products by warpgroups (sm_90; tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
   // tile_n columns, tile_k 64, whole copies of 16 bytes, 3 stages or more.
   bool warpgroups = false;
 

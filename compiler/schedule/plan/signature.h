@@ -27,8 +27,8 @@ class Signature {
   // Rows of the plan's Scratch tensors, if the kernel uses any.
   void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
 
-  // Strides in T come with 32 bits (runtime/plan/arguments.cpp refuses more), so that a step's place takes
-  // one multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
+  // Strides in T come with 32 bits (compiler/executable/launcher.cpp refuses more), so that a step's place
+  // takes one multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
   void narrow_strides() { narrow_strides_ = true; }
 
   // Declares a tensor the kernel only reads, or one it writes.
@@ -54,7 +54,7 @@ class Signature {
   bool narrow_strides_ = false;
 };
 
-// Storage of a tensor's elements (artifact.h), e.g. fp32 for vector parameters and state boundaries.
+// Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries.
 kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);

@@ -17,7 +17,7 @@ kernel::Kernel every_expression();           // integer, comparison, logic, cast
 kernel::Kernel every_op(kernel::Math math);  // each scalar op once
 kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 
-// cuda_unit_kernels.cpp
+// unit_kernels.cpp
 kernel::Kernel packed_pairs();                           // each width, packing and unpacking
 kernel::Kernel matrix_product(kernel::Storage storage);  // ldmatrix of each kind, mma
 // c = a * b, 128 x 128 x 128, by two warpgroups; both operands stand along the result, or along the sum.
