@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/step/perturbation.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/support/result.h"
 
@@ -61,8 +62,10 @@ struct LossGradients {
 // vectors that matrices multiply, to these products, and to the factors of matrix gradients: a matrix product
 // in a storage type takes and gives numbers of that type. `round_vector` is applied to the vectors that
 // matrices multiply and to nothing else: with matrices that are rounded as well, this is a loop whose
-// products take a shorter type than what it stores. Threads: 0 = all cores. Errors (Input): a tensor missing,
-// unknown, or of the wrong number of elements, naming both.
+// products take a shorter type than what it stores. `perturbation` (if set; it outlives the run) adds random
+// errors to everything that a kernel may round: in a forward run to the step's values, in a backward run to
+// the backward step's values, to the saved states that it reads and to sums of gradients. Threads: 0 = all
+// cores. Errors (Input): a tensor missing, unknown, or of the wrong number of elements, naming both.
 template <class Real>
 struct RunOptions {
   int threads = 0;
@@ -70,6 +73,7 @@ struct RunOptions {
   Real (*round_state)(Real) = nullptr;
   Real (*round_product)(Real) = nullptr;
   Real (*round_vector)(Real) = nullptr;
+  const Perturbation* perturbation = nullptr;
 };
 
 template <class Real>

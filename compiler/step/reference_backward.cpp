@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 
@@ -21,6 +22,10 @@ using namespace detail;
 // with the batch.
 constexpr std::int64_t kBatchParts = 16;
 
+// Places of steady errors that are no node's (Noise::add).
+constexpr std::uint64_t kLeftFactor = std::uint64_t{1} << 40, kRightFactor = std::uint64_t{2} << 40,
+                        kParamSums = std::uint64_t{3} << 40, kMatrixSums = std::uint64_t{4} << 40;
+
 std::vector<NodeId> roots_of(const BackwardStep& step) {
   std::vector<NodeId> roots;
   for (const std::vector<Row>* rows : {&step.previous_states, &step.inputs, &step.params})
@@ -37,8 +42,7 @@ struct BackwardRun {
   std::vector<Real*> input_gradients, initial_gradients;
   std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
   std::vector<Real> zeros;                          // as long as the longest block
-  Real (*round_product)(Real) = nullptr;
-  Real (*round_vector)(Real) = nullptr;
+  const RunOptions<Real>& options;
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -47,7 +51,7 @@ class BackwardWorker {
  public:
   explicit BackwardWorker(const BackwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program, run.round_product, run.round_vector),
+        interpreter_(run.program, run.options),
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()) {}
@@ -57,9 +61,12 @@ class BackwardWorker {
     const std::int64_t part = item / sizes().heads, head = item % sizes().heads;
     for (const TensorId id : run_.program.params)
       sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
+    interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
     const std::int64_t end = (part + 1) * sizes().batch / parts;
+    squares_.assign(2 * run_.step.matrices.size(), std::vector<double>(at(sizes().dim)));
     for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
+    if (interpreter_.noise()) perturb_matrix_sums(head, part);
   }
 
  private:
@@ -119,24 +126,53 @@ class BackwardWorker {
       Real* sum = sums[at(row.tensor)] + head * block_of(row.tensor) + row.row * width_of(row);
       const Real* value = interpreter_.value(row.value);
       for (std::int64_t i = 0; i < width_of(row); ++i) sum[i] += value[i];
+      if (Noise& noise = interpreter_.noise())
+        noise.round(sum, at(width_of(row)), kParamSums + static_cast<std::uint64_t>(row.value), kFp32Unit);
     }
-    for (const MatrixGradient& matrix : run_.step.matrices)
-      add_product(matrix, sums[at(matrix.tensor)] + head * block_of(matrix.tensor));
+    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) add_product(k, sum_of(k, head, part));
   }
 
-  void add_product(const MatrixGradient& matrix, Real* block_of_head) const {
+  // The gradient of a matrix that the products of a part of the batch add to.
+  Real* sum_of(std::size_t k, std::int64_t head, std::int64_t part) const {
+    const MatrixGradient& matrix = run_.step.matrices[k];
+    return run_.param_gradients[at(part)][at(matrix.tensor)] + head * block_of(matrix.tensor) +
+           matrix.row * sizes().dim * sizes().dim;
+  }
+
+  void add_product(std::size_t k, Real* sum) {
+    const MatrixGradient& matrix = run_.step.matrices[k];
     const std::int64_t dim = sizes().dim;
-    Real* sum = block_of_head + matrix.row * dim * dim;
     std::vector<Real> left(interpreter_.value(matrix.left), interpreter_.value(matrix.left) + dim);
     std::vector<Real> right(interpreter_.value(matrix.right), interpreter_.value(matrix.right) + dim);
-    if (run_.round_product != nullptr)
+    if (run_.options.round_product != nullptr)
       for (std::vector<Real>* factor : {&left, &right})
-        std::transform(factor->begin(), factor->end(), factor->begin(), run_.round_product);
+        std::transform(factor->begin(), factor->end(), factor->begin(), run_.options.round_product);
+    if (Noise& noise = interpreter_.noise()) {
+      noise.round(left.data(), left.size(), kLeftFactor, noise.perturbation().stored);
+      noise.round(right.data(), right.size(), kRightFactor, noise.perturbation().stored);
+      for (std::int64_t i = 0; i < dim; ++i) {
+        squares_[2 * k][at(i)] += static_cast<double>(left[at(i)] * left[at(i)]);
+        squares_[2 * k + 1][at(i)] += static_cast<double>(right[at(i)] * right[at(i)]);
+      }
+    }
     for (std::int64_t i = 0; i < dim; ++i)
       for (std::int64_t j = 0; j < dim; ++j) sum[i * dim + j] += left[at(i)] * right[at(j)];
   }
 
+  // The products are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute values
+  // is larger than the product of the norms over time.
+  void perturb_matrix_sums(std::int64_t head, std::int64_t part) {
+    const auto dim = at(sizes().dim);
+    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k)
+      for (std::size_t i = 0; i < dim; ++i)
+        interpreter_.noise().add(sum_of(k, head, part) + i * dim, dim, kMatrixSums + k * dim + i,
+                                 [&](std::size_t j) {
+                                   return kFp32Unit * std::sqrt(squares_[2 * k][i] * squares_[2 * k + 1][j]);
+                                 });
+  }
+
   const BackwardRun<Real>& run_;
+  std::vector<std::vector<double>> squares_;  // over time, of the left and right factors of each matrix
   Interpreter<Real> interpreter_;
   Sources<Real> sources_;
   StateBlock<Real> carried_, previous_;
@@ -150,12 +186,25 @@ void reduce_parts(std::vector<TensorMap<Real>>& parts) {
                      [](Real a, Real b) { return b + a; });
 }
 
+// What a kernel reads of the history is as it was stored.
+template <class Real>
+void round_history(TensorMap<Real>& history, const Perturbation* perturbation) {
+  if (perturbation == nullptr || perturbation->stored == 0) return;
+  Noise noise(perturbation);
+  std::int64_t item = -1;  // no item of the sweep
+  for (auto& [name, values] : history) {
+    noise.begin(item--);
+    noise.round(values.data(), values.size(), 0, perturbation->stored);
+  }
+}
+
 // A run with all it reads but the history; pointers into `arguments` and `loss`.
 template <class Real>
 Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& step,
-                                   const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss) {
+                                   const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss,
+                                   const RunOptions<Real>& options) {
   const Cell& cell = program.cell;
-  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr};
+  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, options};
   const auto take = [&](std::vector<const Real*>& to, TensorKind kind, const TensorMap<Real>& from,
                         const char* what, Absent absent) -> Status {
     auto bound = bind(cell, program.sizes, kind, from, what, absent);
@@ -189,16 +238,16 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
-  auto run = bind_run(program, step, arguments, loss);
+  auto run = bind_run(program, step, arguments, loss, options);
   if (!run) return run.error();
   RunOptions<Real> forward_options = options;
   forward_options.keep_history = true;
+  forward_options.perturbation = nullptr;  // a backward pass is given the states of the forward pass
   auto forward = run_forward(cell, sizes, arguments, forward_options);
   if (!forward) return forward.error();
+  round_history(forward->history, options.perturbation);
   const std::vector<Real*> history = pointers(cell, TensorKind::State, forward->history);
   run->history.assign(history.begin(), history.end());
-  run->round_product = options.round_product;
-  run->round_vector = options.round_vector;
 
   BackwardResult<Real> result;
   result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);

@@ -28,9 +28,7 @@ struct ForwardRun {
   std::vector<const Real*> inputs, params, initial;
   std::vector<Real*> outputs, last, history;      // history empty if it is not kept
   std::vector<std::optional<Row>> output_states;  // the state an output row publishes, if it does
-  Real (*round_state)(Real);
-  Real (*round_product)(Real);
-  Real (*round_vector)(Real);
+  const RunOptions<Real>& options;
 };
 
 // All steps of one (batch, head).
@@ -39,7 +37,7 @@ class ForwardWorker {
  public:
   explicit ForwardWorker(const ForwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program, run.round_product, run.round_vector),
+        interpreter_(run.program, run.options),
         sources_(cell().tensors.size()),
         before_(cell(), sizes()),
         after_(cell(), sizes()) {}
@@ -52,6 +50,7 @@ class ForwardWorker {
       const Real* initial = run_.initial[at(id)];
       before_.assign(id, initial == nullptr ? nullptr : initial + item * block_of(id));
     }
+    interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
     for (std::int64_t t = 0; t < sizes().time; ++t) step((batch * sizes().time + t) * sizes().heads + head);
     for (const TensorId id : run_.program.states)
@@ -73,7 +72,8 @@ class ForwardWorker {
     for (const Row& row : cell().next) {
       Real* to = after_.of(row.tensor) + row.row * width_of(row);
       std::copy_n(interpreter_.value(row.value), width_of(row), to);
-      if (run_.round_state != nullptr) std::transform(to, to + width_of(row), to, run_.round_state);
+      if (run_.options.round_state != nullptr)
+        std::transform(to, to + width_of(row), to, run_.options.round_state);
     }
     for (std::size_t k = 0; k < cell().outputs.size(); ++k) {
       const Row& row = cell().outputs[k];
@@ -90,7 +90,7 @@ class ForwardWorker {
   const Real* output_value(std::size_t k) {
     const std::optional<Row>& state = run_.output_states[k];
     const Row& output = cell().outputs[k];
-    if (run_.round_state == nullptr || !state || width_of(*state) != width_of(output))
+    if (run_.options.round_state == nullptr || !state || width_of(*state) != width_of(output))
       return interpreter_.value(output.value);
     return after_.of(state->tensor) + state->row * width_of(*state);
   }
@@ -128,9 +128,7 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
                        pointers(cell, TensorKind::State, result.last_states),
                        {},
                        {},
-                       options.round_state,
-                       options.round_product,
-                       options.round_vector};
+                       options};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))
       result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));

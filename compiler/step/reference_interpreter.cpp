@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
+#include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
 #include "compiler/step/reference_binding.h"
 #include "compiler/support/index.h"
@@ -44,6 +46,30 @@ Real maximum(const Real* values, std::size_t count) {
   return result;
 }
 
+double size_of(double value) { return std::abs(value); }
+
+// What of a node errs: steady errors of its parts differ.
+enum class Part : std::uint64_t { Value, Factor, Stored, Count };
+std::uint64_t place_of(NodeId id, Part part) {
+  return static_cast<std::uint64_t>(id) * static_cast<std::uint64_t>(Part::Count) +
+         static_cast<std::uint64_t>(part);
+}
+
+// Of the rows, then of the columns.
+template <class Real>
+std::array<std::vector<double>, 2> norms_of(const Real* matrix, std::size_t dim) {
+  std::array<std::vector<double>, 2> norms{std::vector<double>(dim), std::vector<double>(dim)};
+  for (std::size_t i = 0; i < dim; ++i)
+    for (std::size_t j = 0; j < dim; ++j) {
+      const auto value = static_cast<double>(matrix[i * dim + j]);
+      norms[0][i] += value * value;
+      norms[1][j] += value * value;
+    }
+  for (std::vector<double>& some : norms)
+    for (double& norm : some) norm = std::sqrt(norm);
+  return norms;
+}
+
 }  // namespace
 
 Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
@@ -71,12 +97,11 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
 }
 
 template <class Real>
-Interpreter<Real>::Interpreter(const Program& program, Real (*round_product)(Real),
-                               Real (*round_vector)(Real))
+Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& options)
     : program_(&program),
       dim_(static_cast<std::size_t>(program.sizes.dim)),
-      round_product_(round_product),
-      round_vector_(round_vector),
+      options_(options),
+      noise_(options.perturbation),
       factor_(dim_),
       storage_((program.once.size() + program.each_step.size()) * dim_),
       buffers_(program.graph.nodes.size(), nullptr),
@@ -92,7 +117,11 @@ Interpreter<Real>::Interpreter(const Program& program, Real (*round_product)(Rea
 
 template <class Real>
 void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real>& sources) {
-  for (const NodeId id : nodes) evaluate(id, program_->graph.at(id), sources);
+  for (const NodeId id : nodes) {
+    const Node& node = program_->graph.at(id);
+    evaluate(id, node, sources);
+    if (noise_) perturb(id, node, sources);
+  }
 }
 
 template <class Real>
@@ -114,8 +143,8 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
       return load(id, node, blocks[at(ref.tensor)], ref.row);
     }
     case NodeKind::Scalar: return apply(node, result);
-    case NodeKind::MatVec: return multiply(matrix(), factor(node), result);
-    case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(node), result);
+    case NodeKind::MatVec: return multiply(matrix(), factor(id, node), result);
+    case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(id, node), result);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
   }
@@ -156,18 +185,23 @@ void Interpreter<Real>::round(Real* numbers, Real (*rounding)(Real)) const {
 }
 
 template <class Real>
-const Real* Interpreter<Real>::factor(const Node& node) {
-  if (round_product_ == nullptr && round_vector_ == nullptr) return operand(node, 0);
+const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
+  if (options_.round_product == nullptr && options_.round_vector == nullptr && !noise_)
+    return operand(node, 0);
   std::copy_n(operand(node, 0), dim_, factor_.data());
-  round(factor_.data(), round_product_);
-  round(factor_.data(), round_vector_);
+  round(factor_.data(), options_.round_product);
+  round(factor_.data(), options_.round_vector);
+  if (noise_) {
+    const Perturbation& given = noise_.perturbation();
+    noise_.round(factor_.data(), dim_, place_of(id, Part::Factor), std::max(given.stored, given.product));
+  }
   return factor_.data();
 }
 
 template <class Real>
 void Interpreter<Real>::multiply(const Real* matrix, const Real* vector, Real* result) const {
   for (std::size_t i = 0; i < dim_; ++i) result[i] = dot(matrix + i * dim_, vector, dim_);
-  round(result, round_product_);
+  round(result, options_.round_product);
 }
 
 template <class Real>
@@ -178,7 +212,65 @@ void Interpreter<Real>::multiply_transposed(const Real* matrix, const Real* vect
     const Real* row = matrix + i * dim_;
     for (std::size_t j = 0; j < dim_; ++j) result[j] += row[j] * factor;
   }
-  round(result, round_product_);
+  round(result, options_.round_product);
+}
+
+template <class Real>
+void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>& sources) {
+  switch (node.kind) {
+    case NodeKind::Scalar: return perturb_scalar(id, node);
+    case NodeKind::MatVec:
+    case NodeKind::MatTVec:
+      return perturb_product(
+          id, node, sources.leaf[at(node.tensor)] + static_cast<std::size_t>(node.row) * dim_ * dim_);
+    case NodeKind::ReduceSum: {
+      double sizes = 0;
+      for (std::size_t i = 0; i < dim_; ++i) sizes += size_of(operand(node, 0)[i]);
+      noise_.add(buffers_[at(id)], 1, place_of(id, Part::Value),
+                 [=](std::size_t) { return kFp32Unit * sizes; });
+      return fill(buffers_[at(id)], buffers_[at(id)][0]);
+    }
+    default: return;
+  }
+}
+
+template <class Real>
+void Interpreter<Real>::perturb_scalar(NodeId id, const Node& node) {
+  const scalar::Roundoff roundoff = scalar::roundoff(node.op, noise_.perturbation().fast_math);
+  if (roundoff.exact()) return;
+  const std::size_t count = node.extent == Extent::Scalar ? 1 : dim_;
+  Real* result = buffers_[at(id)];
+  const Real* first = operand(node, 0);
+  noise_.add(result, count, place_of(id, Part::Value), [&](std::size_t i) {
+    const double value = size_of(result[i]);
+    double largest = node.op == scalar::Op::Fma ? value : 0;  // its product is at most the result and a term
+    if (roundoff.operand > 0)
+      for (const NodeId one : node.operands)
+        if (node.op != scalar::Op::Fma || one == node.operands.back())
+          largest = std::max(largest, size_of(this->value(one)[i]));
+    return roundoff.value * value + roundoff.operand * largest + roundoff.scaled * size_of(first[i]) * value +
+           roundoff.absolute;
+  });
+  if (node.extent == Extent::Scalar) fill(result, result[0]);
+}
+
+// A product's terms are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute
+// values is larger than the product of the norms.
+template <class Real>
+void Interpreter<Real>::perturb_product(NodeId id, const Node& node, const Real* matrix) {
+  auto known = norms_.find(matrix);
+  if (known == norms_.end()) known = norms_.emplace(matrix, norms_of(matrix, dim_)).first;
+  const std::vector<double>& norms = known->second[node.kind == NodeKind::MatVec ? 0 : 1];
+  double squares = 0;
+  for (std::size_t i = 0; i < dim_; ++i) squares += size_of(factor_[i]) * size_of(factor_[i]);
+  const double norm = std::sqrt(squares);
+  const Perturbation& given = noise_.perturbation();
+  // Of a matrix that is rounded itself, each element errs by itself.
+  const double elements = given.product * norm / std::sqrt(static_cast<double>(dim_));
+  Real* result = buffers_[at(id)];
+  noise_.add(result, dim_, place_of(id, Part::Value),
+             [&](std::size_t i) { return norms[i] * (kFp32Unit * norm + elements); });
+  noise_.round(result, dim_, place_of(id, Part::Stored), given.stored);
 }
 
 template <class Real>

@@ -2,9 +2,12 @@
 // to the reference executor.
 #pragma once
 
+#include <array>
+#include <map>
 #include <vector>
 
 #include "compiler/step/reference.h"
+#include "compiler/step/reference_noise.h"
 
 namespace rondo::step::detail {
 
@@ -35,9 +38,11 @@ struct Sources {
 template <class Real>
 class Interpreter {
  public:
-  // round_product, round_vector: RunOptions.
-  Interpreter(const Program& program, Real (*round_product)(Real), Real (*round_vector)(Real));
+  // `options` outlives the interpreter.
+  Interpreter(const Program& program, const RunOptions<Real>& options);
 
+  // The errors of a perturbed run: begun by the caller for each item of work, before run_once.
+  Noise& noise() { return noise_; }
   // Evaluates the nodes of Program::once, then, for every step, those of Program::each_step.
   void run_once(const Sources<Real>& sources) { run(program_->once, sources); }
   void run_step(const Sources<Real>& sources) { run(program_->each_step, sources); }
@@ -50,8 +55,12 @@ class Interpreter {
   void evaluate(NodeId id, const Node& node, const Sources<Real>& sources);
   void load(NodeId id, const Node& node, const Real* block, int row);
   void apply(const Node& node, Real* result) const;
-  // The product's vector, rounded if vectors or products are.
-  const Real* factor(const Node& node);
+  // Adds to a node's value the errors that a kernel may make.
+  void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
+  void perturb_scalar(NodeId id, const Node& node);
+  void perturb_product(NodeId id, const Node& node, const Real* matrix);
+  // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
+  const Real* factor(NodeId id, const Node& node);
   void multiply(const Real* matrix, const Real* vector, Real* result) const;
   void multiply_transposed(const Real* matrix, const Real* vector, Real* result) const;
   void round(Real* numbers, Real (*rounding)(Real)) const;
@@ -60,8 +69,10 @@ class Interpreter {
 
   const Program* program_;
   std::size_t dim_;
-  Real (*round_product_)(Real);
-  Real (*round_vector_)(Real);
+  const RunOptions<Real>& options_;
+  Noise noise_;
+  // Norms of the rows and of the columns of the matrices seen so far, by the address of the matrix.
+  std::map<const Real*, std::array<std::vector<double>, 2>> norms_;
   std::vector<Real> factor_;         // D numbers
   std::vector<Real> storage_;        // D numbers for every node evaluated
   std::vector<Real*> buffers_;       // by NodeId, into storage_

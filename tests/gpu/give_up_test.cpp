@@ -70,7 +70,7 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   ASSERT_TRUE(data->work(*whole)(gpu_->stream.handle(), 0).ok());
   ASSERT_TRUE(gpu_->stream.synchronize().ok());
   EXPECT_TRUE(whole->check().ok());
-  const auto verifier = Verifier::make(cell, p, default_cases(cell, p), 5);
+  const auto verifier = Verifier::make(cell, p, cases_for(cell, p, {}, gpu_budget()), 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto verified = verifier->check(*whole, gpu_->stream.handle());
   ASSERT_TRUE(verified.ok()) << verified.error().message;

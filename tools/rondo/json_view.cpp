@@ -251,10 +251,10 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
       checks.push_back({{"tensor", check.name},
                         {"where", check.where},
                         {"error", check.error},
-                        {"loop_error", check.loop_error},
+                        {"spread", check.spread},
                         {"limit", check.limit},
+                        {"ratio", check.ratio},
                         {"worst", check.worst},
-                        {"worst_limit", check.worst_limit},
                         {"unwritten", check.unwritten},
                         {"passed", check.passed}});
     passed = passed && pass.result.passed();
@@ -262,6 +262,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
                     {"strategy", pass.choice.strategy},
                     {"parameters", pass.choice.parameters},
                     {"passed", pass.result.passed()},
+                    {"covered", pass.result.verification.covered},
                     {"faults", pass.result.faults},
                     {"checks", checks}});
   }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <random>
 
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/strategies.h"
 #include "runtime/commands/problem_text.h"
 #include "runtime/launch/device_plan.h"
 #include "runtime/plan/compile.h"
@@ -15,6 +17,11 @@
 
 namespace rondo::tools {
 namespace {
+
+tuner::Coverage coverage_of(const executable::Executable& executable, const runtime::Choice& choice) {
+  const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
+  return tuner::coverage_of(executable, strategy == nullptr ? 1 : strategy->turn(choice.parameters));
+}
 
 Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem,
                                    const runtime::Choice& choice, schedule::KernelPlan plan,
@@ -27,7 +34,9 @@ Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Probl
   if (!compiled) return compiled.error();
   const auto loaded = runtime::DevicePlan::load(compiled->executable, *session.machine.context);
   if (!loaded) return loaded.error();
-  const auto verifier = tuner::Verifier::make(cell, problem, tuner::default_cases(cell, problem), seed);
+  const auto cases =
+      tuner::cases_for(cell, problem, coverage_of(compiled->executable, choice), tuner::gpu_budget());
+  const auto verifier = tuner::Verifier::make(cell, problem, cases, seed);
   if (!verifier) return verifier.error();
   const Result<runtime::Stream> stream = runtime::Stream::create();
   if (!stream) return stream.error();
@@ -47,7 +56,11 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   if (!plan) return plan.error();
   VerifiedPass result{*problem, *choice, {}};
   if (options.simulate) {
-    auto simulated = tuner::verify_simulated(cell, *problem, *plan, seed);
+    const Result<executable::Executable> lowered = schedule::lower_plan(cell, *problem, *plan);
+    if (!lowered) return lowered.error();
+    const auto cases =
+        tuner::cases_for(cell, *problem, coverage_of(*lowered, *choice), tuner::simulator_budget());
+    auto simulated = tuner::verify_simulated(cell, *problem, *plan, cases, seed);
     if (!simulated) return simulated.error();
     result.result = std::move(simulated).value();
   } else {
@@ -65,6 +78,8 @@ std::string verified_text(const VerifiedPass& pass) {
                   pass.choice.strategy, schedule::print(pass.choice.parameters));
   for (const tuner::TensorCheck& check : pass.result.verification.checks)
     text += fmt::format("  {}\n", check.text());
+  for (const std::string& covered : pass.result.verification.covered)
+    text += fmt::format("  covered: {}\n", covered);
   for (const std::string& fault : pass.result.faults) text += fmt::format("  fault: {}\n", fault);
   return text;
 }

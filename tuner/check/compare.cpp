@@ -9,64 +9,119 @@
 
 namespace rondo::tuner {
 
+using kernel::Storage;
+
 namespace {
 
-// The plain loop's error is partly luck: a kernel that rounds at other places may be worse by half
-// (docs/tuning.md, Verifying) and, on the single worst element, by more.
-constexpr double kOverLoop = 1.5;
-constexpr double kOverLoopWorst = 4;
+// Elements that must be of a shorter type before that is called a fault.
+constexpr std::int64_t kEnough = 32;
 
-// Units of roundoff that even a lucky loop does not take away. fp32: accurate functions are within a few ulp
-// each.
-double floor_of(kernel::Storage storage) {
-  return (storage == kernel::Storage::F32 ? 8 : 2) * scalar::unit_roundoff(storage);
-}
+// What storing a result adds: rounding to the storage type. fp32: the result's last operation, and those that
+// the reference does not have (a product with 1, a sum that begins at 0).
+double unit_of(Storage storage) { return (storage == Storage::F32 ? 4 : 1) * scalar::unit_roundoff(storage); }
 
-struct Distance {
-  double norm = 0;   // ||a - b|| / ||b||
-  double worst = 0;  // max |a - b| / max |b|
+// Below the smallest normal number spacing no longer shrinks, and hardware may flush to zero.
+double smallest_of(Storage storage) { return storage == Storage::F16 ? 0x1p-24 : 0x1p-126; }
+
+struct Findings {
+  double ratio = 0;
+  std::string worst;
+  void see(double error, double limit, const auto& name) {
+    const double found = error <= 0 ? 0 : limit > 0 ? error / limit : HUGE_VAL;
+    if (found > ratio || worst.empty()) {
+      ratio = std::max(ratio, found);
+      worst = name();
+    }
+  }
 };
 
-template <class Real>
-Distance distance(std::span<const Real> out, std::span<const double> exact) {
-  double difference = 0, size = 0, worst = 0, largest = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    const double d = std::abs(static_cast<double>(out[i]) - exact[i]);
-    difference += d * d;
-    size += exact[i] * exact[i];
-    worst = std::max(worst, d);
-    largest = std::max(largest, std::abs(exact[i]));
+// The norm of what storing adds, relative to the norm of what is stored. An element may err by the whole
+// unit; of many numbers rounded to nearest it is about 0.42, which truncation would double.
+double stored_share(std::span<const double> exact) {
+  double squares = 0, fourths = 0;
+  for (const double value : exact) {
+    squares += value * value;
+    fourths += value * value * value * value;
   }
-  return {std::sqrt(difference) / (size > 0 ? std::sqrt(size) : 1), worst / (largest > 0 ? largest : 1)};
+  const double count = fourths > 0 ? squares * squares / fourths : 1;  // of elements that matter
+  return std::min(1.0, 0.5 + 3 / std::sqrt(count));
+}
+
+void check_slices(const Tolerance& tolerance, std::span<const double> errors, std::span<const double> exact,
+                  TensorCheck& check, Findings& findings) {
+  const Spread& spread = *tolerance.spread;
+  const std::vector<double> error = slice_norms(spread.axes(), errors);
+  const std::vector<double> size = slice_norms(spread.axes(), exact);
+  const double unit = unit_of(tolerance.stored), smallest = smallest_of(tolerance.stored);
+  const auto all = static_cast<double>(exact.size());
+  std::size_t slice = 0;
+  const auto see = [&](double count, double share) {
+    const double limit = spread.slice_limit(slice, tolerance.decisions) + share * unit * size[slice] +
+                         smallest * std::sqrt(count) +
+                         2 * scalar::unit_roundoff(Storage::F32) * size[0] * std::sqrt(count / all);
+    if (slice == 0) check.limit = limit;
+    findings.see(error[slice], limit, [&] { return slice_name(spread.axes(), slice); });
+    ++slice;
+  };
+  see(all, stored_share(exact));
+  for (const schedule::Axis& axis : spread.axes())
+    for (std::int64_t i = 0; i < axis.extent; ++i) see(all / static_cast<double>(axis.extent), 1);
+  const double whole = size[0] > 0 ? size[0] : 1;
+  check.error = error[0] / whole;
+  check.spread = spread.norm() / whole;
+  check.limit /= whole;
+}
+
+bool is_of(Storage storage, double value) {
+  return static_cast<double>(scalar::round_to(storage, static_cast<float>(value))) == value;
+}
+
+// Whether values have lost the precision that their tensor has and the exact ones use.
+bool is_shortened(const Tolerance& tolerance, std::span<const double> out, std::span<const double> exact) {
+  if (tolerance.stored != Storage::F32 || tolerance.problem == Storage::F32) return false;
+  std::int64_t telling = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (!is_of(tolerance.problem, out[i])) return false;
+    telling += !is_of(tolerance.problem, static_cast<double>(static_cast<float>(exact[i])));
+  }
+  return telling >= kEnough;
 }
 
 }  // namespace
 
-TensorCheck compare(std::string name, kernel::Storage storage, std::span<const double> out,
-                    std::span<const double> exact, std::span<const float> loop) {
+TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<const double> out,
+                    std::span<const double> exact) {
   TensorCheck check;
   check.name = std::move(name);
   for (const double value : out) check.not_finite += !std::isfinite(value);
-  const Distance kernel = distance(out, exact);
-  const Distance plain = distance(loop, exact);
-  check.error = kernel.norm;
-  check.worst = kernel.worst;
-  check.loop_error = plain.norm;
-  check.limit = kOverLoop * plain.norm + floor_of(storage);
-  check.worst_limit = kOverLoopWorst * plain.worst + 2 * floor_of(storage);
-  check.passed = out.size() == exact.size() && check.not_finite == 0 && check.error <= check.limit &&
-                 check.worst <= check.worst_limit;
+  if (out.size() != exact.size()) return check;
+  std::vector<double> errors(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) errors[i] = std::abs(out[i] - exact[i]);
+  Findings findings;
+  check_slices(tolerance, errors, exact, check, findings);
+  const double unit = unit_of(tolerance.stored), smallest = smallest_of(tolerance.stored);
+  double largest = 0;
+  for (const double value : exact) largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const double limit = tolerance.spread->element_limit(i) + unit * std::abs(exact[i]) + smallest +
+                         2 * scalar::unit_roundoff(Storage::F32) * largest;
+    findings.see(errors[i], limit, [&] { return "element " + element_name(tolerance.spread->axes(), i); });
+  }
+  check.ratio = findings.ratio;
+  check.worst = std::move(findings.worst);
+  check.shortened = is_shortened(tolerance, out, exact);
+  check.passed = check.not_finite == 0 && check.ratio <= 1 && !check.shortened;
   return check;
 }
 
 std::string TensorCheck::text() const {
   std::string result =
-      fmt::format("{}: error {:.2e} (limit {:.2e}, plain loop {:.2e})", name, error, limit, loop_error);
+      fmt::format("{}: error {:.2e} (limit {:.2e}, by rounding {:.2e})", name, error, limit, spread);
   if (unwritten > 0) result += fmt::format(", {} elements never written", unwritten);
   if (not_finite > unwritten) result += fmt::format(", {} elements not finite", not_finite - unwritten);
   if (gap_writes > 0) result += fmt::format(", {} elements written outside the tensor", gap_writes);
-  if (!(worst <= worst_limit))
-    result += fmt::format(", worst element {:.2e} (limit {:.2e})", worst, worst_limit);
+  if (shortened) result += ", all values are rounded to 16 bits although they are stored in fp32";
+  if (!(ratio <= 1)) result += fmt::format(", {:.3g} times the limit of {}", ratio, worst);
   return result + (where.empty() ? "" : " at " + where) + (passed ? "" : ": WRONG");
 }
 

@@ -18,53 +18,18 @@ using schedule::TensorRef;
 
 namespace {
 
-// Node evaluations of the forward step that the reference does in about half a second.
-constexpr std::int64_t kForwardWork = 60'000'000;
-constexpr std::int64_t kBackwardShare = 2;  // the backward reference does more per node of the forward step
-// Longer than a ring of 8 stages of 64 steps, and no multiple of a stage.
-constexpr std::int64_t kLongest = 549;
-constexpr std::int64_t kShortest = 5;
+constexpr std::size_t kMostCases = 12;  // whose data are kept
 
 }  // namespace
 
-std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
-                     layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
-                     layout.order == runtime::TensorLayout::Order::TimeMajor ? ", time-major" : "",
-                     initial_states ? "" : ", no states given",
-                     matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
-}
-
-std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem) {
-  const auto nodes = static_cast<std::int64_t>(cell.graph.nodes.size());
-  const std::int64_t products =
-      std::count_if(cell.graph.nodes.begin(), cell.graph.nodes.end(),
-                    [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
-  const std::int64_t work = problem.pass == Pass::Backward ? kForwardWork / kBackwardShare : kForwardWork;
-  VerifyCase main;
-  main.sizes = problem.sizes;
-  main.sizes.batch = 3;
-  const std::int64_t step_work = main.sizes.batch * main.sizes.heads * main.sizes.dim *
-                                 std::max<std::int64_t>(1, nodes + products * problem.sizes.dim);
-  main.sizes.time = std::clamp(work / step_work, kShortest, kLongest);
-  if (main.sizes.time % 2 == 0) --main.sizes.time;  // odd: a tail in every stage length
-  return with_single_step(main, problem);
-}
-
-std::vector<VerifyCase> with_single_step(VerifyCase main, const schedule::Problem& problem) {
-  // Gaps keep 16-byte alignment whatever the plan's vectors are.
-  main.layout.gap = 16 / kernel::storage_bytes(problem.storage);
-  VerifyCase single;
-  single.sizes = problem.sizes;
-  single.sizes.batch = 1;
-  single.sizes.time = 1;
-  single.initial_states = false;
-  return {main, single};
+void Verification::finish() {
+  passed = !checks.empty() &&
+           std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
 }
 
 double Verification::worst_ratio() const {
   double worst = 0;
-  for (const TensorCheck& check : checks) worst = std::max(worst, check.error / check.limit);
+  for (const TensorCheck& check : checks) worst = std::max(worst, check.ratio);
   return worst;
 }
 
@@ -77,9 +42,9 @@ std::string Verification::summary() const {
       if (!check.passed && shown++ < 3) text += fmt::format("{}{}", text.empty() ? "" : "; ", check.text());
     return text;
   }
-  const auto worst = std::max_element(
-      checks.begin(), checks.end(),
-      [](const TensorCheck& a, const TensorCheck& b) { return a.error / a.limit < b.error / b.limit; });
+  const auto worst =
+      std::max_element(checks.begin(), checks.end(),
+                       [](const TensorCheck& a, const TensorCheck& b) { return a.ratio < b.ratio; });
   return fmt::format("all {} tensors agree; nearest to its limit is {}", checks.size(), worst->text());
 }
 
@@ -88,23 +53,39 @@ Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem&
   Verifier verifier;
   verifier.cell_ = std::make_shared<const step::Cell>(cell);
   verifier.problem_ = problem;
+  verifier.seed_ = seed;
+  verifier.decisions_ = has_decisions(cell, problem.pass);
+  if (Status status = verifier.add(cases); !status) return status.error();
+  return verifier;
+}
+
+const Verifier::CaseData* Verifier::find(const VerifyCase& shape) const {
+  const auto found = std::find_if(cases_.begin(), cases_.end(),
+                                  [&](const CaseData& run) { return run.shape.text() == shape.text(); });
+  return found == cases_.end() ? nullptr : &*found;
+}
+
+Status Verifier::add(const std::vector<VerifyCase>& cases) {
   for (const VerifyCase& shape : cases) {
+    if (find(shape) != nullptr) continue;
     CaseData run;
     run.shape = shape;
     Result<runtime::HostProblem> data = runtime::random_problem(
-        cell, problem, shape.sizes, {seed++, shape.initial_states, shape.matrix_scale});
+        *cell_, problem_, shape.sizes, {seed_++, shape.initial_states, shape.matrix_scale});
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();
-    Result<runtime::ReferenceResult<double>> exact = runtime::run_reference(cell, problem, run.data);
+    Result<runtime::ReferenceResult> exact = runtime::run_reference(*cell_, problem_, run.data);
     if (!exact) return exact.error();
-    Result<runtime::ReferenceResult<float>> loop = runtime::run_plain_loop(cell, problem, run.data);
-    if (!loop) return loop.error();
     run.exact = std::move(exact).value();
-    run.loop = std::move(loop).value();
-    verifier.cases_.push_back(std::move(run));
+    Result<Spreads> spreads = measure_spreads(*cell_, problem_, run.data, run.exact, seed_);
+    if (!spreads) return spreads.error();
+    run.spreads = std::move(spreads).value();
+    cases_.push_back(std::move(run));
   }
-  return verifier;
+  if (cases_.size() > kMostCases)
+    cases_.erase(cases_.begin(), cases_.end() - static_cast<std::ptrdiff_t>(kMostCases));
+  return success();
 }
 
 bool Verifier::is_computed(TensorRef ref) const {
@@ -160,9 +141,8 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
                                            const runtime::ReadBack& result) const {
   const std::string name = schedule::name_of(ref, *cell_);
   const std::vector<double>* exact = runtime::computed_values(ref, *cell_, problem_.pass, run.exact);
-  const std::vector<float>* loop = runtime::computed_values(ref, *cell_, problem_.pass, run.loop);
-  if (exact == nullptr || loop == nullptr || exact->size() != result.values.size() ||
-      loop->size() != exact->size())
+  const auto spread = run.spreads.find(ref);
+  if (exact == nullptr || spread == run.spreads.end() || exact->size() != result.values.size())
     return Error{ErrorKind::Internal,
                  fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
                  ""};
@@ -172,7 +152,9 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
                    fmt::format("cell {}: '{}' of the reference is not finite at {}", cell_->name, name,
                                run.shape.text()),
                    "the cell is unstable on random inputs; nothing can be verified"};
-  TensorCheck check = compare(name, problem_.storage, result.values, *exact, *loop);
+  const Tolerance tolerance{&spread->second, decisions_, schedule::storage_of(ref, *cell_, problem_),
+                            problem_.storage};
+  TensorCheck check = compare(name, tolerance, result.values, *exact);
   check.where = run.shape.text();
   check.unwritten = result.unwritten;
   check.gap_writes = result.gap_writes;
@@ -197,6 +179,7 @@ Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamH
     if (!check) return check.error();
     into.checks.push_back(std::move(check).value());
   }
+  into.covered.push_back(fmt::format("{}: {}", run.shape.text(), run.shape.covers));
   return success();
 }
 
@@ -204,9 +187,18 @@ Result<Verification> Verifier::check(const DevicePlan& plan, StreamHandle stream
   Verification result;
   for (const CaseData& run : cases_)
     if (Status status = check_case(run, plan, stream, result); !status) return status.error();
-  result.passed =
-      !result.checks.empty() && std::all_of(result.checks.begin(), result.checks.end(),
-                                            [](const TensorCheck& check) { return check.passed; });
+  result.finish();
+  return result;
+}
+
+Result<Verification> Verifier::check(const DevicePlan& plan, StreamHandle stream,
+                                     const std::vector<VerifyCase>& cases) {
+  if (Status status = add(cases); !status) return status.error();
+  Verification result;
+  for (const VerifyCase& shape : cases)
+    if (const CaseData* run = find(shape))
+      if (Status status = check_case(*run, plan, stream, result); !status) return status.error();
+  result.finish();
   return result;
 }
 

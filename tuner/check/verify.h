@@ -9,45 +9,40 @@
 
 #include "runtime/launch/device_plan.h"
 #include "runtime/plan/device_tensor.h"
+#include "tuner/check/cases.h"
 #include "tuner/check/compare.h"
 #include "tuner/data/host_problem.h"
 
 namespace rondo::tuner {
 
-// One run of a verification. Batch and time of `sizes` are free; heads and dim are the problem's.
-struct VerifyCase {
-  step::Sizes sizes;
-  runtime::TensorLayout layout;
-  bool initial_states = true;  // false: left unbound, like the gradients of last states
-  double matrix_scale = 1;     // of the random matrices (host_problem.h)
-  std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
-};
-
-// Sizes that exercise tails and gaps and whose reference takes well under a second: one long run and one
-// single step.
-std::vector<VerifyCase> default_cases(const step::Cell& cell, const schedule::Problem& problem);
-// `main` with gaps between its rows, and a single step of one batch row from states that are not bound.
-std::vector<VerifyCase> with_single_step(VerifyCase main, const schedule::Problem& problem);
-
 struct Verification {
-  std::vector<TensorCheck> checks;  // every tensor the pass computes, of every case
+  std::vector<TensorCheck> checks;   // every tensor the pass computes, of every case
+  std::vector<std::string> covered;  // the cases, for people
   bool passed = false;
   std::string summary() const;  // "all 6 tensors agree, worst h_out: ..." or the first failures
-  double worst_ratio() const;   // the largest error / limit
+  void finish();                // sets `passed` from the checks
+  double worst_ratio() const;   // the largest TensorCheck::ratio
 };
 
-// The data, the exact results and the plain loop's, made once and used for any number of plans of one
-// problem.
+// The data, the exact results and how far correct ones may lie from them, made once and used for any number
+// of plans of one problem.
 class Verifier {
  public:
-  // Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its results are
-  // not finite.
+  // Begins with the data of `cases`, as add() makes them.
   static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem,
                                const std::vector<VerifyCase>& cases, std::uint64_t seed);
 
-  // Runs the plan on `stream` and waits. The plan must be of this verifier's cell and problem. An Error is
-  // what kept it from running (Device, Input); a run with wrong results is a Verification that did not pass.
+  // Makes the data of these cases, of those that it has not yet, and keeps them; of many the first are
+  // forgotten. Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its
+  // results are not finite.
+  Status add(const std::vector<VerifyCase>& cases);
+
+  // Runs the plan on `stream`, on the data of all cases, or of some, which are added first, and waits. The
+  // plan must be of this verifier's cell and problem. An Error is what kept it from running (Device, Input);
+  // a run with wrong results is a Verification that did not pass.
   Result<Verification> check(const runtime::DevicePlan& plan, runtime::StreamHandle stream) const;
+  Result<Verification> check(const runtime::DevicePlan& plan, runtime::StreamHandle stream,
+                             const std::vector<VerifyCase>& cases);
 
   // Two runs on the same data give the same bits? Error Wrong names the tensor that differs.
   Status check_repeatable(const runtime::DevicePlan& plan, runtime::StreamHandle stream, int runs = 3) const;
@@ -57,8 +52,8 @@ class Verifier {
   struct CaseData {
     VerifyCase shape;
     runtime::HostProblem data;
-    runtime::ReferenceResult<double> exact;
-    runtime::ReferenceResult<float> loop;
+    runtime::ReferenceResult exact;
+    Spreads spreads;
   };
   const std::vector<CaseData>& cases() const { return cases_; }
   Result<TensorCheck> check_tensor(const CaseData& run, schedule::TensorRef ref,
@@ -76,9 +71,12 @@ class Verifier {
   Status check_case(const CaseData& run, const runtime::DevicePlan& plan, runtime::StreamHandle stream,
                     Verification& into) const;
   bool is_computed(schedule::TensorRef ref) const;
+  const CaseData* find(const VerifyCase& shape) const;
 
   std::shared_ptr<const step::Cell> cell_;
   schedule::Problem problem_;
+  std::uint64_t seed_ = 1;
+  bool decisions_ = false;  // has_decisions()
   std::vector<CaseData> cases_;
 };
 

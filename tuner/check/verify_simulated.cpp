@@ -1,5 +1,7 @@
 #include "tuner/check/verify_simulated.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/schedule/plan/signature.h"
@@ -36,31 +38,24 @@ Status check_case(const step::Cell& cell, const schedule::Problem& problem, cons
     if (!check) return check.error();
     into.verification.checks.push_back(std::move(check).value());
   }
+  into.verification.covered.push_back(fmt::format("{}: {}", run.shape.text(), run.shape.covers));
   return success();
 }
 
 }  // namespace
 
-std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem) {
-  VerifyCase main;
-  main.sizes = problem.sizes;
-  main.sizes.batch = 2;
-  main.sizes.time = 5;
-  return with_single_step(main, problem);
-}
-
 Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
-                                               const schedule::KernelPlan& plan, std::uint64_t seed) {
-  const Result<Verifier> verifier = Verifier::make(cell, problem, simulated_cases(problem), seed);
-  if (!verifier) return verifier.error();
+                                               const schedule::KernelPlan& plan,
+                                               const std::vector<VerifyCase>& cases, std::uint64_t seed) {
   SimulatedVerification result;
-  for (const Verifier::CaseData& run : verifier->cases())
-    if (Status status = check_case(cell, problem, plan, *verifier, run, result); !status)
+  for (const VerifyCase& shape : cases) {
+    const Result<Verifier> verifier = Verifier::make(cell, problem, {shape}, seed++);
+    if (!verifier) return verifier.error();
+    if (Status status = check_case(cell, problem, plan, *verifier, verifier->cases().front(), result);
+        !status)
       return status.error();
-  const auto& checks = result.verification.checks;
-  result.verification.passed =
-      !checks.empty() &&
-      std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
+  }
+  result.verification.finish();
   return result;
 }
 

@@ -13,12 +13,10 @@ struct SimulatedVerification {
   bool passed() const { return verification.passed && faults.empty(); }
 };
 
-// Few steps: the simulator runs every thread. Heads and dim are the problem's, which the kernels have
-// compiled in.
-std::vector<VerifyCase> simulated_cases(const schedule::Problem& problem);
-
-// Errors: those of the reference executor.
+// Heads and dim are the problem's, which the kernels have compiled in. Errors: those of the reference
+// executor.
 Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
-                                               const schedule::KernelPlan& plan, std::uint64_t seed);
+                                               const schedule::KernelPlan& plan,
+                                               const std::vector<VerifyCase>& cases, std::uint64_t seed);
 
 }  // namespace rondo::tuner

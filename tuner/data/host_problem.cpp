@@ -90,19 +90,11 @@ Status reach_initial_states(const step::Cell& cell, const schedule::Problem& pro
   return success();
 }
 
-template <class Real>
-TensorMap<Real> converted(const TensorMap<double>& from) {
-  TensorMap<Real> result;
-  for (const auto& [name, values] : from) result[name] = std::vector<Real>(values.begin(), values.end());
-  return result;
-}
-
 // From a run of their own: all else is by the cell as it is written.
-template <class Real>
 Status add_products(const step::Cell& cell, const step::Sizes& sizes,
-                    const step::ForwardArguments<Real>& arguments, const step::RunOptions<Real>& options,
-                    step::ForwardResult<Real>& into) {
-  Result<step::ForwardResult<Real>> run =
+                    const step::ForwardArguments<double>& arguments, const step::RunOptions<double>& options,
+                    step::ForwardResult<double>& into) {
+  Result<step::ForwardResult<double>> run =
       step::run_forward(schedule::with_product_outputs(cell), sizes, arguments, options);
   if (!run) return run.error();
   for (const step::TensorId id : schedule::product_tensors(cell)) {
@@ -112,40 +104,33 @@ Status add_products(const step::Cell& cell, const step::Sizes& sizes,
   return success();
 }
 
-template <class Real>
-Result<ReferenceResult<Real>> run(const step::Cell& cell, const schedule::Problem& problem,
-                                  const HostProblem& data, const step::RunOptions<Real>& options) {
-  step::ForwardArguments<Real> arguments;
-  arguments.inputs = converted<Real>(data.forward.inputs);
-  arguments.params = converted<Real>(data.forward.params);
-  arguments.initial_states = converted<Real>(data.forward.initial_states);
+step::ForwardArguments<double> arguments_of(const schedule::Problem& problem, const HostProblem& data) {
+  step::ForwardArguments<double> arguments = data.forward;
   arguments.constants = problem.constants;
-  ReferenceResult<Real> result;
-  Result<step::ForwardResult<Real>> forward = step::run_forward(cell, data.sizes, arguments, options);
+  return arguments;
+}
+
+Result<ReferenceResult> run_forward_pass(const step::Cell& cell, const schedule::Problem& problem,
+                                         const HostProblem& data, const step::RunOptions<double>& options) {
+  const step::ForwardArguments<double> arguments = arguments_of(problem, data);
+  Result<step::ForwardResult<double>> forward = step::run_forward(cell, data.sizes, arguments, options);
   if (!forward) return forward.error();
+  ReferenceResult result;
   result.forward = std::move(forward).value();
   if (passes_products(problem))
     if (Status status = add_products(cell, data.sizes, arguments, options, result.forward); !status)
       return status.error();
-  if (problem.pass != Pass::Backward) return result;
-  const step::LossGradients<Real> loss{converted<Real>(data.loss.outputs),
-                                       converted<Real>(data.loss.last_states)};
-  Result<step::BackwardResult<Real>> backward =
-      step::run_backward(cell, data.sizes, arguments, loss, options);
-  if (!backward) return backward.error();
-  result.backward = std::move(backward).value();
   return result;
 }
 
-// As products in tf32 take them.
-HostProblem with_rounded_matrices(const step::Cell& cell, HostProblem data) {
-  for (const step::TensorId id : cell.of_kind(TensorKind::Param)) {
-    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-    if (tensor.tail != step::Tail::Matrix) continue;
-    for (double& value : data.forward.params.at(tensor.name))
-      value = static_cast<double>(scalar::round_tf32(static_cast<float>(value)));
-  }
-  return data;
+Result<ReferenceResult> with_backward_pass(const step::Cell& cell, const schedule::Problem& problem,
+                                           const HostProblem& data, const step::RunOptions<double>& options,
+                                           ReferenceResult result) {
+  Result<step::BackwardResult<double>> backward =
+      step::run_backward(cell, data.sizes, arguments_of(problem, data), data.loss, options);
+  if (!backward) return backward.error();
+  result.backward = std::move(backward).value();
+  return result;
 }
 
 // Their name among the outputs of the reference.
@@ -153,8 +138,7 @@ std::string products_of(TensorRef ref, const step::Cell& cell) {
   return schedule::product_output(cell.tensors[static_cast<std::size_t>(ref.tensor)]);
 }
 
-template <class Real>
-const std::vector<Real>* look_up(const TensorMap<Real>& map, const std::string& name) {
+const std::vector<double>* look_up(const TensorMap<double>& map, const std::string& name) {
   const auto found = map.find(name);
   return found == map.end() ? nullptr : &found->second;
 }
@@ -189,28 +173,23 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   return data;
 }
 
-Result<ReferenceResult<double>> run_reference(const step::Cell& cell, const schedule::Problem& problem,
-                                              const HostProblem& data) {
+Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data) {
   step::RunOptions<double> options;
   options.keep_history = true;
-  return run<double>(cell, problem, data, options);
+  Result<ReferenceResult> result = run_forward_pass(cell, problem, data, options);
+  if (!result || problem.pass != Pass::Backward) return result;
+  return with_backward_pass(cell, problem, data, options, std::move(result).value());
 }
 
-Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const schedule::Problem& problem,
-                                              const HostProblem& data) {
-  step::RunOptions<float> options;
-  options.keep_history = true;
-  options.round_state = round_state_of(problem.storage);
-  options.round_product = options.round_state;
-  const bool tf32 = problem.math == kernel::Math::Tf32;
-  if (tf32) options.round_vector = scalar::round_tf32;
-  Result<ReferenceResult<float>> result =
-      run<float>(cell, problem, tf32 ? with_rounded_matrices(cell, data) : data, options);
-  if (!result) return result;
-  for (auto* stored : {&result->forward.outputs, &result->forward.history, &result->backward.inputs})
-    for (auto& [name, values] : *stored)
-      for (float& value : values) value = round_to(problem.storage, value);
-  return result;
+Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data, const step::Perturbation& perturbation) {
+  step::RunOptions<double> options;
+  options.threads = 1;
+  options.perturbation = &perturbation;
+  options.keep_history = problem.pass == Pass::ForwardSave;
+  if (problem.pass == Pass::Backward) return with_backward_pass(cell, problem, data, options, {});
+  return run_forward_pass(cell, problem, data, options);
 }
 
 const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,
@@ -231,9 +210,8 @@ const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, P
   }
 }
 
-template <class Real>
-const std::vector<Real>* computed_values(TensorRef ref, const step::Cell& cell, Pass pass,
-                                         const ReferenceResult<Real>& results) {
+const std::vector<double>* computed_values(TensorRef ref, const step::Cell& cell, Pass pass,
+                                           const ReferenceResult& results) {
   if (ref.tensor < 0) return nullptr;
   const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
   const bool backward = pass == Pass::Backward;
@@ -241,17 +219,12 @@ const std::vector<Real>* computed_values(TensorRef ref, const step::Cell& cell, 
     case Role::Output: return backward ? nullptr : look_up(results.forward.outputs, name);
     case Role::History: return backward ? nullptr : look_up(results.forward.history, name);
     case Role::Products: return backward ? nullptr : look_up(results.forward.outputs, products_of(ref, cell));
-    case Role::LastState: return look_up(results.forward.last_states, name);
+    case Role::LastState: return backward ? nullptr : look_up(results.forward.last_states, name);
     case Role::InputGradient: return look_up(results.backward.inputs, name);
     case Role::ParamGradient: return look_up(results.backward.params, name);
     case Role::InitialStateGradient: return look_up(results.backward.initial_states, name);
     default: return nullptr;
   }
 }
-
-template const std::vector<float>* computed_values(TensorRef, const step::Cell&, Pass,
-                                                   const ReferenceResult<float>&);
-template const std::vector<double>* computed_values(TensorRef, const step::Cell&, Pass,
-                                                    const ReferenceResult<double>&);
 
 }  // namespace rondo::runtime

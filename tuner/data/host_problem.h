@@ -35,27 +35,25 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
                                   std::uint64_t seed);
 
-// What the reference gives for a problem; `backward` is filled for Pass::Backward only. Products that pass
-// from forward to backward are outputs by the names of schedule::product_output().
-template <class Real>
+// What the reference gives for a problem, in double; `backward` is filled for Pass::Backward only. Products
+// that pass from forward to backward are outputs by the names of schedule::product_output().
 struct ReferenceResult {
-  step::ForwardResult<Real> forward;  // with histories
-  step::BackwardResult<Real> backward;
+  step::ForwardResult<double> forward;  // with histories
+  step::BackwardResult<double> backward;
 };
-// In double: the exact answer. In float with the state rounded to the storage type after every step: what a
-// plain loop in that type would give; its results are rounded to the type they are stored in.
-Result<ReferenceResult<double>> run_reference(const step::Cell& cell, const schedule::Problem& problem,
-                                              const HostProblem& data);
-Result<ReferenceResult<float>> run_plain_loop(const step::Cell& cell, const schedule::Problem& problem,
-                                              const HostProblem& data);
+Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data);
+// What the pass computes, with the errors of `perturbation`: of a forward pass the forward results (histories
+// only for ForwardSave), of a backward pass the gradients. By the calling thread alone.
+Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data, const step::Perturbation& perturbation);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
 // Backward, outputs, histories and saved products are given: those of `forward`.
 const std::vector<double>* given_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
                                         const HostProblem& data, const step::ForwardResult<double>& forward);
 // The values a pass computes for a tensor; null for tensors it is given.
-template <class Real>
-const std::vector<Real>* computed_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
-                                         const ReferenceResult<Real>& results);
+const std::vector<double>* computed_values(schedule::TensorRef ref, const step::Cell& cell,
+                                           schedule::Pass pass, const ReferenceResult& results);
 
 }  // namespace rondo::runtime

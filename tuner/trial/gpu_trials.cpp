@@ -26,13 +26,14 @@ Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Cont
   if (Status status = context->make_current(); !status) return status.error();
   Result<EventTimer> timer = EventTimer::make();
   if (!timer) return timer.error();
-  Result<Verifier> verifier =
-      Verifier::make(setup.cell, setup.problem, default_cases(setup.cell, setup.problem), setup.seed);
+  // What all plans are run on; verify() adds what a plan needs beside.
+  Result<Verifier> verifier = Verifier::make(
+      setup.cell, setup.problem, cases_for(setup.cell, setup.problem, {}, gpu_budget()), setup.seed);
   if (!verifier) return verifier.error();
   Result<RunData> data =
       RunData::make(setup.cell, setup.problem, setup.profile.limits.l2_bytes, timer->stream(), setup.seed);
   if (!data) return data.error();
-  return std::unique_ptr<Trials>(new GpuTrials(std::move(context), std::move(timer).value(),
+  return std::unique_ptr<Trials>(new GpuTrials(setup, std::move(context), std::move(timer).value(),
                                                std::move(data).value(), std::move(verifier).value()));
 }
 
@@ -88,7 +89,9 @@ Result<std::vector<double>> GpuTrials::round(const std::vector<TrialPlan>& plans
 Status GpuTrials::verify(const TrialPlan& plan) {
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
-  const Result<Verification> verification = verifier_.check((*entry)->plan, timer_.stream());
+  const Result<Verification> verification =
+      verifier_.check((*entry)->plan, timer_.stream(),
+                      cases_for(cell_, problem_, coverage_of(*plan.executable, plan.turn), gpu_budget()));
   if (!verification) return broken(verification.error());
   if (verification->passed) return success();
   return Error{ErrorKind::Wrong, verification->summary(), ""};

@@ -33,8 +33,10 @@ class GpuTrials final : public Trials {
 
   using Context = std::shared_ptr<const runtime::Context>;
 
-  GpuTrials(Context context, EventTimer timer, RunData data, Verifier verifier)
-      : context_(std::move(context)),
+  GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
+      : cell_(setup.cell),
+        problem_(setup.problem),
+        context_(std::move(context)),
         timer_(std::move(timer)),
         data_(std::move(data)),
         verifier_(std::move(verifier)) {}
@@ -42,6 +44,8 @@ class GpuTrials final : public Trials {
   Result<Loaded*> loaded(const TrialPlan& plan);
   Error broken(Error error);  // after a failure on the device: is the context still usable?
 
+  step::Cell cell_;
+  schedule::Problem problem_;
   Context context_;  // destroyed after what lives in it
   EventTimer timer_;
   RunData data_;

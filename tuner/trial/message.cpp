@@ -130,6 +130,7 @@ schedule::Problem read_problem(ByteReader& reader) {
 
 void write_plan(ByteWriter& writer, const TrialRequest::Plan& plan) {
   writer.u64(plan.candidate);
+  writer.i64(plan.turn);
   writer.flag(plan.executable.has_value());
   if (plan.executable) writer.text(*plan.executable);
 }
@@ -137,6 +138,7 @@ void write_plan(ByteWriter& writer, const TrialRequest::Plan& plan) {
 TrialRequest::Plan read_plan(ByteReader& reader) {
   TrialRequest::Plan plan;
   plan.candidate = reader.u64();
+  plan.turn = reader.i64();
   if (reader.flag()) plan.executable = reader.text();
   return plan;
 }

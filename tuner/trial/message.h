@@ -24,6 +24,7 @@ struct TrialRequest {
   enum class What : std::uint8_t { SetUp, Copy, Run, Round, Verify, Drop } what = What::Copy;
   struct Plan {
     std::size_t candidate = 0;
+    std::int64_t turn = 1;
     std::optional<std::string> executable;  // its bytes; nothing where the worker has it already
   };
   std::optional<TrialSetup> setup;  // of SetUp

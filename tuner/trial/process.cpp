@@ -74,8 +74,8 @@ Result<std::vector<double>> TrialProcess::trial(TrialRequest request, const std:
   }
   for (const TrialPlan& plan : plans) {
     const bool is_new = known_.insert(plan.candidate).second;
-    request.plans.push_back(
-        {plan.candidate, is_new ? std::optional(executable::to_bytes(*plan.executable)) : std::nullopt});
+    request.plans.push_back({plan.candidate, plan.turn,
+                             is_new ? std::optional(executable::to_bytes(*plan.executable)) : std::nullopt});
   }
   return ask(request, options_.limit);
 }

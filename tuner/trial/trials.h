@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ namespace rondo::tuner {
 struct TrialPlan {
   std::size_t candidate = 0;  // its number: what was loaded under it is kept until drop()
   const executable::Executable* executable = nullptr;  // with code; lives as long as the call
+  std::int64_t turn = 1;                               // Strategy::turn()
 };
 
 class Trials {

@@ -53,7 +53,7 @@ class TrialService {
       const auto known = executables_.find(plan.candidate);
       if (known == executables_.end())
         return Error{ErrorKind::Internal, "a trial of a candidate without its code", ""};
-      plans.push_back({plan.candidate, &known->second});
+      plans.push_back({plan.candidate, &known->second, plan.turn});
     }
     switch (request.what) {
       case What::Copy: return copy();

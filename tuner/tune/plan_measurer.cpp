@@ -167,7 +167,10 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
   if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
-  return TrialPlan{candidate, &found->second.executable};
+  const runtime::Candidate& chosen = candidates_[candidate];
+  const schedule::Strategy* strategy = schedule::find_strategy(chosen.strategy);
+  return TrialPlan{candidate, &found->second.executable,
+                   strategy == nullptr ? 1 : strategy->turn(chosen.parameters)};
 }
 
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {

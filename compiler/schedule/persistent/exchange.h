@@ -19,6 +19,8 @@ constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are 
 // Clearing, with its fence, comes every clear_every() steps, so both sides pass a fence in between.
 class GridRing {
  public:
+  static constexpr int kMostSlots = 64;
+
   GridRing() = default;
   // Words of a slot.
   explicit GridRing(std::int64_t words) : words_(words) {}
@@ -37,9 +39,9 @@ class GridRing {
   // Fences are rare where that leaves the words of a team in the L2 and their first clearing short: with one
   // every four steps, clearing took 115 of 1289 ns a step of an LSTM of 768 units (H200, benchmarks' parts).
   static int slots_of(std::int64_t words) {
-    constexpr int kMost = 64, kLeast = 16;
+    constexpr int kLeast = 16;
     constexpr std::int64_t kMostWords = 3 << 19;  // 6 MB
-    int slots = kMost;
+    int slots = kMostSlots;
     while (slots > kLeast && slots * words > kMostWords) slots /= 2;
     return slots;
   }

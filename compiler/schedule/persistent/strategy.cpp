@@ -3,6 +3,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
+#include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/step_products.h"
 #include "compiler/step/simplify.h"
 
@@ -38,6 +39,12 @@ Parameters Persistent::added_parameters() const {
 
 int Persistent::alignment(const Problem& problem, const Parameters& parameters) const {
   return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+}
+
+std::int64_t Persistent::turn(const Parameters& parameters) const {
+  const std::int64_t staged = parameters.at("steps") * parameters.at("stages");
+  const bool global = parameters.at("exchange") == static_cast<std::int64_t>(Exchange::Global);
+  return global ? std::max<std::int64_t>(staged, GridRing::kMostSlots) : staged;
 }
 
 KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen,

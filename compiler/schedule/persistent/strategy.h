@@ -20,6 +20,7 @@ class Persistent final : public Strategy {
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
+  std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                    const target::Profile& profile) const override;
 };

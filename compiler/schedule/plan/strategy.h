@@ -72,6 +72,8 @@ class Strategy {
     result.merge(added_parameters());
     return result;
   }
+  // Time steps after which all rings of its kernels have turned once: what a verification must pass twice.
+  virtual std::int64_t turn(const Parameters&) const { return 1; }
   // Legal cells, and parameters of space() for the same profile only.
   virtual KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                            const target::Profile& profile) const = 0;

@@ -19,4 +19,17 @@ std::int64_t total_elements(TensorRef ref, const step::Cell& cell, const step::S
   return unit_elements(ref, cell, sizes) * (role.per_batch ? sizes.batch : 1) * (role.timed ? sizes.time : 1);
 }
 
+std::vector<Axis> axes_of(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
+  const step::Tensor tensor = tensor_in_role(ref, cell);
+  const executable::RoleInfo& role = executable::role_info(ref.role);
+  std::vector<Axis> axes;
+  if (role.per_batch) axes.push_back({"B", sizes.batch});
+  if (role.timed) axes.push_back({"T", sizes.time});
+  axes.push_back({"H", sizes.heads});
+  axes.push_back({"row", tensor.rows});
+  if (tensor.tail != Tail::Scalar) axes.push_back({"D", sizes.dim});
+  if (tensor.tail == Tail::Matrix) axes.push_back({"column", sizes.dim});
+  return axes;
+}
+
 }  // namespace rondo::schedule

@@ -73,6 +73,10 @@ int Stream::alignment(const Problem& problem, const Parameters& parameters) cons
   return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
 }
 
+std::int64_t Stream::turn(const Parameters& parameters) const {
+  return parameters.at("steps") * parameters.at("stages") * parameters.at("time_split");
+}
+
 KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                          const target::Profile&) const {
   const step::Cell simple = step::simplify(cell);

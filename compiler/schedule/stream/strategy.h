@@ -19,6 +19,7 @@ class Stream final : public Strategy {
   std::span<const RenamedParameter> renamed_parameters() const override;
   Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
+  std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                    const target::Profile& profile) const override;
 };

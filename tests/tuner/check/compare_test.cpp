@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "compiler/scalar/storage.h"
 #include "tuner/data/host_problem.h"
@@ -18,62 +19,160 @@ std::vector<double> exact_values(int count = 4096) {
   return runtime::random_values(Storage::F32, count, 1, 11);
 }
 
-std::vector<float> rounded(Storage storage, const std::vector<double>& values) {
-  std::vector<float> result;
-  for (const double value : values) result.push_back(scalar::round_to(storage, static_cast<float>(value)));
+// Values with errors of at most `unit` of themselves.
+std::vector<double> noisy(const std::vector<double>& values, double unit, std::uint64_t seed) {
+  const auto noise = runtime::random_values(Storage::F32, static_cast<std::int64_t>(values.size()), 1, seed);
+  std::vector<double> result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i] * (1 + unit * noise[i]);
   return result;
 }
 
-class InEachStorage : public ::testing::TestWithParam<Storage> {};
-INSTANTIATE_TEST_SUITE_P(Storages, InEachStorage,
-                         ::testing::Values(Storage::F32, Storage::BF16, Storage::F16));
-
-TEST_P(InEachStorage, WhatALoopGivesPasses) {
-  const auto exact = exact_values();
-  const auto loop = rounded(GetParam(), exact);
-  const TensorCheck check =
-      compare("h", GetParam(), std::vector<double>(loop.begin(), loop.end()), exact, loop);
-  EXPECT_TRUE(check.passed) << check.text();
-  EXPECT_EQ(check.error, check.loop_error);
+std::vector<double> stored(Storage storage, std::vector<double> values) {
+  for (double& value : values)
+    value = static_cast<double>(scalar::round_to(storage, static_cast<float>(value)));
+  return values;
 }
 
-TEST_P(InEachStorage, ASystematicErrorOfAFewUnitsFails) {
+// As of a step with some fp32 roundings.
+Spread spread_of(const std::vector<double>& exact, double unit = 0x1p-22) {
+  const auto count = static_cast<std::int64_t>(exact.size());
+  Spread spread(std::vector<schedule::Axis>{{"B", 4}, {"D", count / 4}});
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    spread.add(RunKind::Random, noisy(exact, unit, seed), exact);
+    spread.add(RunKind::Steady, noisy(exact, unit, 10 + seed), exact);
+    spread.add(RunKind::Far, noisy(exact, kFar * unit, 20 + seed), exact);
+  }
+  return spread;
+}
+
+// A result of the problem's storage type, or one in fp32.
+class InEachStorage : public ::testing::TestWithParam<std::tuple<Storage, Storage>> {
+ protected:
+  Storage problem() const { return std::get<0>(GetParam()); }
+  Storage type() const { return std::get<1>(GetParam()); }
+  TensorCheck check(const std::vector<double>& out, const std::vector<double>& exact) const {
+    const Spread spread = spread_of(exact);
+    return compare("h", {&spread, false, type(), problem()}, out, exact);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Storages, InEachStorage,
+                         ::testing::Values(std::tuple(Storage::F32, Storage::F32),
+                                           std::tuple(Storage::BF16, Storage::BF16),
+                                           std::tuple(Storage::BF16, Storage::F32),
+                                           std::tuple(Storage::F16, Storage::F16),
+                                           std::tuple(Storage::F16, Storage::F32)));
+
+TEST_P(InEachStorage, WhatRoundingGivesPasses) {
   const auto exact = exact_values();
-  const auto loop = rounded(GetParam(), exact);
-  std::vector<double> out(loop.begin(), loop.end());
-  for (double& value : out) value *= 1 + 12 * scalar::unit_roundoff(GetParam());
-  EXPECT_FALSE(compare("h", GetParam(), out, exact, loop).passed);
+  for (std::uint64_t seed = 100; seed < 120; ++seed) {
+    const TensorCheck found = check(stored(type(), noisy(exact, 0x1p-22, seed)), exact);
+    EXPECT_TRUE(found.passed) << found.text();
+    EXPECT_LT(found.ratio, 1);
+  }
+}
+
+TEST_P(InEachStorage, ASystematicErrorFails) {
+  const auto exact = exact_values();
+  std::vector<double> out = exact;
+  const double unit = std::max(2 * scalar::unit_roundoff(type()), 8 * 0x1p-22);
+  for (double& value : out) value *= 1 + unit;
+  EXPECT_FALSE(check(stored(type(), out), exact).passed);
+}
+
+// Truncation errs twice as much as rounding to nearest.
+TEST_P(InEachStorage, TruncationFails) {
+  if (type() == Storage::F32) return;  // within the errors of the step
+  const auto exact = exact_values();
+  std::vector<double> out = exact;
+  for (double& value : out) value *= 1 - scalar::unit_roundoff(type());  // rounds down, mostly
+  EXPECT_FALSE(check(stored(type(), out), exact).passed);
 }
 
 TEST_P(InEachStorage, OneWrongElementOfManyFails) {
   const auto exact = exact_values(65536);
-  const auto loop = rounded(GetParam(), exact);
-  std::vector<double> out(loop.begin(), loop.end());
-  out[777] = exact[777] + (GetParam() == Storage::BF16 ? 0.06 : 0.01);  // hidden in the norm
-  const TensorCheck check = compare("h", GetParam(), out, exact, loop);
-  EXPECT_FALSE(check.passed) << check.text();
-  EXPECT_NE(check.text().find("worst element"), std::string::npos);
+  auto out = stored(type(), exact);
+  out[777] = exact[777] + (problem() == Storage::BF16 ? 0.02 : 0.01);  // hidden in the norm
+  const TensorCheck found = check(out, exact);
+  EXPECT_FALSE(found.passed) << found.text();
+  EXPECT_NE(found.worst.find("D=777"), std::string::npos) << found.worst;
+}
+
+// Too little for any element, but all of one batch row.
+TEST(Compare, OneWrongSliceFails) {
+  const auto exact = exact_values(65536);
+  std::vector<double> out = exact;
+  for (std::size_t i = 32768; i < 49152; ++i) out[i] *= 1 + 8 * 0x1p-22;
+  const Spread spread = spread_of(exact);
+  const TensorCheck found = compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact);
+  EXPECT_FALSE(found.passed);
+  EXPECT_EQ(found.worst, "B=2");
+}
+
+// A carry that is rounded to 16 bits at each step leaves a 16-bit number in an fp32 result.
+TEST(Compare, AnFp32ResultOfShortNumbersFails) {
+  const auto exact = exact_values();
+  const Spread spread = spread_of(exact, 0x1p-4);  // as ill-conditioned as may be
+  const auto found = [&](const std::vector<double>& out, const std::vector<double>& want) {
+    return compare("h_last", {&spread, false, Storage::F32, Storage::BF16}, out, want);
+  };
+  EXPECT_TRUE(found(exact, exact).passed);
+  const TensorCheck shortened = found(stored(Storage::BF16, exact), exact);
+  EXPECT_TRUE(shortened.shortened);
+  EXPECT_FALSE(shortened.passed);
+  EXPECT_TRUE(found(stored(Storage::BF16, exact), stored(Storage::BF16, exact)).passed)
+      << "exact ones may be short";
 }
 
 TEST_P(InEachStorage, NanAndInfinityNeverPass) {
   const auto exact = exact_values();
-  const auto loop = rounded(GetParam(), exact);
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-    std::vector<double> out(loop.begin(), loop.end());
+    auto out = stored(type(), exact);
     out.back() = bad;
-    const TensorCheck check = compare("h", GetParam(), out, exact, loop);
-    EXPECT_FALSE(check.passed);
-    EXPECT_EQ(check.not_finite, 1);
+    const TensorCheck found = check(out, exact);
+    EXPECT_FALSE(found.passed);
+    EXPECT_EQ(found.not_finite, 1);
   }
 }
 
 TEST(Compare, ZeroReferenceAsksForZero) {
   const std::vector<double> zero(16, 0.0);
-  const std::vector<float> loop(16, 0.0f);
-  EXPECT_TRUE(compare("g", Storage::F32, zero, zero, loop).passed);
+  const Spread spread = spread_of(zero);
+  EXPECT_TRUE(compare("g", {&spread, false, Storage::F32, Storage::F32}, zero, zero).passed);
   std::vector<double> out(16, 0.0);
-  out[3] = 1e-3;
-  EXPECT_FALSE(compare("g", Storage::F32, out, zero, loop).passed);
+  out[3] = 1e-30;
+  EXPECT_FALSE(compare("g", {&spread, false, Storage::F32, Storage::F32}, out, zero).passed);
+}
+
+// An element that divides by what is nearly zero may differ as far as rounding moves it; its neighbours not.
+TEST(Compare, LimitsFollowTheConditioningOfEachElement) {
+  auto exact = exact_values();
+  Spread spread(std::vector<schedule::Axis>{{"D", static_cast<std::int64_t>(exact.size())}});
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    auto run = noisy(exact, 0x1p-22, seed);
+    run[5] = exact[5] * (1 + 0.1 * (static_cast<double>(seed) - 6) / 6);
+    spread.add(seed <= 4 ? RunKind::Random : seed <= 8 ? RunKind::Steady : RunKind::Far, run, exact);
+  }
+  std::vector<double> out = exact;
+  out[5] *= 1.05;
+  EXPECT_TRUE(compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact).passed);
+  out = exact;
+  out[6] *= 1.05;
+  EXPECT_FALSE(compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact).passed);
+}
+
+TEST(Slices, AreNamed) {
+  const std::vector<schedule::Axis> axes{{"B", 2}, {"T", 3}};
+  const std::vector<double> values{3, 0, 0, 4, 0, std::nan("")};
+  const std::vector<double> norms = slice_norms(axes, values);
+  ASSERT_EQ(norms.size(), 6u);
+  EXPECT_DOUBLE_EQ(norms[0], 5);
+  EXPECT_DOUBLE_EQ(norms[1], 3);
+  EXPECT_DOUBLE_EQ(norms[2], 4);
+  EXPECT_DOUBLE_EQ(norms[3], 5);
+  EXPECT_EQ(slice_name(axes, 0), "all of it");
+  EXPECT_EQ(slice_name(axes, 2), "B=1");
+  EXPECT_EQ(slice_name(axes, 5), "T=2");
+  EXPECT_EQ(element_name(axes, 4), "B=1 T=1");
 }
 
 TEST(Samples, MediansAndSpread) {

@@ -102,8 +102,11 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
     ASSERT_TRUE(data.ok()) << embedded.name << ": " << data.error().message;
     const auto exact = run_reference(cell, problem, *data);
     ASSERT_TRUE(exact.ok()) << embedded.name << ": " << exact.error().message;
-    const auto loop = run_plain_loop(cell, problem, *data);
-    ASSERT_TRUE(loop.ok()) << embedded.name << ": " << loop.error().message;
+    step::Perturbation perturbation;
+    perturbation.stored = 0x1p-8;
+    perturbation.fast_math = true;
+    const auto perturbed = run_perturbed(cell, problem, *data, perturbation);
+    ASSERT_TRUE(perturbed.ok()) << embedded.name << ": " << perturbed.error().message;
     for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
                                 &exact->backward.params})
       for (const auto& [name, values] : *results)
@@ -111,40 +114,73 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
   }
 }
 
-// Products in tf32 have a loop of their own, with the error of tf32 (half a unit of 10 bits an operand); what
-// is no product, and what it is compared with, stays the same.
-TEST(HostProblem, TheLoopRoundsProductsToTf32WhereTheyAre) {
+double largest_difference(const step::TensorMap<double>& a, const step::TensorMap<double>& b) {
+  double worst = 0;
+  for (const auto& [tensor, values] : a)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      worst = std::max(worst, std::abs(b.at(tensor)[i] - values[i]));
+  return worst;
+}
+
+// Each unit of a perturbation has the size of its type, and errs only where something is rounded to it.
+TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
   for (const char* name : {"lstm", "mingru"}) {
     const step::Cell cell = testing::library_cell(name);
-    schedule::Problem problem = testing::problem_of(Pass::Backward, 64, Storage::F32);
+    const schedule::Problem problem = testing::problem_of(Pass::Backward, 64, Storage::F32);
+    schedule::Problem forward = problem;
+    forward.pass = Pass::Forward;
     const auto data = random_problem(cell, problem, {3, 9, 1, 64}, {});
     ASSERT_TRUE(data.ok()) << data.error().message;
     const auto exact = run_reference(cell, problem, *data);
-    const auto loop = run_plain_loop(cell, problem, *data);
-    problem.math = kernel::Math::Tf32;
-    const auto same = run_reference(cell, problem, *data);
-    const auto tf32 = run_plain_loop(cell, problem, *data);
-    ASSERT_TRUE(exact.ok() && loop.ok() && same.ok() && tf32.ok());
-    EXPECT_EQ(exact->forward.outputs, same->forward.outputs);
-    const auto error = [&](const step::TensorMap<float>& got, const step::TensorMap<double>& want) {
-      double worst = 0;
-      for (const auto& [tensor, values] : want)
-        for (std::size_t i = 0; i < values.size(); ++i)
-          worst = std::max(worst, std::abs(static_cast<double>(got.at(tensor)[i]) - values[i]));
-      return worst;
+    ASSERT_TRUE(exact.ok());
+    const auto errors = [&](const step::Perturbation& perturbation) {
+      return std::pair(
+          largest_difference(exact->forward.outputs,
+                             run_perturbed(cell, forward, *data, perturbation)->forward.outputs),
+          largest_difference(exact->backward.inputs,
+                             run_perturbed(cell, problem, *data, perturbation)->backward.inputs));
     };
-    const double forward = error(tf32->forward.outputs, exact->forward.outputs);
-    const double backward = error(tf32->backward.inputs, exact->backward.inputs);
+    const auto fp32 = errors({});
+    const auto tf32 = errors({.product = 0x1p-11});
+    const auto bf16 = errors({.stored = 0x1p-8});
+    EXPECT_EQ(errors({.amplitude = 0}), std::pair(0.0, 0.0));
+    EXPECT_GT(fp32.first, 0x1p-26);
+    EXPECT_LT(fp32.first, 0x1p-18);
+    EXPECT_LT(fp32.second, 0x1p-18);
     if (std::string(name) == "mingru") {
-      EXPECT_EQ(tf32->forward.outputs, loop->forward.outputs) << "it has no product";
+      EXPECT_EQ(tf32, fp32) << "it has no product";
+      EXPECT_EQ(bf16.first, fp32.first) << "nothing is stored between its steps";
+      EXPECT_GT(bf16.second, 64 * fp32.second) << "the states that a backward pass reads";
       continue;
     }
-    for (const double worst : {forward, backward}) {
-      EXPECT_GT(worst, 0x1p-18);
-      EXPECT_LT(worst, 0x1p-6);
-    }
-    EXPECT_LT(error(loop->forward.outputs, exact->forward.outputs), forward / 16);
-    EXPECT_LT(error(loop->backward.inputs, exact->backward.inputs), backward / 16);
+    EXPECT_GT(tf32.first, 16 * fp32.first);
+    EXPECT_GT(tf32.second, 16 * fp32.second);
+    EXPECT_GT(bf16.first, 4 * tf32.first);
+    EXPECT_GT(bf16.second, 4 * tf32.second);
+    EXPECT_LT(bf16.first, 0x1p-4);
+  }
+}
+
+// The same errors for a seed, other ones for another, and turned round with the amplitude.
+TEST(HostProblem, PerturbationsFollowTheirSeed) {
+  const step::Cell cell = testing::library_cell("mingru");
+  const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);
+  const auto data = random_problem(cell, problem, {2, 9, 1, 16}, {});
+  ASSERT_TRUE(data.ok());
+  const auto exact = run_reference(cell, problem, *data)->forward.outputs;
+  const auto run = [&](std::uint64_t seed, double amplitude, bool steady) {
+    return run_perturbed(cell, problem, *data, {.seed = seed, .amplitude = amplitude, .steady = steady})
+        ->forward.outputs;
+  };
+  for (const bool steady : {false, true}) {
+    const auto plus = run(7, 1, steady), minus = run(7, -1, steady);
+    EXPECT_EQ(plus, run(7, 1, steady));
+    EXPECT_NE(plus, run(8, 1, steady));
+    const double size = largest_difference(exact, plus);
+    ASSERT_GT(size, 0);
+    for (const auto& [name, values] : exact)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        EXPECT_NEAR(plus.at(name)[i] - values[i], values[i] - minus.at(name)[i], size * 1e-3);
   }
 }
 

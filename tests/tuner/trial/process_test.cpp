@@ -289,12 +289,13 @@ TEST(TrialMessage, CellsArriveWhole) {
 TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   using What = TrialRequest::What;
   const std::string code("\x7f\0code", 6);
-  TrialRequest sent{What::Round, {}, {{7, code}, {8, {}}}, 3, 0.25, 9};
+  TrialRequest sent{What::Round, {}, {{7, 96, code}, {8, 1, {}}}, 3, 0.25, 9};
   const auto got = decode_request(encode_request(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->what, What::Round);
   ASSERT_EQ(got->plans.size(), 2U);
   EXPECT_EQ(got->plans[0].candidate, 7U);
+  EXPECT_EQ(got->plans[0].turn, 96);
   EXPECT_EQ(got->plans[0].executable, code);
   EXPECT_FALSE(got->plans[1].executable.has_value());
   EXPECT_EQ(got->samples, 3);
@@ -314,7 +315,7 @@ TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
 TEST(TrialMessage, DamagedMessagesAreRefused) {
   using What = TrialRequest::What;
   const std::string set_up = encode_request({What::SetUp, setup_of(), {}, 0, 0, 0});
-  const std::string run = encode_request({What::Run, {}, {{7, "code"}}, 3, 0.25, 0});
+  const std::string run = encode_request({What::Run, {}, {{7, 1, "code"}}, 3, 0.25, 0});
   const std::string reply = encode_reply({true, std::vector<double>{1, 2}});
   ASSERT_TRUE(decode_request(set_up) && decode_request(run) && decode_reply(reply));
   for (const std::string& whole : {set_up, run})

@@ -1,0 +1,27 @@
+// Stochastic arithmetic: a run of the reference in which every rounding errs at random. The spread of several
+// such runs around the exact one is what correct kernels may differ by (Parker, Pierce, Eggert 2000, "Monte
+// Carlo arithmetic"; Vignes 2004, "Discrete stochastic arithmetic"): it follows the conditioning of this cell
+// on these data, which a fixed tolerance does not know.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::step {
+
+struct Perturbation {
+  std::uint64_t seed = 1;
+  // Errors are uniform between minus and plus the largest possible ones, times this. A negative one repeats
+  // the run of the same seed with all errors turned round.
+  double amplitude = 1;
+  bool fast_math = false;  // the approximate forms of functions (scalar::roundoff)
+  // Unit roundoff of what is stored between the steps of a pass or the kernels of a plan: state histories,
+  // factors of matrix products, these products, factors of matrix gradients. 0: of fp32. A state that is
+  // carried from step to step is never rounded to it.
+  double stored = 0;
+  double product = 0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)
+  // An error keeps its value over all steps, so that errors add up instead of cancelling: what a constant
+  // gate makes of rounding.
+  bool steady = false;
+};
+
+}  // namespace rondo::step

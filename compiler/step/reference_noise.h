@@ -1,0 +1,69 @@
+// The errors of a perturbed run. Internal to the reference executor.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "compiler/step/perturbation.h"
+
+namespace rondo::step::detail {
+
+inline constexpr double kFp32Unit = 0x1p-24;  // unit roundoff
+
+// Errors for the numbers of one (batch, head): the same whatever the number of threads.
+class Noise {
+ public:
+  // `perturbation` null: no errors. It must outlive this.
+  explicit Noise(const Perturbation* perturbation) : perturbation_(perturbation) {}
+
+  explicit operator bool() const { return perturbation_ != nullptr; }
+  const Perturbation& perturbation() const { return *perturbation_; }
+
+  // Begins the errors of an item of work.
+  void begin(std::int64_t item) {
+    if (perturbation_ == nullptr) return;
+    item_ = mixed(perturbation_->seed * kGolden + static_cast<std::uint64_t>(item));
+    next_ = item_;
+  }
+
+  // Adds an error of at most bound(i) to each of `count` numbers. `place` tells apart the places of the
+  // program whose steady errors differ.
+  template <class Real, class Bound>
+  void add(Real* values, std::size_t count, std::uint64_t place, Bound bound) {
+    const std::uint64_t first = start(place, count);
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] +=
+          static_cast<Real>(perturbation_->amplitude * static_cast<double>(bound(i)) * draw(first + i));
+  }
+  // Errors relative to the values themselves.
+  template <class Real>
+  void round(Real* values, std::size_t count, std::uint64_t place, double unit) {
+    if (unit == 0) return;
+    add(values, count, place, [=](std::size_t i) { return unit * std::abs(static_cast<double>(values[i])); });
+  }
+
+ private:
+  static constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;
+
+  // SplitMix64 (Steele, Lea, Flood 2014).
+  static std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  static double draw(std::uint64_t counter) {
+    return static_cast<double>(static_cast<std::int64_t>(mixed(counter * kGolden))) * 0x1p-63;
+  }
+  std::uint64_t start(std::uint64_t place, std::size_t count) {
+    if (perturbation_->steady) return mixed(item_ ^ mixed(place + 1));
+    next_ += count;
+    return next_ - count;
+  }
+
+  const Perturbation* perturbation_;
+  std::uint64_t item_ = 0, next_ = 0;
+};
+
+}  // namespace rondo::step::detail

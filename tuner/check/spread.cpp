@@ -1,0 +1,202 @@
+#include "tuner/check/spread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/step/derive.h"
+#include "compiler/step/reference_parallel.h"
+
+namespace rondo::tuner {
+
+using schedule::Axis;
+using schedule::Pass;
+using schedule::TensorRef;
+
+namespace {
+
+// Runs of each kind, half of them the others with all errors turned round.
+constexpr int kRuns = 4;
+constexpr int kFarRuns = 8;
+
+// Times the largest error of the runs. One element's errors may all be small by luck: for normal ones this is
+// passed once in 10^9. A norm over many elements hardly varies from run to run; how much it does is measured.
+constexpr double kElement = 16;
+constexpr double kNorm = 2;
+constexpr double kVariation = 16;
+
+double square(double value) { return value * value; }
+
+double largest(const std::vector<std::vector<double>>& runs, std::size_t slice) {
+  double result = 0;
+  for (const std::vector<double>& norms : runs) result = std::max(result, norms[slice]);
+  return result;
+}
+
+// Standard deviation over mean.
+double variation(const std::vector<std::vector<double>>& runs, std::size_t slice) {
+  const auto count = static_cast<double>(runs.size());
+  double sum = 0, squares = 0;
+  for (const std::vector<double>& norms : runs) {
+    sum += norms[slice];
+    squares += square(norms[slice]);
+  }
+  const double mean = sum / count;
+  return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
+}
+
+}  // namespace
+
+std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const double> values) {
+  std::size_t slices = 1;
+  for (const Axis& axis : axes) slices += static_cast<std::size_t>(axis.extent);
+  std::vector<double> squares(slices, 0.0);
+  std::vector<std::int64_t> index(axes.size(), 0);
+  for (const double value : values) {
+    if (std::isfinite(value)) {
+      const double add = value * value;
+      squares[0] += add;
+      std::size_t first = 1;
+      for (std::size_t a = 0; a < axes.size(); ++a) {
+        squares[first + static_cast<std::size_t>(index[a])] += add;
+        first += static_cast<std::size_t>(axes[a].extent);
+      }
+    }
+    for (std::size_t a = axes.size(); a-- > 0;) {
+      if (++index[a] < axes[a].extent) break;
+      index[a] = 0;
+    }
+  }
+  for (double& one : squares) one = std::sqrt(one);
+  return squares;
+}
+
+std::string slice_name(const std::vector<Axis>& axes, std::size_t slice) {
+  if (slice == 0) return "all of it";
+  std::size_t index = slice - 1;
+  for (const Axis& axis : axes) {
+    if (index < static_cast<std::size_t>(axis.extent)) return fmt::format("{}={}", axis.name, index);
+    index -= static_cast<std::size_t>(axis.extent);
+  }
+  return "";
+}
+
+std::string element_name(const std::vector<Axis>& axes, std::size_t element) {
+  std::string result;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    const auto extent = static_cast<std::size_t>(axes[a].extent);
+    result = fmt::format("{}={}{}{}", axes[a].name, element % extent, result.empty() ? "" : " ", result);
+    element /= extent;
+  }
+  return result;
+}
+
+void Spread::add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
+  std::vector<double> errors(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) errors[i] = result[i] - exact[i];
+  norms_[static_cast<std::size_t>(kind)].push_back(slice_norms(axes_, errors));
+  std::vector<float>& element = kind == RunKind::Far ? far_ : near_;
+  element.resize(exact.size(), 0.0F);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    // A run that leaves the numbers says that anything may happen here.
+    const double size = std::isfinite(errors[i]) ? std::abs(errors[i]) : std::abs(exact[i]);
+    element[i] = std::max(element[i], static_cast<float>(size));
+  }
+}
+
+double Spread::element_limit(std::size_t element) const {
+  return std::max(kElement * static_cast<double>(near_[element]), static_cast<double>(far_[element]));
+}
+
+double Spread::slice_limit(std::size_t slice, bool decisions) const {
+  double limit = 0;
+  for (const RunKind kind : {RunKind::Random, RunKind::Steady}) {
+    const auto& runs = norms_[static_cast<std::size_t>(kind)];
+    limit = std::max(limit, largest(runs, slice) * (kNorm + kVariation * variation(runs, slice)));
+  }
+  return decisions ? std::max(limit, largest(norms_[static_cast<std::size_t>(RunKind::Far)], slice)) : limit;
+}
+
+double Spread::norm() const {
+  return std::max(largest(norms_[static_cast<std::size_t>(RunKind::Random)], 0),
+                  largest(norms_[static_cast<std::size_t>(RunKind::Steady)], 0));
+}
+
+namespace {
+
+struct PerturbedRun {
+  RunKind kind;
+  step::Perturbation perturbation;
+};
+
+std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::uint64_t seed) {
+  step::Perturbation base;
+  base.fast_math = problem.math == kernel::Math::Fast;
+  base.stored = problem.storage == kernel::Storage::F32 ? 0 : scalar::unit_roundoff(problem.storage);
+  base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
+  std::vector<PerturbedRun> runs;
+  const auto add = [&](RunKind kind, bool steady, double amplitude, bool turned) {
+    base.seed = turned ? base.seed : ++seed * 0x9E3779B97F4A7C15U;
+    base.steady = steady;
+    base.amplitude = turned ? -amplitude : amplitude;
+    runs.push_back({kind, base});
+  };
+  for (int i = 0; i < kRuns; ++i) add(RunKind::Random, false, 1, false);
+  for (int i = 0; i < kRuns; ++i) add(RunKind::Steady, true, 1, false);
+  for (int i = 0; i < kFarRuns; ++i) add(RunKind::Far, i % 4 >= 2, kFar, i % 2 == 1);
+  return runs;
+}
+
+std::vector<TensorRef> computed_tensors(const step::Cell& cell, const schedule::Problem& problem,
+                                        const runtime::ReferenceResult& exact) {
+  std::vector<TensorRef> result;
+  for (int role = 0; role < executable::kRoles; ++role)
+    for (std::size_t tensor = 0; tensor < cell.tensors.size(); ++tensor) {
+      const TensorRef ref{static_cast<schedule::Role>(role), static_cast<std::int32_t>(tensor)};
+      if (ref.role == schedule::Role::History && problem.pass != Pass::ForwardSave) continue;
+      if (runtime::computed_values(ref, cell, problem.pass, exact) != nullptr) result.push_back(ref);
+    }
+  return result;
+}
+
+}  // namespace
+
+Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
+                                const runtime::HostProblem& data, const runtime::ReferenceResult& exact,
+                                std::uint64_t seed) {
+  Spreads spreads;
+  for (const TensorRef ref : computed_tensors(cell, problem, exact))
+    spreads.emplace(ref, Spread(schedule::axes_of(ref, cell, data.sizes)));
+  const std::vector<PerturbedRun> runs = perturbed_runs(problem, seed);
+  std::mutex lock;
+  std::optional<Error> failure;
+  const auto one_run = [&](std::int64_t i) {
+    const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
+    const auto result = runtime::run_perturbed(cell, problem, data, run.perturbation);
+    const std::lock_guard<std::mutex> guard(lock);
+    if (!result) failure = result.error();
+    if (failure) return;
+    for (auto& [ref, spread] : spreads)
+      spread.add(run.kind, *runtime::computed_values(ref, cell, problem.pass, *result),
+                 *runtime::computed_values(ref, cell, problem.pass, exact));
+  };
+  step::detail::parallel_for(static_cast<std::int64_t>(runs.size()), 0,
+                             [&]() -> step::detail::Worker { return one_run; });
+  if (failure) return *failure;
+  return spreads;
+}
+
+bool has_decisions(const step::Cell& cell, Pass pass) {
+  const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const step::Node& node) {
+    using scalar::Op;
+    return node.kind == step::NodeKind::Scalar &&
+           ((node.op >= Op::Less && node.op <= Op::Select) || node.op == Op::Sign);
+  });
+}
+
+}  // namespace rondo::tuner

@@ -1,0 +1,65 @@
+// How far the results of correct kernels may lie from the exact ones: measured, by runs of the reference in
+// which every rounding errs at random (step::Perturbation).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "tuner/data/host_problem.h"
+
+namespace rondo::tuner {
+
+// The perturbed runs of a problem. Random ones draw each error afresh, steady ones keep it over time. Far
+// ones err `kFar` times as much: a kernel may take the other side of a decision (max, select, the derivative
+// of relu) only where a far run does too, since it lies that near.
+enum class RunKind : std::uint8_t { Random, Steady, Far };
+inline constexpr double kFar = 16;
+
+// Euclidean norms of the parts of a tensor in which a fault may hide: first of all of it, then, axis by axis,
+// of what has one index on that axis (one batch row, one time step, one channel ...). What is not finite
+// counts nothing.
+std::vector<double> slice_norms(const std::vector<schedule::Axis>& axes, std::span<const double> values);
+// "all of it", "T=12": the slice behind an index of slice_norms().
+std::string slice_name(const std::vector<schedule::Axis>& axes, std::size_t slice);
+// "B=0 T=3 H=0 row=1 D=17".
+std::string element_name(const std::vector<schedule::Axis>& axes, std::size_t element);
+
+// Of one tensor.
+class Spread {
+ public:
+  explicit Spread(std::vector<schedule::Axis> axes) : axes_(std::move(axes)) {}
+  // Takes in a perturbed run.
+  void add(RunKind kind, std::span<const double> result, std::span<const double> exact);
+
+  const std::vector<schedule::Axis>& axes() const { return axes_; }
+  // The largest error of an element that a correct kernel may have by rounding inside the step; what storing
+  // the result adds comes on top (compare.h).
+  double element_limit(std::size_t element) const;
+  // The same of a slice's norm. `decisions`: the pass compares numbers, so that results may jump.
+  double slice_limit(std::size_t slice, bool decisions) const;
+  // The largest norm of an error of the runs that are not far, of the whole tensor.
+  double norm() const;
+
+ private:
+  std::vector<schedule::Axis> axes_;
+  std::vector<float> near_, far_;              // by element: the largest error of the runs
+  std::vector<std::vector<double>> norms_[3];  // by kind and run: slice_norms() of the errors
+};
+
+using Spreads = std::map<schedule::TensorRef, Spread, schedule::TensorRefLess>;
+
+// Of every tensor that the pass computes, on these data. `exact` is the reference's result for them. Errors:
+// those of the reference.
+Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
+                                const runtime::HostProblem& data, const runtime::ReferenceResult& exact,
+                                std::uint64_t seed);
+
+// Whether the pass compares numbers: select, the derivative of max and abs ...
+bool has_decisions(const step::Cell& cell, schedule::Pass pass);
+
+}  // namespace rondo::tuner
