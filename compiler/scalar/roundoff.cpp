@@ -3,8 +3,10 @@
 namespace rondo::scalar {
 namespace {
 
-constexpr double kUnit = 0x1p-24;  // unit roundoff of fp32
 constexpr double kUlp = 0x1p-23;
+// A value may be rounded once where the step makes it and once where its coefficients were composed over
+// several steps (docs/strategies/stream.md).
+constexpr double kTwice = 2 * 0x1p-24;
 
 Roundoff of_value(double ulps) { return {.value = ulps * kUlp}; }
 
@@ -32,9 +34,9 @@ Roundoff accurate_roundoff(Op op) {
   switch (op) {
     case Op::Add:
     case Op::Sub:
-    case Op::Fma: return {.operand = kUnit};
+    case Op::Fma: return {.operand = kTwice};
     case Op::Mul:
-    case Op::Square: return {.value = kUnit};
+    case Op::Square: return {.value = kTwice};
     case Op::Div:
     case Op::Sqrt:
     case Op::Recip: return of_value(1);

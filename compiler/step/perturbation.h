@@ -14,9 +14,9 @@ struct Perturbation {
   // the run of the same seed with all errors turned round.
   double amplitude = 1;
   bool fast_math = false;  // the approximate forms of functions (scalar::roundoff)
-  // Unit roundoff of what is stored between the steps of a pass or the kernels of a plan: state histories,
-  // factors of matrix products, these products, factors of matrix gradients. 0: of fp32. A state that is
-  // carried from step to step is never rounded to it.
+  // Unit roundoff of what kernels round to the storage type inside a pass (docs/numerics.md): factors of
+  // matrix products and, in a backward pass, the states of the forward pass, its products, and factors of
+  // matrix gradients. 0: nothing is rounded further than fp32. A carry never is.
   double stored = 0;
   double product = 0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)
   // An error keeps its value over all steps, so that errors add up instead of cancelling: what a constant

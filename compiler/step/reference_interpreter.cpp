@@ -270,7 +270,10 @@ void Interpreter<Real>::perturb_product(NodeId id, const Node& node, const Real*
   Real* result = buffers_[at(id)];
   noise_.add(result, dim_, place_of(id, Part::Value),
              [&](std::size_t i) { return norms[i] * (kFp32Unit * norm + elements); });
-  noise_.round(result, dim_, place_of(id, Part::Stored), given.stored);
+  // A backward pass reads the products of the forward step as they were stored (docs/numerics.md).
+  const bool backward = &program_->graph != &program_->cell.graph;
+  if (backward && node.kind == NodeKind::MatVec)
+    noise_.round(result, dim_, place_of(id, Part::Stored), given.stored);
 }
 
 template <class Real>

@@ -15,6 +15,8 @@ namespace {
 
 // Elements that must be of a shorter type before that is called a fault.
 constexpr std::int64_t kEnough = 32;
+// Times the norm of what storing adds: nothing but the summation of the norm itself errs.
+constexpr double kStored = 1.01;
 
 // What storing a result adds: rounding to the storage type. fp32: the result's last operation, and those that
 // the reference does not have (a product with 1, a sum that begins at 0).
@@ -35,16 +37,15 @@ struct Findings {
   }
 };
 
-// The norm of what storing adds, relative to the norm of what is stored. An element may err by the whole
-// unit; of many numbers rounded to nearest it is about 0.42, which truncation would double.
-double stored_share(std::span<const double> exact) {
-  double squares = 0, fourths = 0;
-  for (const double value : exact) {
-    squares += value * value;
-    fourths += value * value * value * value;
-  }
-  const double count = fourths > 0 ? squares * squares / fourths : 1;  // of elements that matter
-  return std::min(1.0, 0.5 + 3 / std::sqrt(count));
+// What storing adds to each element. A kernel that stores a value which differs by d from the exact one errs
+// by at most 2 d more than this.
+std::vector<double> stored_errors(Storage storage, std::span<const double> exact) {
+  std::vector<double> errors(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    errors[i] = storage == Storage::F32
+                    ? unit_of(storage) * exact[i]
+                    : static_cast<double>(scalar::round_to(storage, static_cast<float>(exact[i]))) - exact[i];
+  return errors;
 }
 
 void check_slices(const Tolerance& tolerance, std::span<const double> errors, std::span<const double> exact,
@@ -52,20 +53,23 @@ void check_slices(const Tolerance& tolerance, std::span<const double> errors, st
   const Spread& spread = *tolerance.spread;
   const std::vector<double> error = slice_norms(spread.axes(), errors);
   const std::vector<double> size = slice_norms(spread.axes(), exact);
-  const double unit = unit_of(tolerance.stored), smallest = smallest_of(tolerance.stored);
-  const auto all = static_cast<double>(exact.size());
+  const std::vector<double> stored = slice_norms(spread.axes(), stored_errors(tolerance.stored, exact));
+  const double smallest = smallest_of(tolerance.stored);
+  const auto all = static_cast<std::int64_t>(exact.size());
   std::size_t slice = 0;
-  const auto see = [&](double count, double share) {
-    const double limit = spread.slice_limit(slice, tolerance.decisions) + share * unit * size[slice] +
-                         smallest * std::sqrt(count) +
-                         2 * scalar::unit_roundoff(Storage::F32) * size[0] * std::sqrt(count / all);
+  const auto see = [&](std::int64_t elements) {
+    const auto count = static_cast<double>(elements);
+    const double limit =
+        spread.slice_limit(slice, elements, tolerance.decisions) + kStored * stored[slice] +
+        smallest * std::sqrt(count) +
+        2 * scalar::unit_roundoff(Storage::F32) * size[0] * std::sqrt(count / static_cast<double>(all));
     if (slice == 0) check.limit = limit;
     findings.see(error[slice], limit, [&] { return slice_name(spread.axes(), slice); });
     ++slice;
   };
-  see(all, stored_share(exact));
+  see(all);
   for (const schedule::Axis& axis : spread.axes())
-    for (std::int64_t i = 0; i < axis.extent; ++i) see(all / static_cast<double>(axis.extent), 1);
+    for (std::int64_t i = 0; i < axis.extent; ++i) see(all / axis.extent);
   const double whole = size[0] > 0 ? size[0] : 1;
   check.error = error[0] / whole;
   check.spread = spread.norm() / whole;

@@ -20,11 +20,12 @@ using schedule::TensorRef;
 namespace {
 
 // Runs of each kind, half of them the others with all errors turned round.
-constexpr int kRuns = 4;
+constexpr int kRuns = 6;
 constexpr int kFarRuns = 8;
 
 // Times the largest error of the runs. One element's errors may all be small by luck: for normal ones this is
-// passed once in 10^9. A norm over many elements hardly varies from run to run; how much it does is measured.
+// passed once in 10^9. A norm over n elements varies by 1 / sqrt(n) from run to run, or more where a few of
+// them or one cause dominate it: how much it does is measured, and the factor grows with that.
 constexpr double kElement = 16;
 constexpr double kNorm = 2;
 constexpr double kVariation = 16;
@@ -112,11 +113,12 @@ double Spread::element_limit(std::size_t element) const {
   return std::max(kElement * static_cast<double>(near_[element]), static_cast<double>(far_[element]));
 }
 
-double Spread::slice_limit(std::size_t slice, bool decisions) const {
+double Spread::slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const {
   double limit = 0;
   for (const RunKind kind : {RunKind::Random, RunKind::Steady}) {
     const auto& runs = norms_[static_cast<std::size_t>(kind)];
-    limit = std::max(limit, largest(runs, slice) * (kNorm + kVariation * variation(runs, slice)));
+    const double varies = std::max(variation(runs, slice), 1 / std::sqrt(static_cast<double>(elements)));
+    limit = std::max(limit, largest(runs, slice) * (kNorm + kVariation * varies));
   }
   return decisions ? std::max(limit, largest(norms_[static_cast<std::size_t>(RunKind::Far)], slice)) : limit;
 }

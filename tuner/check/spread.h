@@ -40,8 +40,9 @@ class Spread {
   // The largest error of an element that a correct kernel may have by rounding inside the step; what storing
   // the result adds comes on top (compare.h).
   double element_limit(std::size_t element) const;
-  // The same of a slice's norm. `decisions`: the pass compares numbers, so that results may jump.
-  double slice_limit(std::size_t slice, bool decisions) const;
+  // The same of the norm of a slice of so many elements. `decisions`: the pass compares numbers, so that
+  // results may jump.
+  double slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const;
   // The largest norm of an error of the runs that are not far, of the whole tensor.
   double norm() const;
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
+#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 
@@ -78,6 +80,9 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
     Result<runtime::ReferenceResult> exact = runtime::run_reference(*cell_, problem_, run.data);
     if (!exact) return exact.error();
     run.exact = std::move(exact).value();
+    for (const TensorRef ref : tensors_of_pass(*cell_, problem_))
+      if (const auto* given = runtime::given_values(ref, *cell_, problem_.pass, run.data, run.exact.forward))
+        if (Status status = check_numbers(ref, shape, *given); !status) return status;
     Result<Spreads> spreads = measure_spreads(*cell_, problem_, run.data, run.exact, seed_);
     if (!spreads) return spreads.error();
     run.spreads = std::move(spreads).value();
@@ -137,6 +142,19 @@ Status Verifier::poison(const Tensors& tensors, StreamHandle stream) const {
   return tensors.workspace.fill(0xFF, stream);
 }
 
+Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
+                               const std::vector<double>& values) const {
+  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
+  for (const double value : values)
+    if (!std::isfinite(scalar::round_to(stored, static_cast<float>(value))))
+      return Error{
+          ErrorKind::Input,
+          fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}", cell_->name,
+                      schedule::name_of(ref, *cell_), value, shape.text(), scalar::storage_name(stored)),
+          "the cell is unstable on random inputs, or too large for the type; nothing can be verified"};
+  return success();
+}
+
 Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
                                            const runtime::ReadBack& result) const {
   const std::string name = schedule::name_of(ref, *cell_);
@@ -146,14 +164,9 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
     return Error{ErrorKind::Internal,
                  fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
                  ""};
-  for (const double value : *exact)
-    if (!std::isfinite(value))
-      return Error{ErrorKind::Input,
-                   fmt::format("cell {}: '{}' of the reference is not finite at {}", cell_->name, name,
-                               run.shape.text()),
-                   "the cell is unstable on random inputs; nothing can be verified"};
-  const Tolerance tolerance{&spread->second, decisions_, schedule::storage_of(ref, *cell_, problem_),
-                            problem_.storage};
+  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
+  if (Status status = check_numbers(ref, run.shape, *exact); !status) return status.error();
+  const Tolerance tolerance{&spread->second, decisions_, stored, problem_.storage};
   TensorCheck check = compare(name, tolerance, result.values, *exact);
   check.where = run.shape.text();
   check.unwritten = result.unwritten;

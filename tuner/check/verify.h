@@ -71,6 +71,9 @@ class Verifier {
   Status check_case(const CaseData& run, const runtime::DevicePlan& plan, runtime::StreamHandle stream,
                     Verification& into) const;
   bool is_computed(schedule::TensorRef ref) const;
+  // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.
+  Status check_numbers(schedule::TensorRef ref, const VerifyCase& shape,
+                       const std::vector<double>& values) const;
   const CaseData* find(const VerifyCase& shape) const;
 
   std::shared_ptr<const step::Cell> cell_;
