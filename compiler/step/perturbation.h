@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "compiler/scalar/storage.h"
+
 namespace rondo::step {
 
 struct Perturbation {
@@ -14,10 +16,10 @@ struct Perturbation {
   // the run of the same seed with all errors turned round.
   double amplitude = 1;
   bool fast_math = false;  // the approximate forms of functions (scalar::roundoff)
-  // Unit roundoff of what kernels round to the storage type inside a pass (docs/numerics.md): factors of
-  // matrix products and, in a backward pass, the states of the forward pass, its products, and factors of
-  // matrix gradients. 0: nothing is rounded further than fp32. A carry never is.
-  double stored = 0;
+  // The type to which kernels round inside a pass (docs/numerics.md): factors of matrix products and, in a
+  // backward pass, the states of the forward pass, its products, and factors of matrix gradients. A carry is
+  // never rounded to it: that, and all else, is fp32.
+  scalar::Storage stored = scalar::Storage::F32;
   double product = 0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)
   // An error keeps its value over all steps, so that errors add up instead of cancelling: what a constant
   // gate makes of rounding.

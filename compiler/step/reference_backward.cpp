@@ -127,7 +127,8 @@ class BackwardWorker {
       const Real* value = interpreter_.value(row.value);
       for (std::int64_t i = 0; i < width_of(row); ++i) sum[i] += value[i];
       if (Noise& noise = interpreter_.noise())
-        noise.round(sum, at(width_of(row)), kParamSums + static_cast<std::uint64_t>(row.value), kFp32Unit);
+        noise.store(sum, at(width_of(row)), kParamSums + static_cast<std::uint64_t>(row.value),
+                    scalar::Storage::F32);
     }
     for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) add_product(k, sum_of(k, head, part));
   }
@@ -148,8 +149,8 @@ class BackwardWorker {
       for (std::vector<Real>* factor : {&left, &right})
         std::transform(factor->begin(), factor->end(), factor->begin(), run_.options.round_product);
     if (Noise& noise = interpreter_.noise()) {
-      noise.round(left.data(), left.size(), kLeftFactor, noise.perturbation().stored);
-      noise.round(right.data(), right.size(), kRightFactor, noise.perturbation().stored);
+      noise.store(left.data(), left.size(), kLeftFactor, noise.perturbation().stored);
+      noise.store(right.data(), right.size(), kRightFactor, noise.perturbation().stored);
       for (std::int64_t i = 0; i < dim; ++i) {
         squares_[2 * k][at(i)] += static_cast<double>(left[at(i)] * left[at(i)]);
         squares_[2 * k + 1][at(i)] += static_cast<double>(right[at(i)] * right[at(i)]);
@@ -189,12 +190,12 @@ void reduce_parts(std::vector<TensorMap<Real>>& parts) {
 // What a kernel reads of the history is as it was stored.
 template <class Real>
 void round_history(TensorMap<Real>& history, const Perturbation* perturbation) {
-  if (perturbation == nullptr || perturbation->stored == 0) return;
+  if (perturbation == nullptr) return;
   Noise noise(perturbation);
   std::int64_t item = -1;  // no item of the sweep
   for (auto& [name, values] : history) {
     noise.begin(item--);
-    noise.round(values.data(), values.size(), 0, perturbation->stored);
+    noise.store(values.data(), values.size(), 0, perturbation->stored);
   }
 }
 

@@ -49,7 +49,7 @@ Real maximum(const Real* values, std::size_t count) {
 double size_of(double value) { return std::abs(value); }
 
 // What of a node errs: steady errors of its parts differ.
-enum class Part : std::uint64_t { Value, Factor, Stored, Count };
+enum class Part : std::uint64_t { Value, Factor, Product, Stored, Count };
 std::uint64_t place_of(NodeId id, Part part) {
   return static_cast<std::uint64_t>(id) * static_cast<std::uint64_t>(Part::Count) +
          static_cast<std::uint64_t>(part);
@@ -193,7 +193,10 @@ const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
   round(factor_.data(), options_.round_vector);
   if (noise_) {
     const Perturbation& given = noise_.perturbation();
-    noise_.round(factor_.data(), dim_, place_of(id, Part::Factor), std::max(given.stored, given.product));
+    noise_.store(factor_.data(), dim_, place_of(id, Part::Factor), given.stored);
+    if (given.product > 0)
+      noise_.add(factor_.data(), dim_, place_of(id, Part::Product),
+                 [&](std::size_t i) { return given.product * size_of(factor_[i]); });
   }
   return factor_.data();
 }
@@ -273,7 +276,7 @@ void Interpreter<Real>::perturb_product(NodeId id, const Node& node, const Real*
   // A backward pass reads the products of the forward step as they were stored (docs/numerics.md).
   const bool backward = &program_->graph != &program_->cell.graph;
   if (backward && node.kind == NodeKind::MatVec)
-    noise_.round(result, dim_, place_of(id, Part::Stored), given.stored);
+    noise_.store(result, dim_, place_of(id, Part::Stored), given.stored);
 }
 
 template <class Real>

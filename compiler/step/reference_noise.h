@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "compiler/scalar/storage.h"
 #include "compiler/step/perturbation.h"
 
 namespace rondo::step::detail {
@@ -28,20 +29,19 @@ class Noise {
     next_ = item_;
   }
 
-  // Adds an error of at most bound(i) to each of `count` numbers. `place` tells apart the places of the
-  // program whose steady errors differ.
+  // Adds an error of at most bound(i) to each of `count` numbers, and rounds them to fp32. `place` tells
+  // apart the places of the program whose steady errors differ.
   template <class Real, class Bound>
   void add(Real* values, std::size_t count, std::uint64_t place, Bound bound) {
-    const std::uint64_t first = start(place, count);
-    for (std::size_t i = 0; i < count; ++i)
-      values[i] +=
-          static_cast<Real>(perturbation_->amplitude * static_cast<double>(bound(i)) * draw(first + i));
+    perturb(values, count, place, bound, [](float value) { return value; });
   }
-  // Errors relative to the values themselves.
+  // Rounds numbers to a type, which is off by up to one unit more.
   template <class Real>
-  void round(Real* values, std::size_t count, std::uint64_t place, double unit) {
-    if (unit == 0) return;
-    add(values, count, place, [=](std::size_t i) { return unit * std::abs(static_cast<double>(values[i])); });
+  void store(Real* values, std::size_t count, std::uint64_t place, scalar::Storage type) {
+    const double unit = scalar::unit_roundoff(type);
+    perturb(
+        values, count, place, [=](std::size_t i) { return unit * std::abs(static_cast<double>(values[i])); },
+        [=](float value) { return scalar::round_to(type, value); });
   }
 
  private:
@@ -55,6 +55,14 @@ class Noise {
   }
   static double draw(std::uint64_t counter) {
     return static_cast<double>(static_cast<std::int64_t>(mixed(counter * kGolden))) * 0x1p-63;
+  }
+  template <class Real, class Bound, class Round>
+  void perturb(Real* values, std::size_t count, std::uint64_t place, Bound bound, Round round) {
+    const std::uint64_t first = start(place, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double error = perturbation_->amplitude * static_cast<double>(bound(i)) * draw(first + i);
+      values[i] = static_cast<Real>(round(static_cast<float>(static_cast<double>(values[i]) + error)));
+    }
   }
   std::uint64_t start(std::uint64_t place, std::size_t count) {
     if (perturbation_->steady) return mixed(item_ ^ mixed(place + 1));

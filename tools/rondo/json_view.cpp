@@ -255,6 +255,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
                         {"limit", check.limit},
                         {"ratio", check.ratio},
                         {"worst", check.worst},
+                        {"ill_conditioned", check.ill_conditioned},
                         {"unwritten", check.unwritten},
                         {"passed", check.passed}});
     passed = passed && pass.result.passed();

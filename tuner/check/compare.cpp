@@ -15,6 +15,8 @@ namespace {
 
 // Elements that must be of a shorter type before that is called a fault.
 constexpr std::int64_t kEnough = 32;
+// Of its spread by its norm, from which on a tensor is not compared.
+constexpr double kIllConditioned = 0.25;
 // Times the norm of what storing adds: nothing but the summation of the norm itself errs.
 constexpr double kStored = 1.01;
 
@@ -113,8 +115,9 @@ TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<cons
   }
   check.ratio = findings.ratio;
   check.worst = std::move(findings.worst);
-  check.shortened = is_shortened(tolerance, out, exact);
-  check.passed = check.not_finite == 0 && check.ratio <= 1 && !check.shortened;
+  check.ill_conditioned = check.spread > kIllConditioned;
+  check.shortened = !check.ill_conditioned && is_shortened(tolerance, out, exact);
+  check.passed = check.not_finite == 0 && (check.ill_conditioned || (check.ratio <= 1 && !check.shortened));
   return check;
 }
 
@@ -124,8 +127,10 @@ std::string TensorCheck::text() const {
   if (unwritten > 0) result += fmt::format(", {} elements never written", unwritten);
   if (not_finite > unwritten) result += fmt::format(", {} elements not finite", not_finite - unwritten);
   if (gap_writes > 0) result += fmt::format(", {} elements written outside the tensor", gap_writes);
+  if (ill_conditioned) result += ", ill-conditioned: nothing can be said of it";
   if (shortened) result += ", all values are rounded to 16 bits although they are stored in fp32";
-  if (!(ratio <= 1)) result += fmt::format(", {:.3g} times the limit of {}", ratio, worst);
+  if (!(ratio <= 1) && !ill_conditioned)
+    result += fmt::format(", {:.3g} times the limit of {}", ratio, worst);
   return result + (where.empty() ? "" : " at " + where) + (passed ? "" : ": WRONG");
 }
 

@@ -7,7 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "compiler/scalar/storage.h"
+#include "compiler/scalar/ops.h"
+#include "compiler/schedule/plan/signature.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/reference_parallel.h"
 
@@ -104,6 +105,7 @@ void Spread::add(RunKind kind, std::span<const double> result, std::span<const d
   element.resize(exact.size(), 0.0F);
   for (std::size_t i = 0; i < exact.size(); ++i) {
     // A run that leaves the numbers says that anything may happen here.
+    finite_ = finite_ && (kind == RunKind::Far || std::isfinite(errors[i]));
     const double size = std::isfinite(errors[i]) ? std::abs(errors[i]) : std::abs(exact[i]);
     element[i] = std::max(element[i], static_cast<float>(size));
   }
@@ -138,7 +140,7 @@ struct PerturbedRun {
 std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::uint64_t seed) {
   step::Perturbation base;
   base.fast_math = problem.math == kernel::Math::Fast;
-  base.stored = problem.storage == kernel::Storage::F32 ? 0 : scalar::unit_roundoff(problem.storage);
+  base.stored = problem.storage;
   base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
   std::vector<PerturbedRun> runs;
   const auto add = [&](RunKind kind, bool steady, double amplitude, bool turned) {
@@ -189,6 +191,12 @@ Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem&
   step::detail::parallel_for(static_cast<std::int64_t>(runs.size()), 0,
                              [&]() -> step::detail::Worker { return one_run; });
   if (failure) return *failure;
+  for (const auto& [ref, spread] : spreads)
+    if (!spread.finite())
+      return Error{ErrorKind::Input,
+                   fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all", cell.name,
+                               schedule::name_of(ref, cell)),
+                   "the cell leaves the range of its types on random inputs; nothing can be verified"};
   return spreads;
 }
 

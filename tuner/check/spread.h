@@ -43,11 +43,14 @@ class Spread {
   // The same of the norm of a slice of so many elements. `decisions`: the pass compares numbers, so that
   // results may jump.
   double slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const;
+  // Whether all results of the runs that are not far are numbers.
+  bool finite() const { return finite_; }
   // The largest norm of an error of the runs that are not far, of the whole tensor.
   double norm() const;
 
  private:
   std::vector<schedule::Axis> axes_;
+  bool finite_ = true;
   std::vector<float> near_, far_;              // by element: the largest error of the runs
   std::vector<std::vector<double>> norms_[3];  // by kind and run: slice_norms() of the errors
 };
@@ -55,7 +58,7 @@ class Spread {
 using Spreads = std::map<schedule::TensorRef, Spread, schedule::TensorRefLess>;
 
 // Of every tensor that the pass computes, on these data. `exact` is the reference's result for them. Errors:
-// those of the reference.
+// those of the reference; Input where a result is not finite with random rounding.
 Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
                                 const runtime::HostProblem& data, const runtime::ReferenceResult& exact,
                                 std::uint64_t seed);

@@ -25,8 +25,9 @@ constexpr std::size_t kMostCases = 12;  // whose data are kept
 }  // namespace
 
 void Verification::finish() {
-  passed = !checks.empty() &&
-           std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; });
+  passed = std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; }) &&
+           std::any_of(checks.begin(), checks.end(),
+                       [](const TensorCheck& check) { return !check.ill_conditioned; });
 }
 
 double Verification::worst_ratio() const {
@@ -40,6 +41,8 @@ std::string Verification::summary() const {
   if (!passed) {
     std::string text;
     int shown = 0;
+    if (std::all_of(checks.begin(), checks.end(), [](const TensorCheck& c) { return c.ill_conditioned; }))
+      return "all results are too ill-conditioned to be compared";
     for (const TensorCheck& check : checks)
       if (!check.passed && shown++ < 3) text += fmt::format("{}{}", text.empty() ? "" : "; ", check.text());
     return text;
@@ -47,7 +50,10 @@ std::string Verification::summary() const {
   const auto worst =
       std::max_element(checks.begin(), checks.end(),
                        [](const TensorCheck& a, const TensorCheck& b) { return a.ratio < b.ratio; });
-  return fmt::format("all {} tensors agree; nearest to its limit is {}", checks.size(), worst->text());
+  const auto ill = std::count_if(checks.begin(), checks.end(),
+                                 [](const TensorCheck& check) { return check.ill_conditioned; });
+  return fmt::format("all {} tensors agree; nearest to its limit is {}", checks.size() - ill, worst->text()) +
+         (ill > 0 ? fmt::format("; {} are too ill-conditioned to be compared", ill) : "");
 }
 
 Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem,
