@@ -240,7 +240,7 @@ Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Plac
   const std::span<void* const> arguments(pointers.data(), launch.arguments.size());
   const Grid& grid = launch.grid;
   if (grid.tiles_together == 0) return sink.launch(index, grid.blocks.at(call.batch, call.time), arguments);
-  const std::int64_t tiles = (call.batch + grid.blocks.batch_tile - 1) / grid.blocks.batch_tile;
+  const std::int64_t tiles = grid.blocks.tiles(call.batch);
   for (std::int64_t first = 0; first < tiles; first += grid.tiles_together) {
     if (first_tile != nullptr) *first_tile = first;
     const std::int64_t rows = std::min(grid.tiles_together, tiles - first) * grid.blocks.batch_tile;

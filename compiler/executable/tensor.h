@@ -75,6 +75,9 @@ struct SizeRule {
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
   std::int64_t at(std::int64_t batch, std::int64_t time) const;
+  std::int64_t tiles(std::int64_t batch) const {
+    return (batch + batch_tile - 1) / batch_tile;
+  }  // of the batch
   friend bool operator==(const SizeRule&, const SizeRule&) = default;
 };
 

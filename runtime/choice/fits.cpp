@@ -7,6 +7,7 @@
 
 #include "compiler/constraint/explain.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/target/cluster_cost.h"
 
 namespace rondo::runtime {
 
@@ -61,12 +62,10 @@ Fit fit_of(const Strategy& strategy, const Variant& variant, const step::Cell& c
            const target::Profile& profile) {
   if (const schedule::Legality served = strategy.serves(profile); !served.legal)
     return {Fit::Kind::Short, "compute capability", served.reason};
-  if (variant.cluster > profile.limits.max_cluster)
+  if (const int largest = target::largest_cluster(profile.limits); variant.cluster > largest)
     return {Fit::Kind::Short, "cluster size",
             fmt::format("clusters of {}: {} has {}", variant.cluster, profile.name,
-                        profile.limits.max_cluster > 1
-                            ? fmt::format("at most {} blocks", profile.limits.max_cluster)
-                            : "none")};
+                        largest > 1 ? fmt::format("at most {} blocks", largest) : "none")};
   const constraint::System space = space_of_variant(strategy.space(cell, problem, profile), variant);
   const Result<constraint::First> first = constraint::find_first(space);
   if (first && first->solution) return {};

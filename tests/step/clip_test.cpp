@@ -84,6 +84,29 @@ TEST(Clip, GradientIsBoundedBetweenSteps) {
             (std::vector<double>{-4, -4, -3, -1}));
 }
 
+// next h = 4 R h + x with R = 1, next c = 3 c + h: the matrix multiplies h alone, so the gradient through c
+// is not bounded, though it grows as that of h does.
+TEST(Clip, GradientIsNotBoundedWhereNoMatrixMultiplies) {
+  CellBuilder b("pair");
+  const TensorId x = b.input("x"), r = b.matrix("R"), h = b.state("h"), c = b.state("c");
+  b.next(h, 0, 4.0 * b.matvec(r, 0, b.read(h)) + b.read(x));
+  b.next(c, 0, 3.0 * b.read(c) + b.read(h));
+  b.publish("y", b.read(h) + b.read(c));
+  ForwardArguments<double> arguments;
+  arguments.inputs["x"] = {0, 0, 0};
+  arguments.params["R"] = {1};
+  LossGradients<double> loss;
+  loss.outputs["y"] = {0, 0, 0};
+  loss.last_states["h"] = {1};
+  loss.last_states["c"] = {1};
+  const auto run = run_backward(with(b.cell(), {{}, 2.0}), {1, 3, 1, 1}, arguments, loss);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  // c: 1, 3, 9, 27. h: 1; 4 + 1 = 5, bounded to 2; 4 * 2 + 3, bounded to 2; 4 * 2 + 9, bounded to 2.
+  EXPECT_EQ(run->initial_states.at("c"), std::vector<double>{27});
+  EXPECT_EQ(run->initial_states.at("h"), std::vector<double>{2});
+  EXPECT_EQ(run->inputs.at("x"), (std::vector<double>{2, 2, 1}));
+}
+
 TEST(Clip, ASequenceInTwoCallsHasTheGradientsOfTheWhole) {
   const Cell cell = with(lstm(), {0.3, 0.2});
   const Sizes whole{2, 6, 1, 3}, half{2, 3, 1, 3};

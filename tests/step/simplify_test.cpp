@@ -114,6 +114,20 @@ TEST_F(Simplifier, KeepsNanAndInfinityOfWhatWasWritten) {
   EXPECT_EQ(simplified(x() / x()), "div(x, x)");
 }
 
+// `not` of a comparison is not the opposite comparison: of NaN neither a >= b nor a < b holds. Which side of
+// a select is taken may change places.
+TEST_F(Simplifier, NegatedComparisonsStay) {
+  constexpr Op kComparisons[] = {Op::Less,         Op::LessEqual, Op::Greater,
+                                 Op::GreaterEqual, Op::Equal,     Op::NotEqual};
+  for (const Op op : kComparisons) {
+    const std::string name(scalar::info(op).name);
+    const Value compared = x().make(op, {x().id, y().id});
+    EXPECT_EQ(simplified(compared.of(Op::Not)), "not(" + name + "(x, y))");
+    EXPECT_EQ(simplified(compared.of(Op::Not).of(Op::Not)), name + "(x, y)");
+    EXPECT_EQ(simplified(select(compared.of(Op::Not), x(), y())), "select(" + name + "(x, y), y, x)");
+  }
+}
+
 TEST_F(Simplifier, ZeroTermsOfDerivativesVanish) {
   EXPECT_EQ(simplified(x() * number(0), true), "0");
   EXPECT_EQ(simplified(x() * select(y(), number(1), number(0)), true), "select(y, x, 0)");

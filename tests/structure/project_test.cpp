@@ -47,8 +47,9 @@ std::set<std::string> folders_below(const std::string& folder) {
 
 const std::vector<std::string> kProduct = {"compiler", "runtime", "tuner", "tuning_db", "tools"};
 
-// Folders below tests/ whose sources test no single folder: what needs a GPU, the rules themselves.
-const std::set<std::string> kHelpers = {"outside", "gpu", "structure"};
+// Folders below tests/ whose sources test no single folder: what needs a GPU, the rules themselves, random points of
+// all strategies.
+const std::set<std::string> kHelpers = {"outside", "gpu", "structure", "points"};
 
 void expect_none(const Findings& findings) {
   for (const Finding& finding : findings) ADD_FAILURE() << finding.text();

@@ -75,7 +75,7 @@ void PersistentKernel::place_threads() {
           : g.in_cluster() ? b.let("rank", b.cluster_rank())
                            : b.let("rank", b.block() % g.p.blocks);
   team_ = b.block() / g.p.blocks;
-  if (g.in_grid()) team_ = team_ + signature_.first_tile() * problem_.sizes.heads;
+  if (g.in_grid()) team_ = signature_.among_all_parts(team_, problem_.sizes.heads);
   if (g.p.blocks > 1) team_ = b.let("team", team_);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);

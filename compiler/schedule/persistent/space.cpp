@@ -54,7 +54,7 @@ std::vector<constraint::Value> register_choices(std::int64_t dim, const SweepSha
 // Blocks a team may have: powers of two as clusters; as part of the grid, shares of 8 to 64 channels a block.
 std::vector<constraint::Value> team_choices(std::int64_t dim, const target::Limits& limits) {
   std::set<constraint::Value> result;
-  for (int blocks = 1; blocks <= std::max(1, limits.max_cluster); blocks *= 2) result.insert(blocks);
+  for (int blocks = 1; blocks <= target::largest_cluster(limits); blocks *= 2) result.insert(blocks);
   for (const int units : {8, 16, 24, 32, 48, 64})
     if (const std::int64_t blocks = (dim + units - 1) / units; blocks >= 2 && blocks <= limits.sm_count)
       result.insert(blocks);
@@ -110,7 +110,7 @@ class PersistentSpace {
   const int bytes_ = kernel::storage_bytes(problem_.storage);
   const int words_ = bytes_ / 2;  // of two elements
   const bool real_ = problem_.storage == kernel::Storage::F32;
-  const int max_cluster_ = std::max(1, limits_.max_cluster);
+  const int max_cluster_ = target::largest_cluster(limits_);
   const int most_k_split_ = may_reduce() ? std::min(kMostKSplit, max_cluster_) : 1;
   const int most_batch_tiles_ = std::min(4, power_of_two_from((problem_.sizes.batch + 7) / 8));
   const std::vector<constraint::Value> teams_ = team_choices(dim_, limits_);

@@ -64,9 +64,9 @@ kernel::Value Signature::batch() {
   return builder_.argument("batch", Type::I32, "B");
 }
 
-kernel::Value Signature::first_tile() {
+kernel::Value Signature::among_all_parts(kernel::Value team, std::int64_t each_tile) {
   arguments_.push_back(FirstTile{});
-  return builder_.argument("first_tile", Type::I32, "batch tiles before this launch's");
+  return team + builder_.argument("first_tile", Type::I32, "batch tiles before this launch's") * each_tile;
 }
 
 kernel::Value Signature::step_count() {

@@ -98,7 +98,7 @@ void StreamKernel::place_threads() {
                                           : b.let("rank", b.block() % split);
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
   team_ = split == 1 ? b.block() : b.block() / split;
-  if (parameters_.through_global()) team_ = team_ + signature_.first_tile() * (tiles * sizes.heads);
+  if (parameters_.through_global()) team_ = signature_.among_all_parts(team_, tiles * sizes.heads);
   if (split > 1) team_ = b.let("team", team_);
   const Value tile = b.let("tile", team_ % tiles);
   head_ = b.let("head", team_ / tiles % sizes.heads);

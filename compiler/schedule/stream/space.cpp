@@ -1,11 +1,11 @@
 // The stream strategy's tuning space.
-#include <algorithm>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
+#include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
 
@@ -15,7 +15,6 @@ using namespace constraint;
 
 constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
 constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
-constexpr int kLargestCluster = 16;   // that any GPU forms
 constexpr int kLargestTeam = 32;      // blocks that split time through global memory
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 
@@ -94,7 +93,7 @@ void Space::require_segments() {
   // With the scan warp they fill the SM's four schedulers evenly.
   s_.require(implies(segments == 7 || segments == 11 || segments == 15, time_split > 1),
              "segments beside the scan warp");
-  s_.require(implies(exchange == 0, time_split <= std::clamp(limits_.max_cluster, 1, kLargestCluster)),
+  s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
              "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(pipeline_depth == 2, time_split > 1), "rounds of blocks that split time");

@@ -2,7 +2,10 @@
 // afterwards.
 #include "compiler/kernel/passes/simplify.h"
 
+#include <fmt/format.h>
+
 #include <bit>
+#include <cmath>
 
 #include "compiler/kernel/ir/print.h"
 #include "compiler/kernel/verify/verify.h"
@@ -93,6 +96,57 @@ TEST(Simplify, LogicWithAKnownSide) {
               b.if_(open && no, [&] { b.store(y[b.thread()], b.constant(3)); });
             }),
             "if thread < 4\nif thread < 4\n");
+}
+
+struct Comparison {
+  Compare op;
+  const char *text, *opposite;
+  bool (*holds)(double, double);
+};
+constexpr Comparison kComparisons[] = {
+    {Compare::Less, "<", ">=", [](double a, double b) { return a < b; }},
+    {Compare::LessEqual, "<=", ">", [](double a, double b) { return a <= b; }},
+    {Compare::Greater, ">", "<=", [](double a, double b) { return a > b; }},
+    {Compare::GreaterEqual, ">=", "<", [](double a, double b) { return a >= b; }},
+    {Compare::Equal, "==", "!=", [](double a, double b) { return a == b; }},
+    {Compare::NotEqual, "!=", "==", [](double a, double b) { return a != b; }}};
+
+// not (a op c), of which the builder has no word.
+Value negated(Builder& b, Compare op, Value a, Value c) {
+  const ExprId compared = b.add({Type::Pred, CompareExpr{op, a.id(), c.id()}});
+  return {&b, b.add({Type::Pred, LogicExpr{Logic::Not, compared, -1}})};
+}
+
+// A comparison of integers turns into its opposite; one of floats has none, because of NaN.
+TEST(Simplify, NegatedComparisons) {
+  for (const Comparison& c : kComparisons) {
+    EXPECT_EQ(simplified([&](Builder& b) {
+                auto x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+                const Value t = b.thread(), v = b.load("v", x[t]);
+                b.if_(negated(b, c.op, t, b.constant(5)), [&] { b.store(y[t], v); });
+                b.if_(negated(b, c.op, v, b.real(5)), [&] { b.store(y[t], b.real(1)); });
+              }),
+              fmt::format("v: f32 = load x[thread]\nif thread {} 5\nif !(v {} 5.0)\n", c.opposite, c.text));
+  }
+}
+
+// What that means: an integer is on one side of another, and a NaN on none.
+TEST(Simplify, NegatedComparisonsKeepTheirValues) {
+  std::vector<double> values(32);
+  for (int i = 0; i < 32; ++i) values[static_cast<std::size_t>(i)] = i == 7 ? std::nan("") : i;
+  for (const Comparison& c : kComparisons) {
+    Builder b("k", 32);
+    auto x = b.input("x", Storage::F32), y = b.output("y", Storage::I32);
+    const Value t = b.thread(), v = b.load("v", x[t]), one = b.constant(1), zero = b.constant(0);
+    b.store(y[t], b.select(negated(b, c.op, t, b.constant(5)), one, zero));
+    b.store(y[t + 32], b.select(negated(b, c.op, v, b.real(5)), one, zero));
+    std::vector<GlobalBuffer> buffers{input_buffer(Storage::F32, values), output_buffer(Storage::I32, 64)};
+    expect_clean(run(b.finish(), 1, buffers));
+    for (std::size_t i = 0; i < 32; ++i) {
+      EXPECT_EQ(buffers[1].integers[i], c.holds(static_cast<double>(i), 5) ? 0 : 1) << i << " " << c.text;
+      EXPECT_EQ(buffers[1].integers[i + 32], c.holds(values[i], 5) ? 0 : 1) << values[i] << " " << c.text;
+    }
+  }
 }
 
 // What others see, and what is written through an array, stays; the operands are simplified.
