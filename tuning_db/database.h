@@ -112,8 +112,10 @@ class Database {
   // trial.may_be_best().
   Result<bool> set_best(std::int64_t trial, Replace replace);
   Result<std::optional<Trial>> find_best(const Problem& problem);
-  // For shapes not tuned: of the best trials of problems alike (records.h), the one with the least distance.
-  Result<std::optional<Neighbour>> nearest(const Problem& problem);
+  // The best trials of this problem and of those that differ in device, B, T or pass only, the least distance
+  // first, so that this problem's own comes first if it has one. Other passes are those of `passes`.
+  Result<std::vector<Neighbour>> neighbours(const Problem& problem,
+                                            const std::vector<std::string>& passes = {});
   Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording
   // All problems, or those of one cell (by hash), sorted by cell name and shape.
   Result<std::vector<ProblemSummary>> list(const std::string& cell_hash = "");

@@ -1,4 +1,7 @@
 // Devices, cells, problems, trials, and the best of them.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "tuning_db/database_impl.h"
 
 namespace rondo::db {
@@ -117,19 +120,22 @@ Result<std::optional<Trial>> Database::find_best(const Problem& problem) {
   });
 }
 
-Result<std::optional<Neighbour>> Database::nearest(const Problem& p) {
+Result<std::vector<Neighbour>> Database::neighbours(const Problem& p,
+                                                    const std::vector<std::string>& passes) {
   return impl_->read([&](Connection& c) {
-    std::optional<Neighbour> found;
-    Statement row =
-        c.query(best_query("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.pass = ?5 "
-                           "AND p.h = ?6 AND p.d = ?7 ORDER BY p.id"),
-                p.cell, p.arch, p.dtype, p.math, p.pass, p.shape.H, p.shape.D);
+    nlohmann::json all = passes;
+    all.push_back(p.pass);
+    std::vector<Neighbour> found;
+    Statement row = c.query(
+        best_query("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND p.d = ?6 "
+                   "AND p.pass IN (SELECT value FROM json_each(?7)) ORDER BY p.id"),
+        p.cell, p.arch, p.dtype, p.math, p.shape.H, p.shape.D, all.dump());
     while (row.step()) {
       const Problem tuned = read_problem(row, 0);
-      const Distance away = distance(tuned, p);
-      if (!found || away < found->distance)
-        found = Neighbour{tuned, read_trial(row, kProblemWidth, impl_->path), away};
+      found.push_back({tuned, read_trial(row, kProblemWidth, impl_->path), distance(tuned, p)});
     }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     return found;
   });
 }

@@ -78,12 +78,15 @@ bool alike(const Problem& tuned, const Problem& wanted) {
 }
 
 bool Distance::operator<(const Distance& other) const {
-  return std::tie(steps, other_device, batch) < std::tie(other.steps, other.other_device, other.batch);
+  const double here = steps + (other_pass ? kOtherPass : 0);
+  const double there = other.steps + (other.other_pass ? kOtherPass : 0);
+  return std::tie(here, other_device, batch) < std::tie(there, other.other_device, other.batch);
 }
 
 Distance distance(const Problem& tuned, const Problem& wanted) {
   const auto steps = [](const Shape& s) { return static_cast<double>(s.B) * static_cast<double>(s.T); };
   return {.steps = log2_ratio(steps(tuned.shape), steps(wanted.shape)),
+          .other_pass = tuned.pass != wanted.pass,
           .other_device = tuned.device != wanted.device,
           .batch = log2_ratio(static_cast<double>(tuned.shape.B), static_cast<double>(wanted.shape.B))};
 }

@@ -67,10 +67,15 @@ std::string describe(const Problem& problem);
 
 // True where a choice tuned for `tuned` is legal for `wanted`: all but device, B and T are equal.
 bool alike(const Problem& tuned, const Problem& wanted);
-// How far two alike problems are apart: first by |log2| of the ratio of their B*T, then whether the device
-// differs, then by |log2| of the ratio of their B. Less is nearer.
+// How far two problems are apart that differ in device, B, T or pass only: first by |log2| of the ratio of
+// their B*T, where another pass counts like steps that differ by kOtherPass; then whether the device differs,
+// then by |log2| of the ratio of their B. Less is nearer.
 struct Distance {
+  // A shape within a factor of 1.4 of this pass is better evidence than this very shape of another pass.
+  static constexpr double kOtherPass = 0.5;
+
   double steps = 0;  // |log2(B*T / B'*T')|
+  bool other_pass = false;
   bool other_device = false;
   double batch = 0;                             // |log2(B / B')|
   bool operator<(const Distance& other) const;  // nearer

@@ -17,8 +17,27 @@ namespace {
 
 constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {{ChoiceOrigin::Tuned, "tuned"},
                                                      {ChoiceOrigin::Nearest, "nearest tuned"},
+                                                     {ChoiceOrigin::OtherPass, "tuned for another pass"},
                                                      {ChoiceOrigin::Model, "by model"}};
 static_assert(is_total(kChoiceOrigins));
+
+// The problem in the other passes that share what is tuned.
+std::vector<Problem> problems_alike(const Problem& problem) {
+  using schedule::Pass;
+  const bool backward = problem.pass == Pass::Backward;
+  std::vector<Problem> result;
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const bool save_products : {false, true}) {
+      Problem other = problem;
+      other.pass = pass;
+      other.save_products = save_products;
+      const bool same_way = (pass == Pass::Backward) == backward;
+      const bool one_of_two = pass != Pass::Forward || !save_products;  // forward alone saves nothing
+      if (same_way && one_of_two && schedule::pass_key(other) != schedule::pass_key(problem))
+        result.push_back(std::move(other));
+    }
+  return result;
+}
 
 }  // namespace
 
@@ -42,6 +61,12 @@ db::Problem database_problem(const step::Cell& cell, const Problem& problem, con
   result.math = kernel::math_name(problem.math);
   result.pass = schedule::pass_key(problem);
   return result;
+}
+
+std::vector<std::string> passes_alike(const Problem& problem) {
+  std::vector<std::string> keys;
+  for (const Problem& other : problems_alike(problem)) keys.push_back(schedule::pass_key(other));
+  return keys;
 }
 
 std::string parameters_to_json(const Parameters& parameters) { return nlohmann::json(parameters).dump(); }
@@ -117,32 +142,89 @@ std::optional<Choice> from_trial(const step::Cell& cell, const Problem& problem,
   return choice;
 }
 
+// What the model thinks of a problem, worked out when it is first asked.
+class ModelsOpinion {
+ public:
+  ModelsOpinion(const step::Cell& cell, const Problem& problem, const target::Profile& profile, int alignment)
+      : cell_(cell), problem_(problem), profile_(profile), alignment_(alignment) {}
+
+  const Result<Candidate>& best() {
+    if (!best_) best_ = best_candidate(cell_, problem_, profile_, alignment_);
+    return *best_;
+  }
+  schedule::Estimate of(const Choice& choice, const Problem& problem) const {
+    return schedule::find_strategy(choice.strategy)->cost(cell_, problem, choice.parameters, profile_);
+  }
+  // Why the choice, which was tuned for the pass `tuned_for`, is not taken over; "" where nothing speaks
+  // against it.
+  std::string objection(const Choice& choice, const std::string& tuned_for) {
+    if (!best()) return best().error().message;
+    const schedule::Estimate here = of(choice, problem_);
+    const double factor = here.seconds / best()->estimate.seconds;
+    if (!(factor <= kOtherPassFactor)) return fmt::format("{:.2f} times the model's best", factor);
+    // The compiler found that it does not spill there.
+    if (here.may_spill && !best()->estimate.may_spill && !may_spill_in(choice, tuned_for))
+      return "may spill by the model";
+    return "";
+  }
+
+ private:
+  bool may_spill_in(const Choice& choice, const std::string& pass) const {
+    for (const Problem& other : problems_alike(problem_))
+      if (schedule::pass_key(other) == pass) return of(choice, other).may_spill;
+    return false;
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const target::Profile& profile_;
+  int alignment_;
+  std::optional<Result<Candidate>> best_;
+};
+
+// A neighbour's trial as the choice for this problem; what speaks against it goes to `trouble`.
+std::optional<Choice> from_neighbour(const step::Cell& cell, const Problem& problem,
+                                     const target::Profile& profile, const db::Neighbour& near,
+                                     const db::Problem& key, int alignment, ModelsOpinion& model,
+                                     std::string& trouble) {
+  const db::Problem& tuned = near.problem;
+  const ChoiceOrigin origin = tuned == key               ? ChoiceOrigin::Tuned
+                              : near.distance.other_pass ? ChoiceOrigin::OtherPass
+                                                         : ChoiceOrigin::Nearest;
+  auto choice = from_trial(cell, problem, profile, near.trial, origin, alignment);
+  if (!choice) return std::nullopt;
+  const std::string shape =
+      fmt::format("B={},T={} on {}", tuned.shape.B, tuned.shape.T, tuned.device) + choice->note;
+  switch (origin) {
+    case ChoiceOrigin::Tuned: choice->note = "tuned for this problem" + choice->note; return choice;
+    case ChoiceOrigin::Nearest: choice->note = "tuned for " + shape; return choice;
+    case ChoiceOrigin::OtherPass:
+    case ChoiceOrigin::Model: break;
+  }
+  const std::string where = fmt::format("tuned for {}, {}", schedule::pass_title(tuned.pass), shape);
+  if (const std::string objection = model.objection(*choice, tuned.pass); !objection.empty()) {
+    if (trouble.empty()) trouble = fmt::format("not what is {}: {}", where, objection);
+    return std::nullopt;
+  }
+  choice->note = where;
+  choice->cubin_key.clear();
+  choice->expected_ms = model.of(*choice, problem).seconds * 1e3;
+  return choice;
+}
+
 std::optional<Choice> from_database(const step::Cell& cell, const Problem& problem,
                                     const target::Profile& profile, const ChooseOptions& options,
-                                    std::string& trouble) {
+                                    ModelsOpinion& model, std::string& trouble) {
   const db::Problem key = database_problem(cell, problem, profile);
-  const Result<std::optional<db::Trial>> exact = options.database->find_best(key);
-  if (!exact) {
-    trouble = exact.error().message;
+  const Result<std::vector<db::Neighbour>> known = options.database->neighbours(key, passes_alike(problem));
+  if (!known) {
+    trouble = "database: " + known.error().message;
     return std::nullopt;
   }
-  if (exact->has_value())
-    if (auto choice = from_trial(cell, problem, profile, **exact, ChoiceOrigin::Tuned, options.alignment)) {
-      choice->note = "tuned for this problem" + choice->note;
+  for (const db::Neighbour& near : *known)
+    if (auto choice = from_neighbour(cell, problem, profile, near, key, options.alignment, model, trouble))
       return choice;
-    }
-  const Result<std::optional<db::Neighbour>> near = options.database->nearest(key);
-  if (!near) {
-    trouble = near.error().message;
-    return std::nullopt;
-  }
-  if (!near->has_value()) return std::nullopt;
-  const db::Problem& tuned = (*near)->problem;
-  auto choice = from_trial(cell, problem, profile, (*near)->trial, ChoiceOrigin::Nearest, options.alignment);
-  if (choice)
-    choice->note =
-        fmt::format("tuned for B={},T={} on {}{}", tuned.shape.B, tuned.shape.T, tuned.device, choice->note);
-  return choice;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -150,12 +232,13 @@ std::optional<Choice> from_database(const step::Cell& cell, const Problem& probl
 Result<Choice> choose(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                       const ChooseOptions& options) {
   std::string trouble;
+  ModelsOpinion model(cell, problem, profile, options.alignment);
   if (options.database != nullptr)
-    if (auto choice = from_database(cell, problem, profile, options, trouble)) return *choice;
-  Result<Candidate> best = best_candidate(cell, problem, profile, options.alignment);
+    if (auto choice = from_database(cell, problem, profile, options, model, trouble)) return *choice;
+  const Result<Candidate>& best = model.best();
   if (!best) return best.error();
   std::string note = fmt::format("best by the model of {}", profile.name);
-  if (!trouble.empty()) note += fmt::format(" (database: {})", trouble);
+  if (!trouble.empty()) note += fmt::format(" ({})", trouble);
   return Choice{
       best->strategy, best->parameters, ChoiceOrigin::Model, "", best->estimate.seconds * 1e3, note};
 }

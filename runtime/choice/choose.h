@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/choice/candidates.h"
 #include "tuning_db/database.h"
@@ -11,11 +12,14 @@
 namespace rondo::runtime {
 
 enum class ChoiceOrigin {
-  Tuned,    // measured and verified for exactly this problem on this device
-  Nearest,  // measured and verified for other B and T, or on another device of the architecture
-  Model,    // the cost model's best; not measured
+  Tuned,      // measured and verified for exactly this problem on this device
+  Nearest,    // measured and verified for other B and T, or on another device of the architecture
+  OtherPass,  // measured and verified for a pass whose kernels are nearly this one's; not measured for this
+              // one
+  Model,      // the cost model's best; not measured
 };
-const char* origin_name(ChoiceOrigin origin);  // "tuned", "nearest tuned", "by model"
+// "tuned", "nearest tuned", "tuned for another pass", "by model"
+const char* origin_name(ChoiceOrigin origin);
 
 struct Choice {
   std::string strategy;
@@ -36,6 +40,9 @@ struct ChooseOptions {
 // A problem as the database keys it. Overridden constants count as part of the cell.
 db::Problem database_problem(const step::Cell& cell, const schedule::Problem& problem,
                              const target::Profile& profile);
+// The other passes, as the database keys them, whose kernels are nearly this pass's: forward with and without
+// what training saves; backward with and without saved products.
+std::vector<std::string> passes_alike(const schedule::Problem& problem);
 // The cell with the problem's overrides as its defaults: what `database_problem` hashes, and what the
 // database stores.
 step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& problem);
@@ -50,6 +57,12 @@ std::optional<schedule::Parameters> parameters_from_json(const std::string& text
 std::optional<schedule::Parameters> recorded_parameters(const std::string& strategy,
                                                         const std::string& recorded);
 std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
+
+// What is tuned for another pass is taken only where its parameters are legal for this one and the model does
+// not object: its time for them must lie within this factor of its best, and it must not see them spill where
+// they did not in the other pass. (Of the choices tuned for the record of an H200 nearly all lie within 1.16
+// of the model's best; those of a pass that suit another badly lie above 1.3.)
+inline constexpr double kOtherPassFactor = 1.25;
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
 // the choice is the model's, and its note says why.

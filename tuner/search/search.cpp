@@ -76,10 +76,8 @@ SearchResult Search::run() {
 
 void Search::explore() {
   report(Phase::Search);
-  if (options_.incumbent) {
-    picker_.claim(*options_.incumbent);
-    submit(*options_.incumbent);
-  }
+  if (options_.incumbent) begin_with(*options_.incumbent);
+  for (const std::size_t start : options_.starts) begin_with(start);
   while (!should_stop()) {
     submit_more();
     if (in_flight_ == 0) return;  // nothing left to hand out: end_ stays Exhausted
@@ -90,6 +88,12 @@ void Search::explore() {
     ++tried_;
     report(Phase::Search);
   }
+}
+
+void Search::begin_with(std::size_t candidate) {
+  if (rows_.count(candidate) > 0) return;
+  picker_.claim(candidate);
+  submit(candidate);
 }
 
 void Search::submit(std::size_t candidate) {

@@ -91,6 +91,9 @@ struct SearchOptions {
   // The best known from before, or what is best for a like problem: tried first and confirmed beside the
   // leaders, however far behind it is.
   std::optional<std::size_t> incumbent;
+  // Winners of like problems and of other passes: tried after the incumbent and before all others, so that
+  // the walk to the neighbours of what is best begins with them.
+  std::vector<std::size_t> starts;
   int confirm_rounds = 21;
   int patience = 250;       // stop after so many tries without 1% gained
   int by_model_wanted = 8;  // without a GPU: clean candidates to collect

@@ -19,6 +19,7 @@ class Search {
 
  private:
   void explore();
+  void begin_with(std::size_t candidate);
   void submit(std::size_t candidate);
   void submit_more();
   bool should_stop();

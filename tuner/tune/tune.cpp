@@ -17,6 +17,9 @@ using db::TrialStatus;
 
 namespace {
 
+// Winners of other problems that a search starts from: one of each pass that shares, and one more.
+constexpr std::size_t kStarts = 3;
+
 int workers_of(const TuneOptions& options) {
   if (options.workers > 0) return options.workers;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
@@ -76,20 +79,22 @@ SearchOptions search_options(const TuneOptions& options, double used_s, TrialRec
 
 }  // namespace
 
-std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
-                                      const schedule::Problem& problem, const target::Profile& profile,
-                                      const std::vector<runtime::Candidate>& candidates) {
-  const Result<std::optional<db::Trial>> best =
-      database.find_best(runtime::database_problem(cell, problem, profile));
-  return best && best->has_value() ? index_of_trial(candidates, **best) : std::nullopt;
-}
-
-std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
-                                           const schedule::Problem& problem, const target::Profile& profile,
-                                           const std::vector<runtime::Candidate>& candidates) {
-  const Result<std::optional<db::Neighbour>> near =
-      database.nearest(runtime::database_problem(cell, problem, profile));
-  return near && near->has_value() ? index_of_trial(candidates, (*near)->trial) : std::nullopt;
+KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
+                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates) {
+  KnownBest known;
+  const db::Problem key = runtime::database_problem(cell, problem, profile);
+  const Result<std::vector<db::Neighbour>> near = database.neighbours(key, runtime::passes_alike(problem));
+  if (!near) return known;
+  for (const db::Neighbour& each : *near) {
+    const std::optional<std::size_t> candidate = index_of_trial(candidates, each.trial);
+    if (!candidate) continue;
+    if (each.problem == key)
+      known.own = candidate;
+    else if (known.own != candidate && std::count(known.nearby.begin(), known.nearby.end(), *candidate) == 0)
+      known.nearby.push_back(*candidate);
+    if (known.nearby.size() == kStarts) break;
+  }
+  return known;
 }
 
 std::string TuneResult::summary() const {
@@ -132,10 +137,11 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   TrialRecorder recorder(options.database, cell, problem, profile);
   SearchOptions searching = search_options(options, clock() - start, recorder);
   if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
-    searching.incumbent = known_best(*options.database, cell, problem, profile, *candidates);
-    result.incumbent_was_best = searching.incumbent.has_value();
-    if (!searching.incumbent)
-      searching.incumbent = best_of_nearest(*options.database, cell, problem, profile, *candidates);
+    const KnownBest known = known_best(*options.database, cell, problem, profile, *candidates);
+    result.incumbent_was_best = known.own.has_value();
+    searching.incumbent = known.own;
+    searching.starts = known.nearby;
+    if (!known.own && !known.nearby.empty()) searching.incumbent = known.nearby.front();
   }
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;

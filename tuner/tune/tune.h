@@ -47,24 +47,25 @@ struct TuneResult {
 
 // With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
 // recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
-// faster than what is known; what the database holds as best, of this problem or else of the nearest one, is
-// tried first and timed again beside the leaders. Without:
-// candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
-// becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any
-// candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
-// failed; the commonest reason), Device (the GPU failed before there was a result).
+// faster than what is known. What the database holds as best is tried first: of this problem, and of the
+// nearest ones, those of a pass whose kernels are nearly this one's among them; the first of these is timed
+// again beside the leaders. Without a context candidates are compiled in the model's order until a few are
+// clean; only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space),
+// Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
+// not legal), Compile or Wrong (every candidate failed; the commonest reason), Device (the GPU failed before
+// there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});
 
-// Which of the candidates the database holds as best of exactly this problem, or of the nearest other one
-// (db::Database::nearest); none if it holds none of them, or cannot be read.
-std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
-                                      const schedule::Problem& problem, const target::Profile& profile,
-                                      const std::vector<runtime::Candidate>& candidates);
-std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
-                                           const schedule::Problem& problem, const target::Profile& profile,
-                                           const std::vector<runtime::Candidate>& candidates);
+// Which of the candidates the database holds as best, and where a search starts therefore. Empty where it
+// holds none of them, or cannot be read.
+struct KnownBest {
+  std::optional<std::size_t> own;   // of exactly this problem
+  std::vector<std::size_t> nearby;  // of the nearest problems that differ in device, B, T or pass, each once
+};
+KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
+                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);

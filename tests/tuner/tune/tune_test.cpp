@@ -107,7 +107,7 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
 TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   const auto candidates = testing::line(12);
   auto known = [&](const std::vector<runtime::Candidate>& among) {
-    return known_best(*database_, cell_, problem_, profile_, among);
+    return known_best(*database_, cell_, problem_, profile_, among).own;
   };
   EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
   std::vector<testing::Point> points(12);
@@ -117,10 +117,29 @@ TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
   problem_.sizes.time += 1;
   EXPECT_FALSE(known(candidates)) << "another problem";
-  const auto near = [&] { return best_of_nearest(*database_, cell_, problem_, profile_, candidates); };
-  EXPECT_EQ(near(), std::optional<std::size_t>(8)) << "the search starts where a like problem's ended";
+  const auto near = [&] { return known_best(*database_, cell_, problem_, profile_, candidates).nearby; };
+  EXPECT_EQ(near(), std::vector<std::size_t>{8}) << "the search starts where a like problem's ended";
   problem_.pass = Pass::Backward;
-  EXPECT_FALSE(near()) << "no like problem";
+  EXPECT_TRUE(near().empty()) << "no like problem";
+}
+
+TEST_F(Recording, ASearchStartsFromTheOtherPassesWinner) {
+  const auto candidates = testing::line(12);
+  const auto winner_of = [&](Pass pass, std::size_t winner) {
+    problem_.pass = pass;
+    std::vector<testing::Point> points(12);
+    points[winner].seconds = 1e-4;
+    (void)searched(points);
+  };
+  winner_of(Pass::ForwardSave, 7);
+  problem_.pass = Pass::Forward;
+  KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  EXPECT_FALSE(known.own);
+  EXPECT_EQ(known.nearby, std::vector<std::size_t>{7});
+  winner_of(Pass::Forward, 3);
+  known = known_best(*database_, cell_, problem_, profile_, candidates);
+  EXPECT_EQ(known.own, std::optional<std::size_t>(3));
+  EXPECT_EQ(known.nearby, std::vector<std::size_t>{7}) << "beside its own";
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
