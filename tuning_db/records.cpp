@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -61,6 +62,14 @@ Status validate(const Problem& problem) {
       return Error{ErrorKind::Input,
                    fmt::format("the problem's {} is {}; at least 1 is needed", name, extent), ""};
   return success();
+}
+
+double least_ms(const Problem& problem) {
+  constexpr double kLaunchMs = 0.5e-3;
+  constexpr double kBytesPerMs = 100e12 * 1e-3;
+  const Shape& s = problem.shape;
+  const double results = static_cast<double>(s.B) * static_cast<double>(s.T) * static_cast<double>(s.H);
+  return std::max(kLaunchMs, 2 * results / kBytesPerMs);
 }
 
 std::string describe(const Problem& problem) {

@@ -17,8 +17,11 @@ enum class ChoiceOrigin {
   OtherPass,  // measured and verified for a pass whose kernels are nearly this one's; not measured for this
               // one
   Model,      // the cost model's best; not measured
+  // Of this problem or the nearest, and not verified on the platform asked for: by another program, on
+  // another machine or GPU, under another driver. It must be verified before it may be called tuned.
+  Elsewhere,
 };
-// "tuned", "nearest tuned", "tuned for another pass", "by model"
+// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere"
 const char* origin_name(ChoiceOrigin origin);
 
 struct Choice {
@@ -28,13 +31,25 @@ struct Choice {
   std::string cubin_key;   // of the tuned kernel; empty if it has to be looked up by source
   double expected_ms = 0;  // median as tuned (of the tuned problem), or the model's estimate
   std::string note;        // one line for people: where it comes from
+
+  // Of Tuned, Nearest and Elsewhere: the database's trial, and the code of it that was verified on the
+  // platform asked for (CacheKey::hash(); other code was not), "" where none was.
+  std::int64_t trial = 0;
+  std::string verified_code{};
+  ChoiceOrigin once_verified = ChoiceOrigin::Tuned;  // what Elsewhere becomes
 };
+// The choice once its code was verified where it is to run.
+Choice verified_here(Choice choice, const std::string& code);
 
 struct ChooseOptions {
   db::Database* database = nullptr;  // none: by model
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.
   int alignment = kFullAlignment;
+  // Where the choice is to run. Trials that were not verified there are Elsewhere, and those that were found
+  // wrong there are no choice. None: nothing runs, and nothing needs proof.
+  const db::Platform* platform = nullptr;
+  std::vector<std::int64_t> refused{};  // trials that are no choice
 };
 
 // A problem as the database keys it. Overridden constants count as part of the cell.

@@ -3,59 +3,42 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <random>
 
 #include "runtime/commands/problem_text.h"
-#include "runtime/launch/device_plan.h"
-#include "runtime/plan/compile.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
 
-Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem,
-                                   const runtime::Choice& choice, schedule::KernelPlan plan,
-                                   std::uint64_t seed, Session& session) {
-  runtime::CompileOptions compiling;
-  compiling.database = session.db();
-  compiling.cubin_key = choice.cubin_key;
-  const auto compiled =
-      runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(plan), compiling);
-  if (!compiled) return compiled.error();
-  const auto loaded = runtime::DevicePlan::load(compiled->executable, *session.machine.context);
-  if (!loaded) return loaded.error();
-  const auto verifier = tuner::Verifier::make(cell, problem, tuner::default_cases(cell, problem), seed);
-  if (!verifier) return verifier.error();
-  const Result<runtime::Stream> stream = runtime::Stream::create();
-  if (!stream) return stream.error();
-  return verifier->check(*loaded, *stream);
+// In the simulator: what is chosen is what is emitted.
+Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Problem& problem,
+                                   const runtime::Overrides& overrides, std::uint64_t seed,
+                                   Session& session) {
+  runtime::ChooseOptions choosing;
+  choosing.database = session.db();
+  Result<runtime::Choice> choice =
+      runtime::choose_with(cell, problem, session.machine.profile, overrides, choosing);
+  if (!choice) return choice.error();
+  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, session.machine.profile, *choice);
+  if (!plan) return plan.error();
+  auto simulated = tuner::verify_simulated(cell, problem, *plan, seed);
+  if (!simulated) return simulated.error();
+  return VerifiedPass{problem, *choice, std::move(simulated).value()};
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                  const runtime::Overrides& overrides, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
-  runtime::ChooseOptions choosing;
-  choosing.database = session.db();
-  Result<runtime::Choice> choice =
-      runtime::choose_with(cell, *problem, session.machine.profile, overrides, choosing);
-  if (!choice) return choice.error();
-  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, session.machine.profile, *choice);
-  if (!plan) return plan.error();
-  VerifiedPass result{*problem, *choice, {}};
-  if (options.simulate) {
-    auto simulated = tuner::verify_simulated(cell, *problem, *plan, seed);
-    if (!simulated) return simulated.error();
-    result.result = std::move(simulated).value();
-  } else {
-    auto verified = on_gpu(cell, *problem, *choice, std::move(plan).value(), seed, session);
-    if (!verified) return verified.error();
-    result.result.verification = std::move(verified).value();
-  }
-  return result;
+  if (options.simulate) return simulate_pass(cell, *problem, overrides, seed, session);
+  auto verified =
+      tuner::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
+  if (!verified) return verified.error();
+  return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
 
 std::string verified_text(const VerifiedPass& pass) {

@@ -117,7 +117,7 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan)
   result.registers = plan.registers();
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
-  result.cubin_key = plan.key.hash();
+  result.cubin_key = plan.code;
   result.code = sha256_hex(plan.executable.images.front().bytes);
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "runtime/choice/choose.h"
+#include "tuner/machine/device_profile.h"
 #include "tuner/tune/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -67,6 +68,17 @@ std::optional<std::size_t> index_of_trial(const std::vector<runtime::Candidate>&
   return std::nullopt;
 }
 
+// Whether it is known from this run how fast a row is, or that it fails: the run's winner is no worse.
+bool tried(const Row& row) {
+  return row.status == TrialStatus::Ok ? row.timing.samples > 0 : row.status != TrialStatus::Cancelled;
+}
+
+std::optional<db::Platform> platform_at(const runtime::Context* context) {
+  if (context == nullptr) return std::nullopt;
+  const Result<runtime::DeviceInfo> info = runtime::device_info(context->ordinal());
+  return info ? std::optional(platform_of(*info)) : std::nullopt;
+}
+
 SearchOptions search_options(const TuneOptions& options, double used_s, TrialRecorder& recorder) {
   SearchOptions search;
   search.budget_s = std::max(0.0, options.budget_s - used_s);
@@ -86,6 +98,7 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
   const Result<std::vector<db::Neighbour>> near = database.neighbours(key, runtime::passes_alike(problem));
   if (!near) return known;
   for (const db::Neighbour& each : *near) {
+    if (each.problem == key) known.own_trial = each.trial.id;
     const std::optional<std::size_t> candidate = index_of_trial(candidates, each.trial);
     if (!candidate) continue;
     if (each.problem == key)
@@ -134,10 +147,11 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     const Result<double> bandwidth = trials->copy_bandwidth();
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
-  TrialRecorder recorder(options.database, cell, problem, profile);
+  TrialRecorder recorder(options.database, cell, problem, profile, platform_at(context));
   SearchOptions searching = search_options(options, clock() - start, recorder);
+  KnownBest known;
   if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
-    const KnownBest known = known_best(*options.database, cell, problem, profile, *candidates);
+    known = known_best(*options.database, cell, problem, profile, *candidates);
     result.incumbent_was_best = known.own.has_value();
     searching.incumbent = known.own;
     searching.starts = known.nearby;
@@ -145,6 +159,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   }
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
+  if (const Row* before = result.known_before()) recorder.refute(known.own_trial, *before);
   result.database_trouble = recorder.trouble();
   const Row* best = result.best();
   if (best == nullptr) return nothing_worked(result.search);
@@ -153,7 +168,9 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     // Before the trial becomes best: who finds it there finds its code too.
     if (options.database != nullptr) runtime::store_cubin(*plan, *options.database);
   }
-  result.stored_as_best = recorder.store_best(*best);
+  result.stored_as_best = recorder.store_best(
+      *best, options.again ? db::Replace::Always : db::Replace::IfFaster,
+      result.known_before() != nullptr && tried(*result.known_before()) ? known.own_trial : 0);
   result.database_trouble = recorder.trouble();
   return result;
 }

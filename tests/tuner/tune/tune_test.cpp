@@ -151,6 +151,42 @@ TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
   EXPECT_FALSE(stored_);
 }
 
+// Timed in the same run and slower: what it claims does not keep it.
+TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
+  const db::Platform here{"0.1.0", "GPU-1", "13.0"};
+  TrialRecorder recorder(database_.get(), cell_, problem_, profile_, here);
+  const auto candidates = testing::line(12);
+  const auto row = [&](std::size_t i, double seconds) {
+    Row made;
+    made.candidate = candidates[i];
+    made.timing = {seconds, 0, 0, 5};
+    made.verified = true;
+    made.cubin_key = "key" + std::to_string(i);
+    return made;
+  };
+  ASSERT_TRUE(recorder.store_best(row(3, 1e-3)));
+  const KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  ASSERT_NE(known.own_trial, 0);
+  EXPECT_FALSE(recorder.store_best(row(4, 1.1e-3)));
+  EXPECT_TRUE(recorder.store_best(row(4, 1.1e-3), db::Replace::IfFaster, known.own_trial));
+  EXPECT_EQ(known_best(*database_, cell_, problem_, profile_, candidates).own, std::optional<std::size_t>(4));
+  // Another process has stored a third meanwhile: that one was not beaten.
+  EXPECT_FALSE(recorder.store_best(row(5, 1.2e-3), db::Replace::IfFaster, known.own_trial));
+  // What the run finds wrong is no choice any more.
+  const std::int64_t now = known_best(*database_, cell_, problem_, profile_, candidates).own_trial;
+  Row wrong = row(4, 1.1e-3);
+  wrong.verified = false;
+  wrong.status = TrialStatus::Wrong;
+  wrong.reason = "h: error 1";
+  recorder.refute(now, wrong);
+  EXPECT_EQ(recorder.trouble(), "");
+  const auto near =
+      database_->neighbours(runtime::database_problem(cell_, problem_, profile_), {}, &here).value();
+  ASSERT_EQ(near.size(), 1u);
+  ASSERT_TRUE(near[0].verification.has_value());
+  EXPECT_FALSE(near[0].verification->passed);
+}
+
 TEST_F(Recording, AReadOnlyDatabaseIsToldNotFatal) {
   database_.reset();
   { auto made = db::Database::open(path_); }
