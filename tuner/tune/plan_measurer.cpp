@@ -194,10 +194,10 @@ Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
   return samples;
 }
 
-Status PlanMeasurer::verify(std::size_t candidate) {
+Result<Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  return trials_->verify(*plan);
+  return trials_->verify(*plan, seed);
 }
 
 void PlanMeasurer::drop(std::size_t candidate) {

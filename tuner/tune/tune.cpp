@@ -21,31 +21,12 @@ namespace {
 // Winners of other problems that a search starts from: one of each pass that shares, and one more.
 constexpr std::size_t kStarts = 3;
 
+// From the seed of a run to that of its diagnosis: far beyond the seeds of the run's own cases and sets.
+constexpr std::uint64_t kOtherSeed = 1'000'003;
+
 int workers_of(const TuneOptions& options) {
   if (options.workers > 0) return options.workers;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
-}
-
-// The commonest failure stands for all of them.
-Error nothing_worked(const SearchResult& result) {
-  if (result.end == SearchEnd::Cancelled)
-    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
-  std::map<std::string, int> reasons;
-  for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
-  const auto common = std::max_element(reasons.begin(), reasons.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
-                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
-  const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
-                         : wrong                             ? ErrorKind::Wrong
-                                                             : ErrorKind::Compile;
-  if (common == reasons.end())
-    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
-            "give it more time with --budget"};
-  return {kind,
-          fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
-                      common->first),
-          ""};
 }
 
 // The number of candidates if it is none of them.
@@ -79,12 +60,14 @@ std::optional<db::Platform> platform_at(const runtime::Context* context) {
   return info ? std::optional(platform_of(*info)) : std::nullopt;
 }
 
-SearchOptions search_options(const TuneOptions& options, double used_s, TrialRecorder& recorder) {
+SearchOptions search_options(const TuneOptions& options, double used_s, std::uint64_t seed,
+                             TrialRecorder& recorder) {
   SearchOptions search;
   search.budget_s = std::max(0.0, options.budget_s - used_s);
   search.cancel = options.cancel;
   search.progress = options.progress;
   search.exhaustive = options.exhaustive;
+  search.other_seed = seed + kOtherSeed;
   search.settled = [&recorder](const Row& row) { recorder.record(row); };
   return search;
 }
@@ -108,6 +91,28 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
     if (known.nearby.size() == kStarts) break;
   }
   return known;
+}
+
+Error nothing_worked(const SearchResult& result) {
+  if (result.end == SearchEnd::Cancelled)
+    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+  if (result.diagnosis) return {ErrorKind::Wrong, result.diagnosis->text(), result.diagnosis->advice()};
+  std::map<std::string, int> reasons;
+  for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
+  const auto common = std::max_element(reasons.begin(), reasons.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
+                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
+  const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
+                         : wrong                             ? ErrorKind::Wrong
+                                                             : ErrorKind::Compile;
+  if (common == reasons.end())
+    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
+            "give it more time with --budget"};
+  return {kind,
+          fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
+                      common->first),
+          ""};
 }
 
 std::string TuneResult::summary() const {
@@ -148,7 +153,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
   TrialRecorder recorder(options.database, cell, problem, profile, platform_at(context));
-  SearchOptions searching = search_options(options, clock() - start, recorder);
+  SearchOptions searching = search_options(options, clock() - start, measuring.seed, recorder);
   KnownBest known;
   if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
     known = known_best(*options.database, cell, problem, profile, *candidates);

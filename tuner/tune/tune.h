@@ -54,11 +54,15 @@ struct TuneResult {
 // pass whose kernels are nearly this one's among them; the first of these is timed again beside the leaders.
 // Without a context candidates are compiled in the model's order until a few are clean; only failures are
 // recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler),
-// Cancelled (before any candidate was finished), Input (a strategy that is unknown or not legal), Compile or
-// Wrong (every candidate failed; the commonest reason), Device (the GPU failed before there was a result).
+// Cancelled (before any candidate was finished), Input (a strategy that is unknown or not legal), Compile
+// (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the diagnosis), Device (the
+// GPU failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});
+
+// Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.
+Error nothing_worked(const SearchResult& result);
 
 // Which of the candidates the database holds as best, and where a search starts therefore. Empty where it
 // holds none of them, or cannot be read.

@@ -151,6 +151,17 @@ TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
   EXPECT_FALSE(stored_);
 }
 
+// Status 8, with the diagnosis as the message.
+TEST(Tune, AllWrongIsADiagnosisOfKindWrong) {
+  std::vector<testing::Point> points(6);
+  for (testing::Point& point : points) point.wrong = true;
+  testing::TableMeasurer machine(points);
+  const Error error = nothing_worked(search(testing::line(6), machine, {}, machine.clock()));
+  EXPECT_EQ(error.kind, ErrorKind::Wrong);
+  EXPECT_EQ(error.message.rfind("all 6 candidates that ran give wrong results", 0), 0u) << error.message;
+  EXPECT_FALSE(error.hint.empty());
+}
+
 // Timed in the same run and slower: what it claims does not keep it.
 TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   const db::Platform here{"0.1.0", "GPU-1", "13.0"};
