@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/schedule/strategies.h"
 #include "compiler/step/reference.h"
-#include "runtime/choice/choose.h"
-#include "runtime/launch/device_plan.h"
-#include "runtime/plan/compile.h"
 #include "tuner/machine/machine.h"
+#include "tuner/trust/trusted_plan.h"
 
 namespace {
 
@@ -79,12 +76,10 @@ std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const t
   problem.storage = kernel::Storage::F32;
   problem.math = schedule::default_math(problem.storage);
   problem.arch = machine.profile.arch();
-  const runtime::Choice choice = runtime::choose(*cell, problem, machine.profile).value();
-  std::printf("GPU: %s\n", choice.note.c_str());
-  schedule::KernelPlan kernels =
-      schedule::find_strategy(choice.strategy)->build(*cell, problem, choice.parameters, machine.profile);
-  const runtime::CompiledPlan compiled = runtime::compile_plan(cell, problem, std::move(kernels)).value();
-  const runtime::DevicePlan plan = runtime::DevicePlan::load(compiled.executable, *machine.gpu()).value();
+  // With TrustOptions::database set it takes what was tuned; a record from elsewhere is verified first.
+  const tuner::ReadyPlan ready = tuner::trusted_plan(*cell, problem, machine, {}, {}).value();
+  std::printf("GPU: %s\n", ready.choice.note.c_str());
+  const runtime::DevicePlan& plan = ready.plan;
 
   const auto x = by_channel<float>(kRows, x_of), a = by_channel<float>(1, a_of);
   std::vector<float> h(x.size());
@@ -124,7 +119,7 @@ int main() try {
   const auto cell = std::make_shared<const step::Cell>(parsed.cells.front());
   bool right = report("CPU reference", worst_error(on_cpu(*cell)), kExactLimit);
 
-  // Pass a db::Database* instead of nullptr to use what was measured and tuned on this machine.
+  // Pass a db::Database* instead of nullptr to use what was measured on this machine.
   const tuner::Machine machine = tuner::find_machine("auto", nullptr).value();
   if (machine.gpu())
     right = report("GPU", worst_error(on_gpu(cell, machine)), kSingleLimit) && right;

@@ -37,10 +37,19 @@ enum class Replace {
   Always,    // the user's choice, or a new measurement that overrides the old
 };
 
+// What decides between a new trial and the best so far, with Replace::IfFaster. A claim of another run,
+// machine or driver is not weighed against a time measured here.
+struct Contest {
+  const Platform* platform = nullptr;  // where the new one was timed: a best not timed there gives way
+  std::int64_t beaten = 0;             // a trial that was timed beside the new one, and lost: it gives way
+};
+
 struct Neighbour {
   Problem problem;
   Trial trial;
   Distance distance;
+  // On the platform asked for: at the wanted B and T, else at the neighbour's own.
+  std::optional<Verification> verification;
 };
 
 struct ProblemSummary {
@@ -48,6 +57,7 @@ struct ProblemSummary {
   std::string cell_name;
   std::int64_t trials = 0;
   std::optional<Trial> best;
+  bool verified_here = false;  // the best was, on some platform that used this file
 };
 
 struct CubinSummary {
@@ -58,6 +68,7 @@ struct CubinSummary {
 
 struct Stats {
   std::int64_t devices = 0, cells = 0, problems = 0, trials = 0, verified = 0, best = 0, cubins = 0;
+  std::int64_t verifications = 0;
   std::int64_t cubin_bytes = 0;
   std::int64_t file_bytes = 0;  // main file and log
   int schema_version = 0;
@@ -87,6 +98,9 @@ class Database {
   static Result<Database> open(const std::string& path, const OpenOptions& options = {});
   // The file at default_path(), whose folder is created when opened for writing.
   static Result<Database> open_default(const OpenOptions& options = {});
+  // Whether the file has an older schema than this program's, which opening for writing brings up to date and
+  // opening for reading refuses. Errors: those of opening for reading, where the file cannot be looked at.
+  static Result<bool> is_older(const std::string& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
@@ -110,10 +124,17 @@ class Database {
   Result<std::int64_t> record_trial(std::int64_t problem, const Trial& trial);
   // Makes the trial its problem's best; false where Replace::IfFaster keeps another. Error Input unless
   // trial.may_be_best().
-  Result<bool> set_best(std::int64_t trial, Replace replace);
+  Result<bool> set_best(std::int64_t trial, Replace replace, const Contest& contest = {});
   Result<std::optional<Trial>> find_best(const Problem& problem);
-  // For shapes not tuned: of the best trials of problems alike (records.h), the one with the least distance.
-  Result<std::optional<Neighbour>> nearest(const Problem& problem);
+  // The best trials of this problem and of those that differ in device, B, T or pass only, the least distance
+  // first, so that this problem's own comes first if it has one. Other passes are those of `passes`. With a
+  // platform each comes with what was verified there, if anything was.
+  Result<std::vector<Neighbour>> neighbours(const Problem& problem,
+                                            const std::vector<std::string>& passes = {},
+                                            const Platform* platform = nullptr);
+  // Verifications. Recording one again, for the same code, sizes and platform, replaces it.
+  Status record_verification(const Verification& verification);
+  Result<std::vector<Verification>> verifications(std::int64_t trial);
   Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording
   // All problems, or those of one cell (by hash), sorted by cell name and shape.
   Result<std::vector<ProblemSummary>> list(const std::string& cell_hash = "");
@@ -125,9 +146,11 @@ class Database {
   Result<std::optional<Cubin>> get_cubin(const std::string& key_hash);
   Result<std::vector<CubinSummary>> cubins();
 
-  // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. Importing
-  // keeps the faster verified best of each problem, and trials that are already there are not added again; it
-  // is done whole or not at all (cubins: one by one).
+  // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. What comes
+  // in is recorded elsewhere: it never takes the place of a best that was verified here, nor comes back as
+  // best where it was found wrong; of two that were not, the faster claim is kept. Times below least_ms() are
+  // an Error Input. Trials that are already there are not added again. It is done whole or not at all
+  // (cubins: one by one; code that comes in under a key voids what was verified under it).
   Result<Contents> contents(const std::string& cell_hash = "");
   Result<std::string> export_json(const std::string& cell_hash = "");
   Result<MergeReport> import_json(const std::string& text,
@@ -140,8 +163,8 @@ class Database {
   Result<Stats> stats();
   // Everything that can be wrong with the file, one finding a line; reads it whole. Empty when sound.
   Result<std::vector<std::string>> check();
-  // Removes trials and cubins from before the time `before`, except the best and their cubins, and shrinks
-  // the file.
+  // Removes trials and cubins from before the time `before`, except the best and their cubins, and what was
+  // verified of removed trials, and shrinks the file.
   Result<PruneReport> prune(std::int64_t before);
 
  private:

@@ -60,12 +60,25 @@ void delete_old(Connection& c, std::int64_t before, PruneReport& report) {
   report.trials = c.changes();
   c.run(
       "DELETE FROM cubins WHERE created_at < ?1 AND key NOT IN "
-      "(SELECT t.cubin_key FROM best JOIN trials t ON t.id = best.trial)",
+      "(SELECT t.cubin_key FROM best JOIN trials t ON t.id = best.trial UNION "
+      "SELECT v.code FROM best JOIN verifications v ON v.trial = best.trial)",
       before);
   report.cubins = c.changes();
 }
 
 }  // namespace
+
+Result<bool> Database::is_older(const std::string& path) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
+  try {
+    Connection connection(absolute, OpenMode::ReadOnly, OpenOptions{}.busy_timeout);
+    const int version = schema_version(connection);
+    return version > 0 && version < newest_version();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+}
 
 Result<Stats> Database::stats() {
   return impl_->read([&](Connection& c) {
@@ -77,6 +90,7 @@ Result<Stats> Database::stats() {
     stats.verified = c.integer("SELECT count(*) FROM trials WHERE verified = 1");
     stats.best = c.integer("SELECT count(*) FROM best");
     stats.cubins = c.integer("SELECT count(*) FROM cubins");
+    stats.verifications = c.integer("SELECT count(*) FROM verifications");
     stats.cubin_bytes = c.integer("SELECT coalesce(sum(length(image)), 0) FROM cubins");
     stats.schema_version = static_cast<int>(c.integer("PRAGMA user_version"));
     stats.file_bytes = bytes_on_disk(impl_->path);

@@ -1,4 +1,9 @@
 // Export, import and merging. All ways in go through one merge of Contents.
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
 #include "tuning_db/database_impl.h"
 #include "tuning_db/lock_file.h"
 
@@ -20,7 +25,7 @@ void read_problems(Connection& c, const std::string& cell_hash, Contents& conten
             kTrialColumns),
         row.integer(0));
     while (trial.step()) {
-      if (trial.integer(15) != 0) tuned.best = tuned.trials.size();
+      if (trial.integer(kTrialWidth) != 0) tuned.best = tuned.trials.size();
       tuned.trials.push_back(read_trial(trial, 0, c.path()));
     }
   }
@@ -46,14 +51,45 @@ void merge_problem(Connection& c, const TunedProblem& tuned, MergeReport& report
   report.problems += new_problem;
   for (std::size_t i = 0; i < tuned.trials.size(); ++i) {
     const Trial trial = checked(tuned.trials[i]);
+    check_time(tuned.problem, trial);
     const auto [id, added] = insert_trial(c, problem, trial);
     (added ? report.trials : report.known_trials) += 1;
     if (tuned.best != i) continue;
     if (!trial.may_be_best())
       throw Failure({ErrorKind::Input,
                      "the best trial of " + describe(tuned.problem) + " is not verified and timed", ""});
-    report.best += replace_best_if_faster(c, problem, id, *trial.median_ms);
+    report.best += set_best_on_merge(c, problem, id, *trial.median_ms);
   }
+}
+
+// A copy of a database with an older schema, to be brought up to date in its stead: merging leaves the files
+// that it reads as they are. Lies beside the file that is merged into, and goes away with the object.
+class UpdatedCopy {
+ public:
+  UpdatedCopy(const std::string& of, const std::string& beside, std::chrono::milliseconds busy_timeout)
+      : path_(fmt::format("{}.merging-{}", beside, ::getpid())) {
+    remove();
+    std::error_code error;
+    const std::string source = std::filesystem::absolute(of, error).lexically_normal().string();
+    Connection(source, OpenMode::ReadOnly, busy_timeout).run("VACUUM INTO ?1", path_);
+  }
+  UpdatedCopy(const UpdatedCopy&) = delete;
+  UpdatedCopy& operator=(const UpdatedCopy&) = delete;
+  ~UpdatedCopy() { remove(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix, ignored);
+  }
+  std::string path_;
+};
+
+// What was verified under its key ran other bytes.
+void insert_from_elsewhere(Connection& c, const Cubin& cubin) {
+  insert_cubin(c, cubin);
+  c.run("DELETE FROM verifications WHERE code = ?1", cubin.key.hash());
 }
 
 MergeReport merge_contents(Connection& c, const Contents& contents) {
@@ -91,8 +127,14 @@ Result<MergeReport> Database::import_json(const std::string& text, const std::st
 }
 
 Result<MergeReport> Database::merge_database(const std::string& other_path) {
-  Result<Database> other =
-      open(other_path, {.access = Access::ReadOnly, .busy_timeout = impl_->options.busy_timeout});
+  OpenOptions how{.access = Access::ReadOnly, .busy_timeout = impl_->options.busy_timeout};
+  std::optional<UpdatedCopy> copy;
+  if (const Result<bool> older = is_older(other_path); older.ok() && *older) {
+    const Status copied = impl_->guarded([&] { copy.emplace(other_path, impl_->path, how.busy_timeout); });
+    if (!copied.ok()) return copied.error();
+    how.access = Access::ReadWrite;
+  }
+  Result<Database> other = open(copy ? copy->path() : other_path, how);
   if (!other.ok()) return other.error();
   const Result<Contents> read = other->contents();
   if (!read.ok()) return read.error();
@@ -106,7 +148,7 @@ Result<MergeReport> Database::merge_database(const std::string& other_path) {
     if (known.ok() && known.value().has_value()) continue;
     const Result<std::optional<Cubin>> cubin = other->get_cubin(summary.key);
     if (!cubin.ok() || !cubin.value().has_value()) continue;  // damaged or pruned: rebuilt when needed
-    const Result<std::string> stored = put_cubin(**cubin);
+    const Status stored = impl_->write([&](Connection& c) { insert_from_elsewhere(c, **cubin); });
     if (!stored.ok()) return stored.error();
     ++report->cubins;
   }

@@ -1,26 +1,7 @@
-// Devices, cells, problems, trials, and the best of them.
+// Devices, cells, problems and trials.
 #include "tuning_db/database_impl.h"
 
 namespace rondo::db {
-namespace {
-
-// The best trial and its problem, of problems that a condition selects.
-std::string best_query(std::string_view condition) {
-  return fmt::format(
-      "SELECT {}, {} FROM problems p JOIN best ON best.problem = p.id JOIN trials t ON t.id = best.trial "
-      "WHERE {}",
-      kProblemColumns, kTrialColumns, condition);
-}
-
-void set_best_always(Connection& c, std::int64_t problem, std::int64_t trial) {
-  c.run(
-      "INSERT INTO best (problem, trial) VALUES (?1, ?2) ON CONFLICT (problem) DO UPDATE SET trial = "
-      "excluded.trial",
-      problem, trial);
-}
-
-}  // namespace
-
 Status Database::put_device(const Device& device) {
   return impl_->write([&](Connection& c) {
     if (device.key.empty()) throw Failure({ErrorKind::Input, "the device's key is empty", ""});
@@ -87,53 +68,6 @@ Result<std::int64_t> Database::record_trial(std::int64_t problem, const Trial& t
   return impl_->write([&](Connection& c) { return insert_trial(c, problem, checked(trial)).first; });
 }
 
-Result<bool> Database::set_best(std::int64_t trial, Replace replace) {
-  return impl_->write([&](Connection& c) {
-    Statement row =
-        c.query(fmt::format("SELECT {}, t.problem FROM trials t WHERE t.id = ?1", kTrialColumns), trial);
-    if (!row.step())
-      throw Failure({ErrorKind::Input, fmt::format("no trial {} in database '{}'", trial, impl_->path), ""});
-    const Trial stored = read_trial(row, 0, impl_->path);
-    const std::int64_t problem = row.integer(15);
-    if (!stored.may_be_best())
-      throw Failure({ErrorKind::Input,
-                     fmt::format("trial {} cannot be best: it is {}, {}, {}", trial, to_text(stored.status),
-                                 stored.verified ? "verified" : "not verified",
-                                 stored.median_ms ? "timed" : "not timed"),
-                     "only a trial that ran, was timed, and agrees with the reference is stored as best"});
-    if (replace == Replace::IfFaster) return replace_best_if_faster(c, problem, trial, *stored.median_ms);
-    set_best_always(c, problem, trial);
-    return true;
-  });
-}
-
-Result<std::optional<Trial>> Database::find_best(const Problem& problem) {
-  return impl_->read([&](Connection& c) -> std::optional<Trial> {
-    const auto id = find_problem(c, problem);
-    if (!id) return std::nullopt;
-    Statement row = c.query(best_query("p.id = ?1"), *id);
-    if (!row.step()) return std::nullopt;
-    return read_trial(row, kProblemWidth, impl_->path);
-  });
-}
-
-Result<std::optional<Neighbour>> Database::nearest(const Problem& p) {
-  return impl_->read([&](Connection& c) {
-    std::optional<Neighbour> found;
-    Statement row =
-        c.query(best_query("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.pass = ?5 "
-                           "AND p.h = ?6 AND p.d = ?7 ORDER BY p.id"),
-                p.cell, p.arch, p.dtype, p.math, p.pass, p.shape.H, p.shape.D);
-    while (row.step()) {
-      const Problem tuned = read_problem(row, 0);
-      const Distance away = distance(tuned, p);
-      if (!found || away < found->distance)
-        found = Neighbour{tuned, read_trial(row, kProblemWidth, impl_->path), away};
-    }
-    return found;
-  });
-}
-
 Result<std::vector<Trial>> Database::trials(const Problem& problem) {
   return impl_->read([&](Connection& c) {
     std::vector<Trial> trials;
@@ -149,20 +83,22 @@ Result<std::vector<Trial>> Database::trials(const Problem& problem) {
 Result<std::vector<ProblemSummary>> Database::list(const std::string& cell_hash) {
   return impl_->read([&](Connection& c) {
     std::vector<ProblemSummary> problems;
-    Statement row = c.query(
-        fmt::format(
-            "SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), {} FROM problems p "
-            "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
-            "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 "
-            "ORDER BY cells.name, p.h, p.d, p.t, p.b, p.id",
-            kProblemColumns, kTrialColumns),
-        cell_hash);
+    Statement row =
+        c.query(fmt::format("SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), "
+                            "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.passed), "
+                            "{} FROM problems p "
+                            "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
+                            "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 "
+                            "ORDER BY cells.name, p.h, p.d, p.t, p.b, p.id",
+                            kProblemColumns, kTrialColumns),
+                cell_hash);
     while (row.step()) {
       ProblemSummary& problem = problems.emplace_back();
       problem.problem = read_problem(row, 0);
       problem.cell_name = row.text(kProblemWidth);
       problem.trials = row.integer(kProblemWidth + 1);
-      constexpr int kBest = kProblemWidth + 2;
+      problem.verified_here = row.integer(kProblemWidth + 2) != 0;
+      constexpr int kBest = kProblemWidth + 3;
       if (!row.is_null(kBest)) problem.best = read_trial(row, kBest, impl_->path);
     }
     return problems;

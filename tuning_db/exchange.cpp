@@ -70,7 +70,7 @@ ordered_json trial_to_json(const Trial& t, bool best) {
   return out;
 }
 
-Trial trial_from_json(const JsonNode& node) {
+Trial trial_from_json(const JsonNode& node, const Problem& problem) {
   const std::optional<TrialStatus> status = trial_status_from_text(node.text("status"));
   if (!status) node.member("status").fail("unknown status '" + node.text("status") + "'");
   Trial trial;
@@ -89,7 +89,8 @@ Trial trial_from_json(const JsonNode& node) {
   trial.rondo_version = node.text("rondo_version");
   trial.created_at = node.integer("created_at");
   try {
-    return checked(trial);
+    check_time(problem, trial = checked(trial));
+    return trial;
   } catch (const Failure& failure) {
     node.fail(failure.error().message);
   }
@@ -109,7 +110,7 @@ TunedProblem tuned_from_json(const JsonNode& node) {
     const bool best = item.has("best") && item.boolean("best");
     if (best && tuned.best) item.fail("a second trial is marked best");
     if (best) tuned.best = tuned.trials.size();
-    tuned.trials.push_back(trial_from_json(item));
+    tuned.trials.push_back(trial_from_json(item, tuned.problem));
     if (best && !tuned.trials.back().may_be_best())
       item.fail("is marked best, but is not verified and timed");
   });

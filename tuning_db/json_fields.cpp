@@ -76,6 +76,9 @@ json parse_document(const std::string& text, const std::string& origin, std::str
   } catch (const json::parse_error& error) {
     throw Failure(
         {ErrorKind::Input, fmt::format("'{}' is no {}: not JSON at byte {}", origin, kind, error.byte), ""});
+  } catch (const json::out_of_range& error) {  // 1e999
+    throw Failure(
+        {ErrorKind::Input, fmt::format("'{}': a number is too large: {}", origin, error.what()), ""});
   }
   const JsonNode root(document, origin);
   if (!root.has("format") || document["format"] != format)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -63,6 +64,14 @@ Status validate(const Problem& problem) {
   return success();
 }
 
+double least_ms(const Problem& problem) {
+  constexpr double kLaunchMs = 0.5e-3;
+  constexpr double kBytesPerMs = 100e12 * 1e-3;
+  const Shape& s = problem.shape;
+  const double results = static_cast<double>(s.B) * static_cast<double>(s.T) * static_cast<double>(s.H);
+  return std::max(kLaunchMs, 2 * results / kBytesPerMs);
+}
+
 std::string describe(const Problem& problem) {
   const Shape& s = problem.shape;
   return fmt::format("cell {:.12} on {} ({}), B={},T={},H={},D={}, {}, {}, {}", problem.cell, problem.device,
@@ -78,12 +87,15 @@ bool alike(const Problem& tuned, const Problem& wanted) {
 }
 
 bool Distance::operator<(const Distance& other) const {
-  return std::tie(steps, other_device, batch) < std::tie(other.steps, other.other_device, other.batch);
+  const double here = steps + (other_pass ? kOtherPass : 0);
+  const double there = other.steps + (other.other_pass ? kOtherPass : 0);
+  return std::tie(here, other_device, batch) < std::tie(there, other.other_device, other.batch);
 }
 
 Distance distance(const Problem& tuned, const Problem& wanted) {
   const auto steps = [](const Shape& s) { return static_cast<double>(s.B) * static_cast<double>(s.T); };
   return {.steps = log2_ratio(steps(tuned.shape), steps(wanted.shape)),
+          .other_pass = tuned.pass != wanted.pass,
           .other_device = tuned.device != wanted.device,
           .batch = log2_ratio(static_cast<double>(tuned.shape.B), static_cast<double>(wanted.shape.B))};
 }

@@ -62,15 +62,23 @@ struct Problem {
 
 // Error Input naming the empty field or the extent below 1.
 Status validate(const Problem& problem);
+// Milliseconds that no GPU undercuts: half a microsecond for a launch, or one 16-bit result a head and step
+// at 100 TB/s. What claims to be faster was not measured.
+double least_ms(const Problem& problem);
 // "cell 1f2e3d4c5b6a on h200 (sm_90), B=8,T=4096,H=1,D=1536, bf16, fast, fw"
 std::string describe(const Problem& problem);
 
 // True where a choice tuned for `tuned` is legal for `wanted`: all but device, B and T are equal.
 bool alike(const Problem& tuned, const Problem& wanted);
-// How far two alike problems are apart: first by |log2| of the ratio of their B*T, then whether the device
-// differs, then by |log2| of the ratio of their B. Less is nearer.
+// How far two problems are apart that differ in device, B, T or pass only: first by |log2| of the ratio of
+// their B*T, where another pass counts like steps that differ by kOtherPass; then whether the device differs,
+// then by |log2| of the ratio of their B. Less is nearer.
 struct Distance {
+  // A shape within a factor of 1.4 of this pass is better evidence than this very shape of another pass.
+  static constexpr double kOtherPass = 0.5;
+
   double steps = 0;  // |log2(B*T / B'*T')|
+  bool other_pass = false;
   bool other_device = false;
   double batch = 0;                             // |log2(B / B')|
   bool operator<(const Distance& other) const;  // nearer
@@ -111,6 +119,28 @@ struct Trial {
 
   // A trial may be stored as best only if this holds; the database refuses others.
   bool may_be_best() const { return status == TrialStatus::Ok && verified && median_ms.has_value(); }
+};
+
+// Where a verification holds: for the code of one version of Rondo, on one GPU, under one driver.
+struct Platform {
+  std::string rondo_version;
+  std::string device;  // what tells this GPU from all others: its UUID
+  std::string driver;  // "13.0 libcuda.so.580.65.06"
+  bool operator==(const Platform&) const = default;
+};
+
+// That a trial's kernel, as this version builds it, was compared with the reference on the GPU at hand. A
+// trial without one was recorded elsewhere: by another program, machine, GPU or driver. Verifications never
+// travel: exports do not hold them, and merging leaves them behind.
+struct Verification {
+  std::int64_t trial = 0;
+  std::int64_t batch = 1, time = 1;  // B and T that it was verified for
+  Platform platform;
+  std::string code;             // what ran: CacheKey::hash(), over text, flags, target and compiler
+  bool passed = false;          // false: it is wrong here
+  bool timed = false;           // the trial's median was measured on this platform too, not only claimed
+  std::string summary;          // of the comparison, one line
+  std::int64_t created_at = 0;  // 0: the time of recording
 };
 
 // A compiled kernel. The key's fields are stored beside the image, so that `rondo db show` can tell what it

@@ -123,6 +123,13 @@ Trial checked(Trial trial) {
   return trial;
 }
 
+void check_time(const Problem& problem, const Trial& trial) {
+  const double least = least_ms(problem);
+  if (trial.median_ms && *trial.median_ms < least)
+    throw bad_trial(trial, fmt::format("claims a median of {} ms; no GPU takes less than {} ms for {}",
+                                       *trial.median_ms, least, describe(problem)));
+}
+
 std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t problem, const Trial& t) {
   const std::string key = digest(t);
   Statement known =
@@ -142,14 +149,18 @@ std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t 
   return {connection.last_insert_id(), true};
 }
 
-bool replace_best_if_faster(Connection& connection, std::int64_t problem, std::int64_t trial,
-                            double median_ms) {
-  connection.run(
-      "INSERT INTO best (problem, trial) VALUES (?1, ?2) ON CONFLICT (problem) DO UPDATE SET trial = "
-      "excluded.trial "
-      "WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial)",
-      problem, trial, median_ms);
-  return connection.changes() > 0;
+Verification read_verification(const Statement& row, int first) {
+  Verification result;
+  result.trial = row.integer(first);
+  result.batch = row.integer(first + 1);
+  result.time = row.integer(first + 2);
+  result.platform = {row.text(first + 3), row.text(first + 4), row.text(first + 5)};
+  result.code = row.text(first + 6);
+  result.passed = row.integer(first + 7) != 0;
+  result.timed = row.integer(first + 8) != 0;
+  result.summary = row.text(first + 9);
+  result.created_at = row.integer(first + 10);
+  return result;
 }
 
 bool insert_device(Connection& connection, const Device& d, bool keep_newer) {

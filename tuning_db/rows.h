@@ -25,6 +25,7 @@ inline constexpr const char* kTrialColumns =
     "t.id, t.strategy, t.parameters, t.status, t.verified, t.reason, t.median_ms, t.spread, t.samples, "
     "t.registers, "
     "t.shared_bytes, t.spill_bytes, t.cubin_key, t.rondo_version, t.created_at";
+inline constexpr int kTrialWidth = 15;
 Trial read_trial(const Statement& row, int first, const std::string& path);
 
 // Single steps of larger transactions. Each may throw Failure; records must have been checked by the callers
@@ -34,10 +35,17 @@ std::optional<std::int64_t> find_problem(Connection& connection, const Problem& 
 std::pair<std::int64_t, bool> insert_problem(Connection& connection, const Problem& problem);
 // Trial with canonical parameters and time set; Failure of kind Input where it contradicts itself.
 Trial checked(Trial trial);
+// Of a trial that comes in from elsewhere: Failure of kind Input where its median is below least_ms().
+void check_time(const Problem& problem, const Trial& trial);
 std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t problem, const Trial& trial);
-// Whether the best changed.
-bool replace_best_if_faster(Connection& connection, std::int64_t problem, std::int64_t trial,
-                            double median_ms);
+// Makes a trial that comes in from elsewhere its problem's best, as Database::merge says; whether it became
+// so.
+bool set_best_on_merge(Connection& connection, std::int64_t problem, std::int64_t trial, double median_ms);
+// Of `verifications v`.
+inline constexpr const char* kVerificationColumns =
+    "v.trial, v.b, v.t, v.rondo_version, v.device, v.driver, v.code, v.passed, v.timed, v.summary, "
+    "v.created_at";
+Verification read_verification(const Statement& row, int first);
 // Whether a row was added or renewed. A measured profile is replaced only by a newer measured one when
 // `keep_newer`.
 bool insert_device(Connection& connection, const Device& device, bool keep_newer);

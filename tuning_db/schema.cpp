@@ -102,7 +102,26 @@ CREATE TABLE cubins (
 CREATE INDEX cubins_by_age ON cubins (created_at);
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}};
+// What was verified on this machine (records.h): a best trial without a row here was recorded elsewhere.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE verifications (
+  trial         INTEGER NOT NULL REFERENCES trials(id) ON DELETE CASCADE,
+  code          TEXT NOT NULL CHECK (code <> ''),
+  b             INTEGER NOT NULL CHECK (b >= 1),
+  t             INTEGER NOT NULL CHECK (t >= 1),
+  rondo_version TEXT NOT NULL,
+  device        TEXT NOT NULL CHECK (device <> ''),
+  driver        TEXT NOT NULL,
+  passed        INTEGER NOT NULL CHECK (passed IN (0, 1)),
+  timed         INTEGER NOT NULL CHECK (timed IN (0, 1)),
+  summary       TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  PRIMARY KEY (trial, code, b, t, rondo_version, device, driver)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX verifications_by_code ON verifications (code);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
 
 struct Header {
   std::int64_t application_id, version, tables;

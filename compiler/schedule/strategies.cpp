@@ -8,4 +8,9 @@ const Strategy* find_strategy(const std::string& name) {
   return nullptr;
 }
 
+std::int64_t turn_of(const std::string& strategy, const Parameters& parameters) {
+  const Strategy* known = find_strategy(strategy);
+  return known == nullptr ? 1 : known->turn(parameters);
+}
+
 }  // namespace rondo::schedule

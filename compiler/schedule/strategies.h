@@ -1,6 +1,7 @@
 // Every strategy there is.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,7 @@ namespace rondo::schedule {
 Registry<const Strategy*>& strategy_registry();
 inline const std::vector<const Strategy*>& strategies() { return strategy_registry().all(); }
 const Strategy* find_strategy(const std::string& name);  // nullptr if unknown
+// Strategy::turn() of a strategy's point; 1 if it is unknown.
+std::int64_t turn_of(const std::string& strategy, const Parameters& parameters);
 
 }  // namespace rondo::schedule

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/choice/candidates.h"
 #include "tuning_db/database.h"
@@ -11,11 +12,17 @@
 namespace rondo::runtime {
 
 enum class ChoiceOrigin {
-  Tuned,    // measured and verified for exactly this problem on this device
-  Nearest,  // measured and verified for other B and T, or on another device of the architecture
-  Model,    // the cost model's best; not measured
+  Tuned,      // measured and verified for exactly this problem on this device
+  Nearest,    // measured and verified for other B and T, or on another device of the architecture
+  OtherPass,  // measured and verified for a pass whose kernels are nearly this one's; not measured for this
+              // one
+  Model,      // the cost model's best; not measured
+  // Of this problem or the nearest, and not verified on the platform asked for: by another program, on
+  // another machine or GPU, under another driver. It must be verified before it may be called tuned.
+  Elsewhere,
 };
-const char* origin_name(ChoiceOrigin origin);  // "tuned", "nearest tuned", "by model"
+// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere"
+const char* origin_name(ChoiceOrigin origin);
 
 struct Choice {
   std::string strategy;
@@ -24,18 +31,33 @@ struct Choice {
   std::string cubin_key;   // of the tuned kernel; empty if it has to be looked up by source
   double expected_ms = 0;  // median as tuned (of the tuned problem), or the model's estimate
   std::string note;        // one line for people: where it comes from
+
+  // Of Tuned, Nearest and Elsewhere: the database's trial, and the code of it that was verified on the
+  // platform asked for (CacheKey::hash(); other code was not), "" where none was.
+  std::int64_t trial = 0;
+  std::string verified_code{};
+  ChoiceOrigin once_verified = ChoiceOrigin::Tuned;  // what Elsewhere becomes
 };
+// The choice once its code was verified where it is to run.
+Choice verified_here(Choice choice, const std::string& code);
 
 struct ChooseOptions {
   db::Database* database = nullptr;  // none: by model
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.
   int alignment = kFullAlignment;
+  // Where the choice is to run. Trials that were not verified there are Elsewhere, and those that were found
+  // wrong there are no choice. None: nothing runs, and nothing needs proof.
+  const db::Platform* platform = nullptr;
+  std::vector<std::int64_t> refused{};  // trials that are no choice
 };
 
 // A problem as the database keys it. Overridden constants count as part of the cell.
 db::Problem database_problem(const step::Cell& cell, const schedule::Problem& problem,
                              const target::Profile& profile);
+// The other passes, as the database keys them, whose kernels are nearly this pass's: forward with and without
+// what training saves; backward with and without saved products.
+std::vector<std::string> passes_alike(const schedule::Problem& problem);
 // The cell with the problem's overrides as its defaults: what `database_problem` hashes, and what the
 // database stores.
 step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& problem);
@@ -50,6 +72,12 @@ std::optional<schedule::Parameters> parameters_from_json(const std::string& text
 std::optional<schedule::Parameters> recorded_parameters(const std::string& strategy,
                                                         const std::string& recorded);
 std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
+
+// What is tuned for another pass is taken only where its parameters are legal for this one and the model does
+// not object: its time for them must lie within this factor of its best, and it must not see them spill where
+// they did not in the other pass. (Of the choices tuned for the record of an H200 nearly all lie within 1.16
+// of the model's best; those of a pass that suit another badly lie above 1.3.)
+inline constexpr double kOtherPassFactor = 1.25;
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
 // the choice is the model's, and its note says why.

@@ -2,13 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "compiler/scalar/storage.h"
-#include "runtime/choice/choose.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/launch/device_plan.h"
-#include "runtime/plan/compile.h"
 #include "runtime/plan/device_tensor.h"
 
 namespace rondo::runtime {
@@ -94,36 +88,17 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
 }
 
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const target::Profile& profile,
-                              const Context& context, db::Database* database) {
-  ChooseOptions choosing;
-  choosing.database = database;
-  const Result<Choice> choice = choose(cell, problem, profile, choosing);
-  if (!choice) return choice.error();
-  Result<schedule::KernelPlan> built = build_choice(cell, problem, profile, *choice);
-  if (!built) return built.error();
-  CompileOptions compiling;
-  compiling.database = database;
-  compiling.cubin_key = choice->cubin_key;
-  const auto compiled =
-      compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
-  if (!compiled) return compiled.error();
-  const Result<DevicePlan> plan = DevicePlan::load(compiled->executable, context);
-  if (!plan) return plan.error();
+                              const step::ForwardArguments<double>& arguments, const DevicePlan& plan) {
   const Result<Stream> stream = Stream::create();
   if (!stream) return stream.error();
-  const Result<DeviceTensors> tensors = upload(cell, problem, *plan, arguments, *stream);
+  const Result<DeviceTensors> tensors = upload(cell, problem, plan, arguments, *stream);
   if (!tensors) return tensors.error();
-  if (Status status = plan->launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time);
+  if (Status status = plan.launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time);
       !status)
     return status.error();
   if (Status status = stream->synchronize(); !status) return status.error();
-  if (Status status = plan->check(); !status) return status.error();
-  Result<CellRun> run = download(cell, *tensors, *stream);
-  if (run)
-    run->where = fmt::format("{}, {} {} ({})", profile.name, choice->strategy,
-                             schedule::print(choice->parameters), origin_name(choice->origin));
-  return run;
+  if (Status status = plan.check(); !status) return status.error();
+  return download(cell, *tensors, *stream);
 }
 
 }  // namespace rondo::runtime

@@ -1,13 +1,11 @@
-// One forward pass over the caller's arrays: on the GPU with the best known kernel, or on the reference
+// One forward pass over the caller's arrays: on the GPU with a kernel that is ready, or on the reference
 // executor.
 #pragma once
 
 #include <string>
 
-#include "compiler/target/profile.h"
 #include "runtime/arrays/run_arrays.h"
-#include "runtime/cuda/driver.h"
-#include "tuning_db/database.h"
+#include "runtime/launch/device_plan.h"
 
 namespace rondo::runtime {
 
@@ -21,10 +19,9 @@ struct CellRun {
 Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments);
 
-// Chooses, compiles (or takes from the database), runs once and waits. Errors: Unsupported (no strategy
-// computes the cell), Missing (no compiler), Device.
+// Runs a loaded plan of the problem once and waits. `where` is left to the caller, who knows what was chosen.
+// Error Device; Wrong where the kernel left results unwritten.
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const target::Profile& profile,
-                              const Context& context, db::Database* database);
+                              const step::ForwardArguments<double>& arguments, const DevicePlan& plan);
 
 }  // namespace rondo::runtime

@@ -56,10 +56,13 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
 }
 
 // Whether two executables are of one plan. Their source is compared as text, by the key; the hash of it is
-// worked out only where something is compiled.
+// worked out only where something is compiled. Batch and time are free at every call: what was stored when
+// another shape was tuned serves this one too.
 bool launches_alike(const executable::Executable& a, const executable::Executable& b) {
   executable::Identity identity = a.identity;
   identity.source_hash = b.identity.source_hash;
+  identity.batch = b.identity.batch;
+  identity.time = b.identity.time;
   return identity == b.identity && a.tensors == b.tensors && a.kernels == b.kernels &&
          a.launches == b.launches;
 }
@@ -85,9 +88,10 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan&
   return std::move(read->images.front());
 }
 
-// Takes the code of a stored executable if it is this plan's; its key may differ in the compiler's version
-// only.
-bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
+// Takes the code that is stored under `code` if it is this plan's; its key may differ in the compiler's
+// version only.
+bool take(CompiledPlan& plan, db::Database& database, const std::string& code) {
+  const Result<std::optional<db::Cubin>> found = database.get_cubin(code);
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
   if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
@@ -98,6 +102,7 @@ bool take(CompiledPlan& plan, const Result<std::optional<db::Cubin>>& found) {
   if (!image) return false;
   plan.executable.images = {std::move(*image)};
   plan.key = stored.key;
+  plan.code = code;
   plan.from_cache = true;
   return true;
 }
@@ -173,13 +178,14 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
   }
   plan.executable.images = {std::move(code.image)};
   plan.executable.identity.source_hash = sha256_hex(plan.request.text);
+  plan.code = plan.key.hash();
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
   return success();
 }
 
 bool attach_cached(CompiledPlan& plan, db::Database& database) {
-  return take(plan, database.get_cubin(plan.key));
+  return take(plan, database, plan.key.hash());
 }
 
 void store_cubin(const CompiledPlan& plan, db::Database& database) {
@@ -202,7 +208,7 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const 
   // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost
   // more than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
-      take(result, options.database->get_cubin(options.cubin_key)))
+      take(result, *options.database, options.cubin_key))
     return result;
   const Result<std::string> version = backend.version();
   if (!version) return version.error();

@@ -30,6 +30,7 @@ struct CompiledPlan {
   // order; their shared_bytes include dynamic shared memory.
   executable::Executable executable;
   db::CacheKey key;
+  std::string code;         // key.hash(), of a plan with code: what the database knows it by
   bool from_cache = false;  // no compiler ran
   double compile_ms = 0;
 

@@ -76,6 +76,41 @@ TEST(Commands, TuneByModelRecordsAndExplains) {
   EXPECT_EQ(rondo({"db", "show", "nosuch", "--db", file}).status, 4);
 }
 
+// What is read from a file proves nothing: an absurd time is refused, and the rest is said to be from
+// elsewhere.
+TEST(Commands, RecordsFromElsewhereAreCalledThat) {
+  const Folder folder;
+  const std::string root = std::string(RONDO_SOURCE_DIR) + "/tests/tuning_db/fixtures/earlier_names";
+  const std::string file = folder.path("t.db");
+  ASSERT_EQ(rondo({"db", "import", root + ".json", "--db", file}).status, 0);
+  const Outcome listed = rondo({"db", "list", "--db", file});
+  EXPECT_NE(listed.out.find(", recorded elsewhere\n"), std::string::npos) << listed.out;
+  EXPECT_EQ(nlohmann::json::parse(
+                rondo({"db", "list", "--db", file, "--json"}).out)["problems"][0]["verified_here"],
+            false);
+  nlohmann::json absurd = nlohmann::json::parse(read_file(root + ".json"));
+  absurd["problems"][1]["trials"][0]["median_ms"] = 1e-9;
+  write_file(folder.path("absurd.json"), absurd.dump());
+  const Outcome refused = rondo({"db", "import", folder.path("absurd.json"), "--db", file});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("claims a median of 1e-09 ms; no GPU takes less than"), std::string::npos)
+      << refused.err;
+}
+
+// A file of an earlier version is brought up to date by the first command that reads it.
+TEST(Commands, ADatabaseOfAnEarlierSchemaIsBroughtUpToDate) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  write_file(file, read_file(std::string(RONDO_SOURCE_DIR) + "/tests/tuning_db/fixtures/earlier_names.db"));
+  const Outcome first = rondo({"db", "list", "--db", file});
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_NE(first.err.find("brought up to this version's schema"), std::string::npos) << first.err;
+  EXPECT_NE(first.out.find("mingru"), std::string::npos);
+  const Outcome second = rondo({"db", "list", "--db", file});
+  EXPECT_EQ(second.err, "");
+  EXPECT_EQ(second.out, first.out);
+}
+
 // What is tuned with a bound is not found without it, nor with another; `--json` says which bound it was.
 TEST(Commands, ClippingIsAnotherProblem) {
   std::set<std::string> hashes;

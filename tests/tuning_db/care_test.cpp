@@ -49,6 +49,20 @@ TEST_F(CareTest, PruningKeepsTheBestAndTheNew) {
   EXPECT_EQ(must(db.prune(kCut)).trials, 0);
 }
 
+// The code that was verified of the best may be of another version than the code it was tuned with.
+TEST_F(CareTest, PruningKeepsWhatWasVerifiedOfTheBest) {
+  const std::string tuned = add_cubin("as tuned", kOld), verified = add_cubin("as verified", kOld);
+  const std::int64_t best = add_trial(1, kOld, tuned), other = add_trial(2, kOld);
+  must(db.set_best(best, Replace::Always));
+  for (const std::int64_t trial : {best, other})
+    must(db.record_verification(sample_verification(trial, verified)));
+  must(db.prune(kCut));
+  EXPECT_TRUE(must(db.get_cubin(tuned)) && must(db.get_cubin(verified)));
+  EXPECT_EQ(must(db.verifications(best)).size(), 1u);
+  EXPECT_TRUE(must(db.verifications(other)).empty());
+  EXPECT_TRUE(must(db.check()).empty());
+}
+
 TEST_F(CareTest, StatsCount) {
   const std::int64_t best = add_trial(1, kOld);
   must(db.set_best(best, Replace::Always));

@@ -98,6 +98,21 @@ inline Trial sample_trial(double median_ms, const std::string& parameters = R"({
   return trial;
 }
 
+inline Platform sample_platform(const std::string& device = "GPU-1") { return {"0.1.0", device, "13.0"}; }
+
+inline Verification sample_verification(std::int64_t trial, const std::string& code = "code") {
+  const Problem problem = sample_problem();
+  return {.trial = trial,
+          .batch = problem.shape.B,
+          .time = problem.shape.T,
+          .platform = sample_platform(),
+          .code = code,
+          .passed = true,
+          .timed = true,
+          .summary = "all 4 tensors agree",
+          .created_at = 1'700'000'000};
+}
+
 inline Cubin sample_cubin(const std::string& image = std::string("\x7f"
                                                                  "ELF\0\1\2",
                                                                  7)) {

@@ -16,6 +16,10 @@ class TuningTest : public DatabaseTest {
     EXPECT_TRUE(must(db.set_best(trial, Replace::Always)));
     return trial;
   }
+  std::optional<Neighbour> nearest(const Problem& problem) {
+    std::vector<Neighbour> found = must(db.neighbours(problem));
+    return found.empty() ? std::nullopt : std::optional(found.front());
+  }
 
   Database db = sample_database(file);
 };
@@ -198,18 +202,18 @@ TEST_F(TuningTest, ReplaceIfFasterKeepsTheFaster) {
 }
 
 TEST_F(TuningTest, NearestGoesByTotalSteps) {
-  EXPECT_FALSE(must(db.nearest(sample_problem())).has_value());
+  EXPECT_FALSE(nearest(sample_problem()).has_value());
   best(sample_problem(1, 1024), 1);
   best(sample_problem(64, 4096), 2);
   must(db.upsert_problem(sample_problem(8, 4097)));  // nearer, but has no best
 
-  const Neighbour small = must(db.nearest(sample_problem(2, 1000))).value();
+  const Neighbour small = nearest(sample_problem(2, 1000)).value();
   EXPECT_EQ(small.problem, sample_problem(1, 1024));
   EXPECT_EQ(small.trial.median_ms, 1);
   EXPECT_NEAR(small.distance.steps, 0.9658, 1e-3);
   // 2^14 lies 4 doublings from both by steps; the batch of 64 is nearer to 16 than the batch of 1.
-  EXPECT_EQ(must(db.nearest(sample_problem(16, 1024)))->problem, sample_problem(64, 4096));
-  EXPECT_EQ(must(db.nearest(sample_problem(64, 4096)))->distance.steps, 0);
+  EXPECT_EQ(nearest(sample_problem(16, 1024))->problem, sample_problem(64, 4096));
+  EXPECT_EQ(nearest(sample_problem(64, 4096))->distance.steps, 0);
 }
 
 TEST_F(TuningTest, NearestPrefersTheSameDeviceAtEqualDistance) {
@@ -217,9 +221,9 @@ TEST_F(TuningTest, NearestPrefersTheSameDeviceAtEqualDistance) {
   Problem other = sample_problem();
   other.device = "h100";
   best(other, 1);
-  EXPECT_EQ(must(db.nearest(sample_problem()))->problem.device, "h100");
+  EXPECT_EQ(nearest(sample_problem())->problem.device, "h100");
   best(sample_problem(), 2);
-  EXPECT_EQ(must(db.nearest(sample_problem()))->problem.device, "h200");
+  EXPECT_EQ(nearest(sample_problem())->problem.device, "h200");
 }
 
 TEST_F(TuningTest, NearestNeedsEverythingElseEqual) {
@@ -229,13 +233,28 @@ TEST_F(TuningTest, NearestNeedsEverythingElseEqual) {
        {&Problem::cell, &Problem::arch, &Problem::dtype, &Problem::math, &Problem::pass}) {
     Problem other = sample_problem();
     other.*field = "beef";
-    EXPECT_FALSE(must(db.nearest(other)).has_value());
+    EXPECT_FALSE(nearest(other).has_value());
   }
   for (std::int64_t Shape::*extent : {&Shape::H, &Shape::D}) {
     Problem other = sample_problem();
     other.shape.*extent += 1;
-    EXPECT_FALSE(must(db.nearest(other)).has_value());
+    EXPECT_FALSE(nearest(other).has_value());
   }
+}
+
+TEST_F(TuningTest, NeighboursOfOtherPassesAreAskedFor) {
+  Problem training = sample_problem();
+  training.pass = "fws";
+  best(training, 1);
+  best(sample_problem(8, 4096 * 4), 2);
+  EXPECT_EQ(must(db.neighbours(sample_problem())).size(), 1u);
+  const std::vector<Neighbour> both = must(db.neighbours(sample_problem(), {"fws", "fws+products"}));
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].problem, training) << "the same shape of another pass";
+  EXPECT_TRUE(both[0].distance.other_pass);
+  EXPECT_FALSE(both[1].distance.other_pass);
+  best(sample_problem(8, 4097), 3);
+  EXPECT_EQ(must(db.neighbours(sample_problem(), {"fws"}))[0].problem, sample_problem(8, 4097));
 }
 
 TEST_F(TuningTest, ListsProblemsWithTheirBest) {

@@ -8,6 +8,7 @@
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
 #include "tools/rondo/session.h"
+#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
@@ -53,8 +54,10 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
   std::vector<tuner::BenchRow> rows;
   for (const schedule::Problem& problem : problems) {
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
-    Result<tuner::BenchRow> row =
-        tuner::bench(cell, problem, session.machine, overrides, session.db(), options.samples, copy);
+    const auto ready =
+        tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+    if (!ready) return ready.error();
+    Result<tuner::BenchRow> row = tuner::bench(cell, problem, session.machine, *ready, options.samples, copy);
     if (!row) return row.error();
     rows.push_back(std::move(row).value());
     if (!options.json) print(bench_text(rows.back()));
@@ -67,8 +70,11 @@ Status bench_parts(const Options& options, const step::Cell& cell, const runtime
                    const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<PartedPass> passes;
   for (const schedule::Problem& problem : problems) {
+    const auto ready =
+        tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+    if (!ready) return ready.error();
     Result<tuner::PartTimes> times =
-        tuner::measure_parts(cell, problem, session.machine, overrides, session.db(), options.samples);
+        tuner::measure_parts(cell, problem, session.machine, ready->choice, options.samples);
     if (!times) return times.error();
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));

@@ -35,9 +35,11 @@ std::string choice_text(const db::Trial& trial) {
   return fmt::format("{} {}", trial.strategy, parameters ? schedule::print(*parameters) : trial.parameters);
 }
 
-std::string best_text(const std::optional<db::Trial>& best) {
+std::string best_text(const db::ProblemSummary& summary) {
+  const std::optional<db::Trial>& best = summary.best;
   if (!best) return "nothing verified yet";
-  return fmt::format("{:.4f} ms, {}", best->median_ms.value_or(0), choice_text(*best));
+  return fmt::format("{:.4f} ms, {}{}", best->median_ms.value_or(0), choice_text(*best),
+                     summary.verified_here ? "" : ", recorded elsewhere");
 }
 
 std::string problem_text(const db::Problem& p) {
@@ -56,7 +58,7 @@ Status list(Database& database, const Options& options) {
   }
   for (const db::ProblemSummary& summary : *problems)
     print(fmt::format("{:<10} {}: {} trials, {}\n", summary.cell_name, problem_text(summary.problem),
-                      summary.trials, best_text(summary.best)));
+                      summary.trials, best_text(summary)));
   if (problems->empty()) print("nothing is tuned yet\n");
   return success();
 }
@@ -79,7 +81,7 @@ Status show(Database& database, const Options& options) {
     if (!trials) return trials.error();
     if (!options.json) {
       print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem),
-                        best_text(summary.best)));
+                        best_text(summary)));
       for (const db::Trial& trial : *trials) print(trial_text(trial));
     }
     all.emplace_back(summary.problem, std::move(trials).value());

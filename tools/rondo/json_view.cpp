@@ -342,6 +342,7 @@ std::string list_json(const std::vector<db::ProblemSummary>& problems) {
     object["cell_name"] = summary.cell_name;
     object["trials"] = summary.trials;
     object["best"] = summary.best ? trial_json(*summary.best) : json();
+    object["verified_here"] = summary.verified_here;
     list.push_back(std::move(object));
   }
   return dump({{"problems", list}});

@@ -64,6 +64,13 @@ void add_kernel(CLI::App& app, Options& o) {
       ->type_name("NAME=VALUE");
 }
 
+void add_strict(CLI::App& app, Options& o) {
+  app.add_flag(
+      "--strict", o.strict,
+      "refuse a kernel that was not verified on this GPU with this version and driver; without it, one "
+      "that is recorded is verified on first use");
+}
+
 void add_json(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "results as JSON on standard output");
 }
@@ -114,6 +121,7 @@ void tune_options(CLI::App& app, Options& o) {
          "time for each trial on the GPU, after which its process is killed; 0s: none, in this process")
       ->capture_default_str();
   app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
+  app.add_flag("--again", o.again, "the winner replaces what the database holds, whatever that claims");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
   add_json(app, o);
 }
@@ -133,6 +141,7 @@ void run_options(CLI::App& app, Options& o) {
   app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
   add_target(app, o);
   add_database(app, o);
+  add_strict(app, o);
   add_json(app, o);
 }
 
@@ -160,6 +169,7 @@ void bench_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_flag("--ablate", o.ablate,
                "what a step is made of: the kernels as they are, and without one part after the other");
+  add_strict(app, o);
   app.add_flag("--leave-out", o.ablate)->group("");  // the option's earlier name
   add_json(app, o);
 }

@@ -41,9 +41,11 @@ struct Options {
   int workers = 0;
   std::string trial_limit = "30s";
   bool exhaustive = false;
+  bool again = false;
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
   bool reference = false;
+  bool strict = false;  // run, bench
 
   bool simulate = false;  // verify
   unsigned seed = 0;

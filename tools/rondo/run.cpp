@@ -7,6 +7,7 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
@@ -86,12 +87,24 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
   return problem;
 }
 
+Result<runtime::CellRun> on_gpu(const Options& options, const step::Cell& cell,
+                                const schedule::Problem& problem,
+                                const step::ForwardArguments<double>& arguments, Session& session) {
+  const auto ready = tuner::trusted_plan(cell, problem, session.machine, {}, trust_of(options, session));
+  if (!ready) return ready.error();
+  Result<runtime::CellRun> run = runtime::run_on_device(cell, problem, arguments, ready->plan);
+  const runtime::Choice& choice = ready->choice;
+  if (run)
+    run->where = fmt::format("{}, {} {} ({})", session.machine.profile.name, choice.strategy,
+                             schedule::print(choice.parameters), runtime::origin_name(choice.origin));
+  return run;
+}
+
 Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
                                  const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments, Session& session) {
   if (!options.reference && session.machine.gpu() != nullptr) {
-    auto run = runtime::run_on_device(cell, problem, arguments, session.machine.profile,
-                                      *session.machine.gpu(), session.db());
+    auto run = on_gpu(options, cell, problem, arguments, session);
     if (run || run.error().kind != ErrorKind::Unsupported) return run;
     note(run.error().message + "; running on the reference executor");
   }

@@ -32,12 +32,24 @@ Result<db::Database> open_at(const Options& options, db::Access access) {
                                   : db::Database::open(options.database, how);
 }
 
+// For reading. A file of an older version of Rondo is brought up to date first, where it can be written.
+Result<db::Database> open_to_read(const Options& options) {
+  Result<db::Database> opened = open_at(options, db::Access::ReadOnly);
+  if (opened || opened.error().kind != ErrorKind::Database) return opened;
+  const Result<std::string> path =
+      options.database.empty() ? db::default_path() : Result<std::string>(options.database);
+  const Result<bool> older = path ? db::Database::is_older(*path) : Result<bool>(false);
+  if (!older || !*older || !open_at(options, db::Access::ReadWrite)) return opened;
+  note(fmt::format("database '{}' was brought up to this version's schema", *path));
+  return open_at(options, db::Access::ReadOnly);
+}
+
 }  // namespace
 
 Result<std::optional<db::Database>> open_database(const Options& options, Use use) {
   if (options.no_database && use != Use::Required) return std::optional<db::Database>();
   Result<db::Database> opened =
-      open_at(options, use == Use::Written ? db::Access::ReadWrite : db::Access::ReadOnly);
+      use == Use::Written ? open_at(options, db::Access::ReadWrite) : open_to_read(options);
   if (opened) return std::optional(std::move(opened).value());
   if (use != Use::Optional || !options.database.empty()) return opened.error();
   if (opened.error().kind != ErrorKind::Missing)
@@ -54,6 +66,10 @@ Result<Session> open_session(const Options& options, Use use) {
   if (!machine) return machine.error();
   session.machine = std::move(machine).value();
   return session;
+}
+
+tuner::TrustOptions trust_of(const Options& options, Session& session) {
+  return {session.db(), options.strict, note};
 }
 
 runtime::ProblemText problem_text_of(const Options& options) {

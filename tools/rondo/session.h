@@ -9,6 +9,7 @@
 #include "tools/rondo/options.h"
 #include "tools/rondo/report.h"
 #include "tuner/machine/machine.h"
+#include "tuner/trust/trust.h"
 
 namespace rondo::tools {
 
@@ -36,6 +37,8 @@ Result<std::optional<db::Database>> open_database(const Options& options, Use us
 // Database and machine.
 Result<Session> open_session(const Options& options, Use use);
 
+// How a command trusts what the database holds.
+tuner::TrustOptions trust_of(const Options& options, Session& session);
 runtime::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session);

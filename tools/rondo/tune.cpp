@@ -53,7 +53,7 @@ std::string tuned_text(const TunedPass& pass) {
   if (!result.measured)
     text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)
-    text += "not stored: no database, or it holds a faster one\n";
+    text += "not stored: no database, or it holds one that was faster here\n";
   if (!result.database_trouble.empty())
     text += fmt::format("the database stopped recording: {}\n", result.database_trouble);
   return text;
@@ -129,6 +129,7 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.trial_limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.trial_s * 1e3));
   tuning.workers = options.workers;
   tuning.exhaustive = options.exhaustive;
+  tuning.again = options.again;
   tuning.strategy = options.strategy;
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();

@@ -3,72 +3,49 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <random>
 
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/problem_text.h"
-#include "runtime/launch/device_plan.h"
-#include "runtime/plan/compile.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
 
-tuner::Coverage coverage_of(const executable::Executable& executable, const runtime::Choice& choice) {
-  const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
-  return tuner::coverage_of(executable, strategy == nullptr ? 1 : strategy->turn(choice.parameters));
-}
-
-Result<tuner::Verification> on_gpu(const step::Cell& cell, const schedule::Problem& problem,
-                                   const runtime::Choice& choice, schedule::KernelPlan plan,
-                                   std::uint64_t seed, Session& session) {
-  runtime::CompileOptions compiling;
-  compiling.database = session.db();
-  compiling.cubin_key = choice.cubin_key;
-  const auto compiled =
-      runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem, std::move(plan), compiling);
-  if (!compiled) return compiled.error();
-  const auto loaded = runtime::DevicePlan::load(compiled->executable, *session.machine.context);
-  if (!loaded) return loaded.error();
-  const auto cases =
-      tuner::cases_for(cell, problem, coverage_of(compiled->executable, choice), tuner::gpu_budget());
-  const auto verifier = tuner::Verifier::make(cell, problem, cases, seed);
-  if (!verifier) return verifier.error();
-  const Result<runtime::Stream> stream = runtime::Stream::create();
-  if (!stream) return stream.error();
-  return verifier->check(*loaded, *stream);
+// In the simulator: what is chosen is what is emitted.
+Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Problem& problem,
+                                   const runtime::Overrides& overrides, std::uint64_t seed,
+                                   Session& session) {
+  runtime::ChooseOptions choosing;
+  choosing.database = session.db();
+  Result<runtime::Choice> choice =
+      runtime::choose_with(cell, problem, session.machine.profile, overrides, choosing);
+  if (!choice) return choice.error();
+  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, session.machine.profile, *choice);
+  if (!plan) return plan.error();
+  const Result<executable::Executable> lowered = schedule::lower_plan(cell, problem, *plan);
+  if (!lowered) return lowered.error();
+  const auto cases = tuner::cases_for(
+      cell, problem, tuner::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
+      tuner::simulator_budget());
+  auto simulated = tuner::verify_simulated(cell, problem, *plan, cases, seed);
+  if (!simulated) return simulated.error();
+  return VerifiedPass{problem, *choice, std::move(simulated).value()};
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                  const runtime::Overrides& overrides, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
-  runtime::ChooseOptions choosing;
-  choosing.database = session.db();
-  Result<runtime::Choice> choice =
-      runtime::choose_with(cell, *problem, session.machine.profile, overrides, choosing);
-  if (!choice) return choice.error();
-  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, *problem, session.machine.profile, *choice);
-  if (!plan) return plan.error();
-  VerifiedPass result{*problem, *choice, {}};
-  if (options.simulate) {
-    const Result<executable::Executable> lowered = schedule::lower_plan(cell, *problem, *plan);
-    if (!lowered) return lowered.error();
-    const auto cases =
-        tuner::cases_for(cell, *problem, coverage_of(*lowered, *choice), tuner::simulator_budget());
-    auto simulated = tuner::verify_simulated(cell, *problem, *plan, cases, seed);
-    if (!simulated) return simulated.error();
-    result.result = std::move(simulated).value();
-  } else {
-    auto verified = on_gpu(cell, *problem, *choice, std::move(plan).value(), seed, session);
-    if (!verified) return verified.error();
-    result.result.verification = std::move(verified).value();
-  }
-  return result;
+  if (options.simulate) return simulate_pass(cell, *problem, overrides, seed, session);
+  auto verified =
+      tuner::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
+  if (!verified) return verified.error();
+  return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
 
 std::string verified_text(const VerifiedPass& pass) {

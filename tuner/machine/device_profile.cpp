@@ -1,9 +1,19 @@
 #include "tuner/machine/device_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+
+#include "compiler/support/version.h"
 
 namespace rondo::tuner {
+namespace {
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+}  // namespace
 
 std::string device_key(const std::string& driver_name) {
   for (const target::Profile& profile : target::shipped_profiles())
@@ -54,6 +64,21 @@ target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* d
   return profile ? *profile : guess;
 }
 
+db::Platform platform_of(const runtime::DeviceInfo& info) {
+  db::Platform platform;
+  platform.rondo_version = kVersion;
+  const bool told = info.uuid.find_first_not_of("0-") != std::string::npos;
+  platform.device = told ? info.uuid : fmt::format("{} ({})", info.name, info.arch());
+  platform.driver = version_text(info.driver_version);
+  const Result<const runtime::Driver*> driver = runtime::Driver::get();
+  if (!driver) return platform;
+  // The library's file is named after the driver's full version: libcuda.so.580.65.06.
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical((*driver)->path(), error);
+  if (!error) platform.driver += " " + file.filename().string();
+  return platform;
+}
+
 Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info,
                      db::Database& database) {
   db::Device device;
@@ -62,8 +87,7 @@ Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& 
   device.compute_major = info.cc_major;
   device.compute_minor = info.cc_minor;
   device.sm_count = info.sm_count;
-  device.driver =
-      std::to_string(info.driver_version / 1000) + "." + std::to_string(info.driver_version % 1000 / 10);
+  device.driver = version_text(info.driver_version);
   device.profile = target::to_json(profile);
   device.origin = db::Origin::Measured;
   device.calibrated_at = db::now();

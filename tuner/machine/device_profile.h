@@ -21,6 +21,10 @@ target::Profile profile_of(const runtime::DeviceInfo& info);
 // database that cannot be read counts as none.
 target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database);
 
+// What a verification on this GPU stands for: this version of Rondo, the GPU by its UUID (by name and
+// architecture where it tells none), and the driver by version and library.
+db::Platform platform_of(const runtime::DeviceInfo& info);
+
 // Puts a measured profile in the database, with driver version and time.
 Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info, db::Database& database);
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/commands/emit_stages.h"
-#include "tuner/machine/machine.h"
+#include "tuner/measure/ready_plan.h"
 #include "tuner/measure/samples.h"
 
 namespace rondo::tuner {
@@ -26,10 +25,8 @@ struct BenchRow {
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };
 
-// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Errors: Missing (no GPU, no
-// compiler), Unsupported, Device, and those of choose_with().
+// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Error Device.
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const runtime::Overrides& overrides, db::Database* database, int samples,
-                       double copy_bytes_per_s = 0);
+                       const ReadyPlan& ready, int samples, double copy_bytes_per_s = 0);
 
 }  // namespace rondo::tuner

@@ -123,14 +123,9 @@ PartTimes part_times(runtime::Choice choice, const std::vector<PlanWithout>& wit
 }  // namespace
 
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const Machine& machine, const runtime::Overrides& overrides,
-                                db::Database* database, int rounds) {
+                                const Machine& machine, const runtime::Choice& choice, int rounds) {
   if (Status status = machine.need_gpu(); !status) return status.error();
-  runtime::ChooseOptions options;
-  options.database = database;
-  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, overrides, options);
-  if (!choice) return choice.error();
-  Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, *choice);
+  Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, choice);
   if (!whole) return whole.error();
   const backend::Backend& backend = backend::preferred_backend();
   const Result<std::string> version = backend.version();
@@ -163,7 +158,7 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   if (!data) return data.error();
   const auto samples = time_in_turns(plans, *data, *timer, rounds);
   if (!samples) return samples.error();
-  return part_times(std::move(*choice), without, *samples);
+  return part_times(choice, without, *samples);
 }
 
 }  // namespace rondo::tuner

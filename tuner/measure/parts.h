@@ -33,11 +33,9 @@ struct PartTimes {
   std::vector<PartTime> parts;
 };
 
-// Times the choice for the problem on the machine's GPU, `rounds` samples each. The database is asked for the
-// choice; nothing is stored in it. Errors: Missing (no GPU, no compiler), Compile, Device, those of
-// choose_with().
+// Times the choice for the problem on the machine's GPU, `rounds` samples each. Nothing is stored. Errors:
+// Missing (no GPU, no compiler), Compile, Device.
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const Machine& machine, const runtime::Overrides& overrides,
-                                db::Database* database, int rounds);
+                                const Machine& machine, const runtime::Choice& choice, int rounds);
 
 }  // namespace rondo::tuner

@@ -118,6 +118,7 @@ SearchResult Search::finish() {
   }
   if (best) result.best = 0;
   result.end = end_;
+  result.diagnosis = diagnosis_;
   result.tried = tried_;
   result.total = candidates_.size();
   result.seconds = elapsed();

@@ -69,27 +69,37 @@ Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& meas
 
 SearchResult Search::run() {
   explore();
+  try_other_strategies();
   measurer_.stop_compiling();
   if (measurer_.can_run() && measurer_.alive()) confirm();
+  diagnose();
   return finish();
 }
 
 void Search::explore() {
   report(Phase::Search);
-  if (options_.incumbent) {
-    picker_.claim(*options_.incumbent);
-    submit(*options_.incumbent);
-  }
+  if (options_.incumbent) begin_with(*options_.incumbent);
+  for (const std::size_t start : options_.starts) begin_with(start);
   while (!should_stop()) {
     submit_more();
     if (in_flight_ == 0) return;  // nothing left to hand out: end_ stays Exhausted
-    const std::optional<Compiled> compiled = measurer_.next_compiled(0.1);
-    if (!compiled) continue;
-    --in_flight_;
-    settle_compiled(*compiled);
-    ++tried_;
-    report(Phase::Search);
+    take_compiled();
   }
+}
+
+void Search::take_compiled() {
+  const std::optional<Compiled> compiled = measurer_.next_compiled(0.1);
+  if (!compiled) return;
+  --in_flight_;
+  settle_compiled(*compiled);
+  ++tried_;
+  report(Phase::Search);
+}
+
+void Search::begin_with(std::size_t candidate) {
+  if (rows_.count(candidate) > 0) return;
+  picker_.claim(candidate);
+  submit(candidate);
 }
 
 void Search::submit(std::size_t candidate) {
@@ -178,15 +188,23 @@ void Search::set_best(std::size_t candidate) {
   if (!verify(candidate)) return;
   if (!best_ || row(candidate).timing.median_s < kGain * before) tried_at_gain_ = tried_;
   best_ = candidate;
+  if (spared_) measurer_.drop(*spared_);
+  spared_.reset();
 }
 
 bool Search::verify(std::size_t candidate) {
   Row& r = row(candidate);
   if (r.verified) return true;
-  const Status status = measurer_.verify(candidate);
-  r.verified = status.ok();
-  if (!status) fail(candidate, status.error());
-  return r.verified;
+  const Result<Verdict> verdict = measurer_.verify(candidate, 0);
+  if (!verdict) {
+    fail(candidate, verdict.error());
+    return false;
+  }
+  r.verified = verdict->passed;
+  if (r.verified) return true;
+  r.verdict = *verdict;
+  fail(candidate, TrialStatus::Wrong, verdict->summary);
+  return false;
 }
 
 double Search::best_seconds() const { return best_ ? rows_.at(*best_).timing.median_s : 0; }
@@ -196,16 +214,18 @@ void Search::fail(std::size_t candidate, TrialStatus status, const std::string& 
   r.status = status;
   r.reason = reason;
   r.verified = false;
-  measurer_.drop(candidate);
+  if (status == TrialStatus::Wrong && !best_)
+    spare(candidate);
+  else
+    measurer_.drop(candidate);
   settle(candidate);
 }
 
 void Search::fail(std::size_t candidate, const Error& error) {
   const bool stopped = error.kind == ErrorKind::Cancelled;  // by its time limit, or by the user
-  const TrialStatus status = error.kind == ErrorKind::Wrong ? TrialStatus::Wrong
-                             : !stopped                     ? TrialStatus::LaunchError
-                             : cancelled()                  ? TrialStatus::Cancelled
-                                                            : TrialStatus::Timeout;
+  const TrialStatus status = !stopped      ? TrialStatus::LaunchError
+                             : cancelled() ? TrialStatus::Cancelled
+                                           : TrialStatus::Timeout;
   fail(candidate, status, error.message);
 }
 

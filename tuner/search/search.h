@@ -13,6 +13,8 @@
 #include "compiler/support/result.h"
 #include "runtime/choice/candidates.h"
 #include "tuner/measure/samples.h"
+#include "tuner/measure/verdict.h"
+#include "tuner/search/diagnosis.h"
 #include "tuning_db/records.h"
 
 namespace rondo::tuner {
@@ -47,8 +49,9 @@ class Measurer {
   virtual Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
                                                                    int rounds,
                                                                    const std::function<bool()>& stop) = 0;
-  // Compares with the reference. Error Wrong: what differs; other kinds: why it could not be compared.
-  virtual Status verify(std::size_t candidate) = 0;
+  // Compares with the reference, on data of a seed; 0: on the data of this run. Error: why it could not be
+  // compared.
+  virtual Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: the device is lost, nothing more can run
 };
@@ -62,6 +65,7 @@ struct Row {
   db::TrialStatus status = db::TrialStatus::Ok;
   std::string reason;
   bool verified = false;
+  Verdict verdict;         // of a wrong one: where, and by how much
   Timing timing;           // samples 0: not timed
   bool confirmed = false;  // timed in interleaved runs
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
@@ -91,9 +95,15 @@ struct SearchOptions {
   // The best known from before, or what is best for a like problem: tried first and confirmed beside the
   // leaders, however far behind it is.
   std::optional<std::size_t> incumbent;
+  // Winners of like problems and of other passes: tried after the incumbent and before all others, so that
+  // the walk to the neighbours of what is best begins with them.
+  std::vector<std::size_t> starts;
   int confirm_rounds = 21;
   int patience = 250;       // stop after so many tries without 1% gained
   int by_model_wanted = 8;  // without a GPU: clean candidates to collect
+  // Of the data that a diagnosis looks at when all that ran is wrong: another than the run's own.
+  std::uint64_t other_seed = 2;
+  double diagnosis_s = 30;  // for trying strategies that had no turn, beyond the budget
 };
 
 enum class SearchEnd {
@@ -114,6 +124,7 @@ struct SearchResult {
   SearchEnd end = SearchEnd::Exhausted;
   std::size_t tried = 0, total = 0;
   double seconds = 0;
+  std::optional<Diagnosis> diagnosis;  // where all that ran was wrong
 };
 
 // `candidates`: ranked. Never fails: failures of candidates are rows.

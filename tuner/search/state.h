@@ -19,8 +19,10 @@ class Search {
 
  private:
   void explore();
+  void begin_with(std::size_t candidate);
   void submit(std::size_t candidate);
   void submit_more();
+  void take_compiled();
   bool should_stop();
   std::optional<SearchEnd> reason_to_stop() const;
   bool enough_tries() const;
@@ -28,6 +30,10 @@ class Search {
   void race(std::size_t candidate);
   void set_best(std::size_t candidate);
   bool verify(std::size_t candidate);
+  void spare(std::size_t candidate);
+  void try_other_strategies();
+  void diagnose();
+  std::vector<std::string> untried_strategies() const;
   void confirm();
   void run_alone(const std::vector<std::size_t>& leaders);
   std::vector<std::size_t> choose_leaders();
@@ -53,6 +59,9 @@ class Search {
   std::map<std::size_t, Row> rows_;                     // by candidate
   std::unordered_map<std::string, std::size_t> codes_;  // code -> the candidate that had it first
   std::optional<std::size_t> best_;                     // verified; by its race so far
+  std::optional<std::size_t>
+      spared_;  // while nothing is right: the wrong one nearest to its limit, not dropped
+  std::optional<Diagnosis> diagnosis_;
   std::size_t in_flight_ = 0;
   std::size_t tried_ = 0;
   std::size_t clean_ = 0;  // compiled without fault

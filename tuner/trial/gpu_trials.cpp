@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 namespace rondo::tuner {
 
@@ -11,6 +13,22 @@ constexpr double kRoundSample = 1e-3;  // seconds of a sample of round()
 constexpr double kMostRepetitions = 200;
 
 }  // namespace
+
+Verdict verdict_of(const Verification& verification) {
+  Verdict verdict;
+  verdict.passed = verification.passed;
+  verdict.summary = verification.summary();
+  if (verdict.passed) return verdict;
+  for (const TensorCheck& check : verification.checks) {
+    if (check.passed) continue;
+    const bool beyond_measure = check.unwritten > 0 || check.not_finite > 0 || check.gap_writes > 0;
+    const double excess = beyond_measure ? std::numeric_limits<double>::infinity() : check.ratio;
+    if (!verdict.tensor.empty() && excess <= verdict.excess) continue;
+    verdict.tensor = check.name;
+    verdict.excess = excess;
+  }
+  return verdict;
+}
 
 Result<std::unique_ptr<Trials>> GpuTrials::make(const TrialSetup& setup, const runtime::Context& context) {
   return make_in(setup, Context(Context(), &context));  // borrowed
@@ -26,15 +44,19 @@ Result<std::unique_ptr<Trials>> GpuTrials::make_in(const TrialSetup& setup, Cont
   if (Status status = context->make_current(); !status) return status.error();
   Result<EventTimer> timer = EventTimer::make();
   if (!timer) return timer.error();
-  // What all plans are run on; verify() adds what a plan needs beside.
-  Result<Verifier> verifier = Verifier::make(
-      setup.cell, setup.problem, cases_for(setup.cell, setup.problem, {}, gpu_budget()), setup.seed);
+  Result<Verifier> verifier = make_verifier(setup, setup.seed);
   if (!verifier) return verifier.error();
   Result<RunData> data =
       RunData::make(setup.cell, setup.problem, setup.profile.limits.l2_bytes, timer->stream(), setup.seed);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(new GpuTrials(setup, std::move(context), std::move(timer).value(),
                                                std::move(data).value(), std::move(verifier).value()));
+}
+
+Result<Verifier> GpuTrials::make_verifier(const TrialSetup& setup, std::uint64_t seed) {
+  // What all plans are run on; verify() adds what a plan needs beside.
+  return Verifier::make(setup.cell, setup.problem, cases_for(setup.cell, setup.problem, {}, gpu_budget()),
+                        seed);
 }
 
 Error GpuTrials::broken(Error error) {
@@ -86,15 +108,22 @@ Result<std::vector<double>> GpuTrials::round(const std::vector<TrialPlan>& plans
   return samples;
 }
 
-Status GpuTrials::verify(const TrialPlan& plan) {
+Result<Verdict> GpuTrials::verify(const TrialPlan& plan, std::uint64_t seed) {
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
+  std::optional<Verifier> other;
+  if (seed != 0 && seed != setup_.seed) {
+    Result<Verifier> made = make_verifier(setup_, seed);
+    if (!made) return made.error();
+    other = std::move(made).value();
+  }
   const Result<Verification> verification =
-      verifier_.check((*entry)->plan, timer_.stream(),
-                      cases_for(cell_, problem_, coverage_of(*plan.executable, plan.turn), gpu_budget()));
+      (other ? *other : verifier_)
+          .check(
+              (*entry)->plan, timer_.stream(),
+              cases_for(setup_.cell, setup_.problem, coverage_of(*plan.executable, plan.turn), gpu_budget()));
   if (!verification) return broken(verification.error());
-  if (verification->passed) return success();
-  return Error{ErrorKind::Wrong, verification->summary(), ""};
+  return verdict_of(*verification);
 }
 
 }  // namespace rondo::tuner

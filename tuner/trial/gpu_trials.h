@@ -10,6 +10,8 @@
 
 namespace rondo::tuner {
 
+Verdict verdict_of(const Verification& verification);
+
 class GpuTrials final : public Trials {
  public:
   // Makes the data for timing and the reference for verification now. `context` outlives the trials. Errors:
@@ -21,7 +23,7 @@ class GpuTrials final : public Trials {
   Result<double> copy_bandwidth() override { return tuner::copy_bandwidth(timer_); }
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
-  Status verify(const TrialPlan& plan) override;
+  Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }
 
@@ -34,18 +36,17 @@ class GpuTrials final : public Trials {
   using Context = std::shared_ptr<const runtime::Context>;
 
   GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
-      : cell_(setup.cell),
-        problem_(setup.problem),
+      : setup_(setup),
         context_(std::move(context)),
         timer_(std::move(timer)),
         data_(std::move(data)),
         verifier_(std::move(verifier)) {}
   static Result<std::unique_ptr<Trials>> make_in(const TrialSetup& setup, Context context);
   Result<Loaded*> loaded(const TrialPlan& plan);
+  static Result<Verifier> make_verifier(const TrialSetup& setup, std::uint64_t seed);
   Error broken(Error error);  // after a failure on the device: is the context still usable?
 
-  step::Cell cell_;
-  schedule::Problem problem_;
+  TrialSetup setup_;
   Context context_;  // destroyed after what lives in it
   EventTimer timer_;
   RunData data_;

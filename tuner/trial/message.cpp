@@ -208,6 +208,7 @@ std::string encode_request(const TrialRequest& request) {
   writer.i32(request.samples);
   writer.f64(request.sample_s);
   writer.u64(request.candidate);
+  writer.u64(request.seed);
   return writer.take();
 }
 
@@ -221,6 +222,7 @@ std::optional<TrialRequest> decode_request(std::string_view bytes) {
   request.samples = reader.i32();
   request.sample_s = reader.f64();
   request.candidate = reader.u64();
+  request.seed = reader.u64();
   const bool one_plan = request.what == What::Run || request.what == What::Verify;
   if (request.setup.has_value() != (request.what == What::SetUp)) reader.fail();
   if (one_plan && request.plans.size() != 1) reader.fail();
@@ -230,25 +232,34 @@ std::optional<TrialRequest> decode_request(std::string_view bytes) {
 std::string encode_reply(const TrialReply& reply) {
   ByteWriter writer;
   writer.flag(reply.alive);
-  writer.flag(reply.values.ok());
-  if (reply.values) {
-    writer.count(reply.values->size());
-    for (const double value : *reply.values) writer.f64(value);
-  } else {
-    runtime::write_error(writer, reply.values.error());
+  writer.flag(reply.answer.ok());
+  if (!reply.answer) {
+    runtime::write_error(writer, reply.answer.error());
+    return writer.take();
   }
+  writer.count(reply.answer->values.size());
+  for (const double value : reply.answer->values) writer.f64(value);
+  const Verdict& verdict = reply.answer->verdict;
+  writer.flag(verdict.passed);
+  writer.text(verdict.tensor);
+  writer.f64(verdict.excess);
+  writer.text(verdict.summary);
   return writer.take();
 }
 
 std::optional<TrialReply> decode_reply(std::string_view bytes) {
   ByteReader reader(bytes);
-  TrialReply reply{reader.flag(), std::vector<double>()};
+  TrialReply reply{reader.flag(), TrialAnswer{}};
   if (reader.flag()) {
-    std::vector<double> values(reader.count(8));
-    for (double& value : values) value = reader.f64();
-    reply.values = std::move(values);
+    reply.answer->values.resize(reader.count(8));
+    for (double& value : reply.answer->values) value = reader.f64();
+    Verdict& verdict = reply.answer->verdict;
+    verdict.passed = reader.flag();
+    verdict.tensor = reader.text();
+    verdict.excess = reader.f64();
+    verdict.summary = reader.text();
   } else {
-    reply.values = runtime::read_error(reader);
+    reply.answer = runtime::read_error(reader);
   }
   return reader.done() ? std::optional(std::move(reply)) : std::nullopt;
 }

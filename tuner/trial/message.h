@@ -27,18 +27,23 @@ struct TrialRequest {
     std::int64_t turn = 1;
     std::optional<std::string> executable;  // its bytes; nothing where the worker has it already
   };
-  std::optional<TrialSetup> setup;  // of SetUp
-  std::vector<Plan> plans;          // of Round; one of Run and Verify
-  int samples = 0;                  // of Run
-  double sample_s = 0;              // of Run
-  std::size_t candidate = 0;        // of Drop
+  std::optional<TrialSetup> setup{};  // of SetUp
+  std::vector<Plan> plans{};          // of Round; one of Run and Verify
+  int samples = 0;                    // of Run
+  double sample_s = 0;                // of Run
+  std::size_t candidate = 0;          // of Drop
+  std::uint64_t seed = 0;             // of Verify
 };
 std::string encode_request(const TrialRequest& request);
 std::optional<TrialRequest> decode_request(std::string_view bytes);  // nothing for bytes that are none
 
+struct TrialAnswer {
+  std::vector<double> values{};  // of Copy, Run and Round
+  Verdict verdict{};             // of Verify
+};
 struct TrialReply {
-  bool alive = false;                  // the worker's trials can go on
-  Result<std::vector<double>> values;  // of SetUp, Verify and Drop none
+  bool alive = false;  // the worker's trials can go on
+  Result<TrialAnswer> answer;
 };
 std::string encode_reply(const TrialReply& reply);
 std::optional<TrialReply> decode_reply(std::string_view bytes);

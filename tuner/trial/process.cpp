@@ -36,7 +36,7 @@ Error TrialProcess::lost(const CallOutcome& outcome, std::chrono::milliseconds l
           "point RONDO_WORKER at the rondo program"};
 }
 
-Result<std::vector<double>> TrialProcess::ask(const TrialRequest& request, std::chrono::milliseconds limit) {
+Result<TrialAnswer> TrialProcess::ask(const TrialRequest& request, std::chrono::milliseconds limit) {
   const CallOutcome outcome = worker_->call(encode_request(request), limit, options_.cancel);
   if (outcome.end != CallEnd::Answered) return lost(outcome, limit);
   std::optional<TrialReply> reply = decode_reply(outcome.text);
@@ -46,7 +46,7 @@ Result<std::vector<double>> TrialProcess::ask(const TrialRequest& request, std::
   }
   // Its context is of no more use. A set-up that failed has none, and is start()'s to judge.
   if (!reply->alive && request.what != What::SetUp) forget();
-  return std::move(reply->values);
+  return std::move(reply->answer);
 }
 
 Status TrialProcess::start() {
@@ -56,7 +56,9 @@ Status TrialProcess::start() {
   if (!worker) return worker.error();
   worker_ = std::move(worker).value();
   ++started_;
-  TrialRequest set_up{What::SetUp, setup_, {}, 0, 0, 0};
+  TrialRequest set_up;
+  set_up.what = What::SetUp;
+  set_up.setup = setup_;
   const auto ready = ask(set_up, options_.setup_limit);
   refused_ = !ready && worker_;  // what gave no answer is gone already
   if (!ready) {
@@ -66,7 +68,7 @@ Status TrialProcess::start() {
   return success();
 }
 
-Result<std::vector<double>> TrialProcess::trial(TrialRequest request, const std::vector<TrialPlan>& plans) {
+Result<TrialAnswer> TrialProcess::trial(TrialRequest request, const std::vector<TrialPlan>& plans) {
   if (Status status = start(); !status) {
     // A set-up that worked before and does not now: the device is gone, or nearly so.
     alive_ = options_.cancel != nullptr && options_.cancel->load();
@@ -80,29 +82,43 @@ Result<std::vector<double>> TrialProcess::trial(TrialRequest request, const std:
   return ask(request, options_.limit);
 }
 
+Result<std::vector<double>> TrialProcess::times(TrialRequest request, const std::vector<TrialPlan>& plans) {
+  Result<TrialAnswer> answer = trial(std::move(request), plans);
+  if (!answer) return answer.error();
+  return std::move(answer->values);
+}
+
 Result<double> TrialProcess::copy_bandwidth() {
-  const auto values = trial({What::Copy, {}, {}, 0, 0, 0}, {});
+  const auto values = times({What::Copy}, {});
   if (!values) return values.error();
   return values->at(0);
 }
 
 Result<std::vector<double>> TrialProcess::run(const TrialPlan& plan, int samples, double sample_s) {
-  return trial({What::Run, {}, {}, samples, sample_s, 0}, {plan});
+  TrialRequest request{What::Run};
+  request.samples = samples;
+  request.sample_s = sample_s;
+  return times(std::move(request), {plan});
 }
 
 Result<std::vector<double>> TrialProcess::round(const std::vector<TrialPlan>& plans) {
-  return trial({What::Round, {}, {}, 0, 0, 0}, plans);
+  return times({What::Round}, plans);
 }
 
-Status TrialProcess::verify(const TrialPlan& plan) {
-  const auto done = trial({What::Verify, {}, {}, 0, 0, 0}, {plan});
-  return done ? success() : Status(done.error());
+Result<Verdict> TrialProcess::verify(const TrialPlan& plan, std::uint64_t seed) {
+  TrialRequest request{What::Verify};
+  request.seed = seed;
+  Result<TrialAnswer> answer = trial(std::move(request), {plan});
+  if (!answer) return answer.error();
+  return std::move(answer->verdict);
 }
 
 void TrialProcess::drop(std::size_t candidate) {
   if (!worker_ || known_.erase(candidate) == 0) return;
+  TrialRequest request{What::Drop};
+  request.candidate = candidate;
   // An error has taken the worker with it, and with that what was to be dropped.
-  (void)ask({What::Drop, {}, {}, 0, 0, candidate}, options_.limit);
+  (void)ask(request, options_.limit);
 }
 
 }  // namespace rondo::tuner

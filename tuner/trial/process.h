@@ -11,7 +11,7 @@
 
 namespace rondo::tuner {
 
-inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 2"};
+inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 3"};
 
 struct TrialProcessOptions {
   std::chrono::milliseconds limit{30000};         // for each trial: loading, running, comparing
@@ -37,7 +37,7 @@ class TrialProcess final : public Trials {
   Result<double> copy_bandwidth() override;
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
-  Status verify(const TrialPlan& plan) override;
+  Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return alive_; }
 
@@ -47,9 +47,10 @@ class TrialProcess final : public Trials {
   bool refused() const { return refused_; }
 
  private:
-  Result<std::vector<double>> trial(TrialRequest request, const std::vector<TrialPlan>& plans);
+  Result<TrialAnswer> trial(TrialRequest request, const std::vector<TrialPlan>& plans);
+  Result<std::vector<double>> times(TrialRequest request, const std::vector<TrialPlan>& plans);
   // One question to the worker there is.
-  Result<std::vector<double>> ask(const TrialRequest& request, std::chrono::milliseconds limit);
+  Result<TrialAnswer> ask(const TrialRequest& request, std::chrono::milliseconds limit);
   Error lost(const runtime::CallOutcome& outcome, std::chrono::milliseconds limit);
   void forget();
 

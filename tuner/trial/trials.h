@@ -13,6 +13,7 @@
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
+#include "tuner/measure/verdict.h"
 
 namespace rondo::tuner {
 
@@ -32,8 +33,9 @@ class Trials {
   virtual Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) = 0;
   // One sample of each plan in turn.
   virtual Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) = 0;
-  // Compares with the reference. Error Wrong: what differs; other kinds: why it could not be compared.
-  virtual Status verify(const TrialPlan& plan) = 0;
+  // Compares with the reference on data of a seed; 0: of the set-up's, which is at hand, other data takes
+  // making. Error: why it could not be compared.
+  virtual Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: nothing more can run
 };

@@ -17,9 +17,12 @@ Result<std::unique_ptr<Trials>> trials_on_gpu(const TrialSetup& setup) {
 
 namespace {
 
-using Values = Result<std::vector<double>>;
+using Answer = Result<TrialAnswer>;
 
-Values no_values(const Status& status) { return status ? Values(std::vector<double>()) : status.error(); }
+Answer values(Result<std::vector<double>> measured) {
+  if (!measured) return measured.error();
+  return TrialAnswer{std::move(measured).value()};
+}
 
 class TrialService {
  public:
@@ -28,19 +31,19 @@ class TrialService {
   std::optional<std::string> answer(std::string_view bytes) {
     std::optional<TrialRequest> request = decode_request(bytes);
     if (!request) return std::nullopt;
-    Values values = request->setup ? set_up(*request->setup) : trial(std::move(*request));
-    return encode_reply({trials_ != nullptr && trials_->alive(), std::move(values)});
+    Answer answer = request->setup ? set_up(*request->setup) : trial(std::move(*request));
+    return encode_reply({trials_ != nullptr && trials_->alive(), std::move(answer)});
   }
 
  private:
-  Values set_up(const TrialSetup& setup) {
+  Answer set_up(const TrialSetup& setup) {
     Result<std::unique_ptr<Trials>> made = make_(setup);
     if (!made) return made.error();
     trials_ = std::move(made).value();
-    return no_values(success());
+    return TrialAnswer{};
   }
 
-  Values trial(TrialRequest request) {
+  Answer trial(TrialRequest request) {
     using What = TrialRequest::What;
     if (trials_ == nullptr) return Error{ErrorKind::Internal, "a trial before the set-up", ""};
     std::vector<TrialPlan> plans;
@@ -57,24 +60,30 @@ class TrialService {
     }
     switch (request.what) {
       case What::Copy: return copy();
-      case What::Run: return trials_->run(plans.front(), request.samples, request.sample_s);
-      case What::Round: return trials_->round(plans);
-      case What::Verify: return no_values(trials_->verify(plans.front()));
+      case What::Run: return values(trials_->run(plans.front(), request.samples, request.sample_s));
+      case What::Round: return values(trials_->round(plans));
+      case What::Verify: return verify(plans.front(), request.seed);
       case What::Drop: return drop(request.candidate);
       case What::SetUp: break;
     }
     return Error{ErrorKind::Internal, "a set-up without what it is for", ""};
   }
 
-  Values copy() {
+  Answer copy() {
     const Result<double> speed = trials_->copy_bandwidth();
-    return speed ? Values(std::vector<double>{*speed}) : speed.error();
+    return speed ? Answer(TrialAnswer{{*speed}}) : speed.error();
   }
 
-  Values drop(std::size_t candidate) {
+  Answer verify(const TrialPlan& plan, std::uint64_t seed) {
+    Result<Verdict> verdict = trials_->verify(plan, seed);
+    if (!verdict) return verdict.error();
+    return TrialAnswer{{}, std::move(verdict).value()};
+  }
+
+  Answer drop(std::size_t candidate) {
     trials_->drop(candidate);
     executables_.erase(candidate);
-    return no_values(success());
+    return TrialAnswer{};
   }
 
   TrialMaker make_;

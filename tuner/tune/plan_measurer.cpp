@@ -117,7 +117,7 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan)
   result.registers = plan.registers();
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
-  result.cubin_key = plan.key.hash();
+  result.cubin_key = plan.code;
   result.code = sha256_hex(plan.executable.images.front().bytes);
   return result;
 }
@@ -168,9 +168,8 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
   const runtime::Candidate& chosen = candidates_[candidate];
-  const schedule::Strategy* strategy = schedule::find_strategy(chosen.strategy);
   return TrialPlan{candidate, &found->second.executable,
-                   strategy == nullptr ? 1 : strategy->turn(chosen.parameters)};
+                   schedule::turn_of(chosen.strategy, chosen.parameters)};
 }
 
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {
@@ -197,10 +196,10 @@ Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
   return samples;
 }
 
-Status PlanMeasurer::verify(std::size_t candidate) {
+Result<Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  return trials_->verify(*plan);
+  return trials_->verify(*plan, seed);
 }
 
 void PlanMeasurer::drop(std::size_t candidate) {

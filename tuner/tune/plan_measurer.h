@@ -44,7 +44,7 @@ class PlanMeasurer final : public Measurer {
   Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
                                                            int rounds,
                                                            const std::function<bool()>& stop) override;
-  Status verify(std::size_t candidate) override;
+  Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return trials_ == nullptr || trials_->alive(); }
 

@@ -43,16 +43,13 @@ db::Device to_device(const target::Profile& profile) {
 }
 
 TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
-                             const target::Profile& profile)
-    : database_(database) {
+                             const target::Profile& profile, const std::optional<db::Platform>& platform)
+    : database_(database), platform_(platform), batch_(problem.sizes.batch), time_(problem.sizes.time) {
   if (database_ == nullptr) return;
   if (database_->access() != db::Access::ReadWrite) {
     trouble_ = "the database '" + database_->path() + "' is open for reading only";
     return;
   }
-  auto keep = [&](const Status& status) {
-    if (!status && trouble_.empty()) trouble_ = status.error().message;
-  };
   // A device that is known stays as it was calibrated.
   const auto known = database_->get_device(profile.key);
   if (!known)
@@ -71,6 +68,10 @@ TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, con
     problem_ = *id;
 }
 
+void TrialRecorder::keep(const Status& status) {
+  if (!status && trouble_.empty()) trouble_ = status.error().message;
+}
+
 void TrialRecorder::record(const Row& row) {
   const bool timed = row.timing.samples > 0;
   if (!usable() || (row.status == TrialStatus::Ok && !timed)) return;
@@ -80,7 +81,25 @@ void TrialRecorder::record(const Row& row) {
   if (!id) trouble_ = id.error().message;
 }
 
-bool TrialRecorder::store_best(const Row& row) {
+// Before the trial becomes best: who finds it there finds its proof too.
+void TrialRecorder::verified(std::int64_t trial, const Row& row) {
+  if (!platform_ || row.cubin_key.empty()) return;
+  db::Verification verification;
+  verification.trial = trial;
+  verification.batch = batch_;
+  verification.time = time_;
+  verification.platform = *platform_;
+  verification.code = row.cubin_key;
+  verification.passed = verification.timed = row.verified;
+  verification.summary = row.verified ? "verified when it was tuned" : row.reason;
+  keep(database_->record_verification(verification));
+}
+
+void TrialRecorder::refute(std::int64_t trial, const Row& row) {
+  if (usable() && trial != 0 && row.status == TrialStatus::Wrong) verified(trial, row);
+}
+
+bool TrialRecorder::store_best(const Row& row, db::Replace replace, std::int64_t beaten) {
   db::Trial trial = to_trial(row);
   trial.created_at = created_at_;
   if (!usable() || !trial.may_be_best()) return false;
@@ -89,7 +108,8 @@ bool TrialRecorder::store_best(const Row& row) {
     trouble_ = id.error().message;
     return false;
   }
-  const Result<bool> became = database_->set_best(*id, db::Replace::IfFaster);
+  verified(*id, row);
+  const Result<bool> became = database_->set_best(*id, replace, {platform_ ? &*platform_ : nullptr, beaten});
   if (!became) trouble_ = became.error().message;
   return became && *became;
 }

@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "runtime/choice/choose.h"
+#include "tuner/machine/device_profile.h"
 #include "tuner/tune/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -17,31 +18,15 @@ using db::TrialStatus;
 
 namespace {
 
+// Winners of other problems that a search starts from: one of each pass that shares, and one more.
+constexpr std::size_t kStarts = 3;
+
+// From the seed of a run to that of its diagnosis: far beyond the seeds of the run's own cases and sets.
+constexpr std::uint64_t kOtherSeed = 1'000'003;
+
 int workers_of(const TuneOptions& options) {
   if (options.workers > 0) return options.workers;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
-}
-
-// The commonest failure stands for all of them.
-Error nothing_worked(const SearchResult& result) {
-  if (result.end == SearchEnd::Cancelled)
-    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
-  std::map<std::string, int> reasons;
-  for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
-  const auto common = std::max_element(reasons.begin(), reasons.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
-                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
-  const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
-                         : wrong                             ? ErrorKind::Wrong
-                                                             : ErrorKind::Compile;
-  if (common == reasons.end())
-    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
-            "give it more time with --budget"};
-  return {kind,
-          fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
-                      common->first),
-          ""};
 }
 
 // The number of candidates if it is none of them.
@@ -64,32 +49,70 @@ std::optional<std::size_t> index_of_trial(const std::vector<runtime::Candidate>&
   return std::nullopt;
 }
 
-SearchOptions search_options(const TuneOptions& options, double used_s, TrialRecorder& recorder) {
+// Whether it is known from this run how fast a row is, or that it fails: the run's winner is no worse.
+bool tried(const Row& row) {
+  return row.status == TrialStatus::Ok ? row.timing.samples > 0 : row.status != TrialStatus::Cancelled;
+}
+
+std::optional<db::Platform> platform_at(const runtime::Context* context) {
+  if (context == nullptr) return std::nullopt;
+  const Result<runtime::DeviceInfo> info = runtime::device_info(context->ordinal());
+  return info ? std::optional(platform_of(*info)) : std::nullopt;
+}
+
+SearchOptions search_options(const TuneOptions& options, double used_s, std::uint64_t seed,
+                             TrialRecorder& recorder) {
   SearchOptions search;
   search.budget_s = std::max(0.0, options.budget_s - used_s);
   search.cancel = options.cancel;
   search.progress = options.progress;
   search.exhaustive = options.exhaustive;
+  search.other_seed = seed + kOtherSeed;
   search.settled = [&recorder](const Row& row) { recorder.record(row); };
   return search;
 }
 
 }  // namespace
 
-std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
-                                      const schedule::Problem& problem, const target::Profile& profile,
-                                      const std::vector<runtime::Candidate>& candidates) {
-  const Result<std::optional<db::Trial>> best =
-      database.find_best(runtime::database_problem(cell, problem, profile));
-  return best && best->has_value() ? index_of_trial(candidates, **best) : std::nullopt;
+KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
+                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates) {
+  KnownBest known;
+  const db::Problem key = runtime::database_problem(cell, problem, profile);
+  const Result<std::vector<db::Neighbour>> near = database.neighbours(key, runtime::passes_alike(problem));
+  if (!near) return known;
+  for (const db::Neighbour& each : *near) {
+    if (each.problem == key) known.own_trial = each.trial.id;
+    const std::optional<std::size_t> candidate = index_of_trial(candidates, each.trial);
+    if (!candidate) continue;
+    if (each.problem == key)
+      known.own = candidate;
+    else if (known.own != candidate && std::count(known.nearby.begin(), known.nearby.end(), *candidate) == 0)
+      known.nearby.push_back(*candidate);
+    if (known.nearby.size() == kStarts) break;
+  }
+  return known;
 }
 
-std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
-                                           const schedule::Problem& problem, const target::Profile& profile,
-                                           const std::vector<runtime::Candidate>& candidates) {
-  const Result<std::optional<db::Neighbour>> near =
-      database.nearest(runtime::database_problem(cell, problem, profile));
-  return near && near->has_value() ? index_of_trial(candidates, (*near)->trial) : std::nullopt;
+Error nothing_worked(const SearchResult& result) {
+  if (result.end == SearchEnd::Cancelled)
+    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+  if (result.diagnosis) return {ErrorKind::Wrong, result.diagnosis->text(), result.diagnosis->advice()};
+  std::map<std::string, int> reasons;
+  for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
+  const auto common = std::max_element(reasons.begin(), reasons.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
+                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
+  const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
+                         : wrong                             ? ErrorKind::Wrong
+                                                             : ErrorKind::Compile;
+  if (common == reasons.end())
+    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
+            "give it more time with --budget"};
+  return {kind,
+          fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
+                      common->first),
+          ""};
 }
 
 std::string TuneResult::summary() const {
@@ -129,16 +152,19 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     const Result<double> bandwidth = trials->copy_bandwidth();
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
-  TrialRecorder recorder(options.database, cell, problem, profile);
-  SearchOptions searching = search_options(options, clock() - start, recorder);
+  TrialRecorder recorder(options.database, cell, problem, profile, platform_at(context));
+  SearchOptions searching = search_options(options, clock() - start, measuring.seed, recorder);
+  KnownBest known;
   if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
-    searching.incumbent = known_best(*options.database, cell, problem, profile, *candidates);
-    result.incumbent_was_best = searching.incumbent.has_value();
-    if (!searching.incumbent)
-      searching.incumbent = best_of_nearest(*options.database, cell, problem, profile, *candidates);
+    known = known_best(*options.database, cell, problem, profile, *candidates);
+    result.incumbent_was_best = known.own.has_value();
+    searching.incumbent = known.own;
+    searching.starts = known.nearby;
+    if (!known.own && !known.nearby.empty()) searching.incumbent = known.nearby.front();
   }
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
+  if (const Row* before = result.known_before()) recorder.refute(known.own_trial, *before);
   result.database_trouble = recorder.trouble();
   const Row* best = result.best();
   if (best == nullptr) return nothing_worked(result.search);
@@ -147,7 +173,9 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     // Before the trial becomes best: who finds it there finds its code too.
     if (options.database != nullptr) runtime::store_cubin(*plan, *options.database);
   }
-  result.stored_as_best = recorder.store_best(*best);
+  result.stored_as_best = recorder.store_best(
+      *best, options.again ? db::Replace::Always : db::Replace::IfFaster,
+      result.known_before() != nullptr && tried(*result.known_before()) ? known.own_trial : 0);
   result.database_trouble = recorder.trouble();
   return result;
 }

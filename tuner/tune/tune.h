@@ -25,6 +25,7 @@ struct TuneOptions {
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   db::Database* database = nullptr;  // none: nothing is recorded
+  bool again = false;                // the winner becomes best whatever the database holds
 };
 
 struct TuneResult {
@@ -32,7 +33,7 @@ struct TuneResult {
   bool measured = false;  // false: "by model", ranked by the cost model and pruned by the compiler
   std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
   double copy_bytes_per_s = 0;                // device copy measured in this run; 0 without a GPU
-  bool stored_as_best = false;                // false too when the database holds a faster one
+  bool stored_as_best = false;                // false too when the database holds one that was faster here
   std::string note;                           // of the trials, for people; "" mostly
   std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
 
@@ -47,24 +48,31 @@ struct TuneResult {
 
 // With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
 // recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
-// faster than what is known; what the database holds as best, of this problem or else of the nearest one, is
-// tried first and timed again beside the leaders. Without:
-// candidates are compiled in the model's order until a few are clean; only failures are recorded, nothing
-// becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any
-// candidate was finished), Input (a strategy that is unknown or not legal), Compile or Wrong (every candidate
-// failed; the commonest reason), Device (the GPU failed before there was a result).
+// faster than what is known: than the best so far in this very run, or, where that was not timed in it, than
+// the time that was measured of it on this GPU with this version and driver. Claims of other runs do not
+// count. What the database holds as best is tried first: of this problem, and of the nearest ones, those of a
+// pass whose kernels are nearly this one's among them; the first of these is timed again beside the leaders.
+// Without a context candidates are compiled in the model's order until a few are clean; only failures are
+// recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler),
+// Cancelled (before any candidate was finished), Input (a strategy that is unknown or not legal), Compile
+// (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the diagnosis), Device (the
+// GPU failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});
 
-// Which of the candidates the database holds as best of exactly this problem, or of the nearest other one
-// (db::Database::nearest); none if it holds none of them, or cannot be read.
-std::optional<std::size_t> known_best(db::Database& database, const step::Cell& cell,
-                                      const schedule::Problem& problem, const target::Profile& profile,
-                                      const std::vector<runtime::Candidate>& candidates);
-std::optional<std::size_t> best_of_nearest(db::Database& database, const step::Cell& cell,
-                                           const schedule::Problem& problem, const target::Profile& profile,
-                                           const std::vector<runtime::Candidate>& candidates);
+// Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.
+Error nothing_worked(const SearchResult& result);
+
+// Which of the candidates the database holds as best, and where a search starts therefore. Empty where it
+// holds none of them, or cannot be read.
+struct KnownBest {
+  std::optional<std::size_t> own;   // of exactly this problem
+  std::int64_t own_trial = 0;       // its trial, also where it is no candidate; 0: there is none
+  std::vector<std::size_t> nearby;  // of the nearest problems that differ in device, B, T or pass, each once
+};
+KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
+                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);
@@ -75,19 +83,29 @@ db::Device to_device(const target::Profile& profile);
 // stored. Cubins are the caller's business.
 class TrialRecorder {
  public:
-  // Registers device, cell and problem. Trouble is kept, not returned: see trouble().
+  // Registers device, cell and problem. Trouble is kept, not returned: see trouble(). `platform`: where the
+  // trials run; without one nothing is proven.
   TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
-                const target::Profile& profile);
+                const target::Profile& profile, const std::optional<db::Platform>& platform = std::nullopt);
   // Records a row; without a time only if it is a failure.
   void record(const Row& row);
-  // Makes a recorded row best, if it may be and is faster than what is known; whether it became so.
-  bool store_best(const Row& row);
+  // Makes a recorded row best, if it may be and Replace and the contest with the best so far say so; whether
+  // it became so. Its proof is recorded with it. `beaten`: the trial of the best so far, where that was timed
+  // or failed in the same run, and is not this row's better.
+  bool store_best(const Row& row, db::Replace replace = db::Replace::IfFaster, std::int64_t beaten = 0);
+  // Records that a known trial, which was the row of this run, is wrong on this platform.
+  void refute(std::int64_t trial, const Row& row);
   const std::string& trouble() const { return trouble_; }
 
  private:
   bool usable() const { return database_ != nullptr && trouble_.empty(); }
+  void verified(std::int64_t trial, const Row& row);
+  void keep(const Status& status);
+
   db::Database* database_;
+  std::optional<db::Platform> platform_;
   std::int64_t problem_ = 0;
+  std::int64_t batch_ = 1, time_ = 1;
   std::int64_t created_at_ = db::now();  // of all trials of the run: the same row twice is one trial
   std::string trouble_;
 };

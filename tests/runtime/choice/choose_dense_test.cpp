@@ -105,7 +105,7 @@ TEST(ChooseDense, SavedProductsAreAnotherProblem) {
   }
 }
 
-TEST(ChooseDense, WhatIsTunedForStatesIsNoChoiceForProducts) {
+TEST(ChooseDense, WhatIsTunedForStatesIsNotCalledTunedForProducts) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "choose-saved-products";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
@@ -129,7 +129,9 @@ TEST(ChooseDense, WhatIsTunedForStatesIsNoChoiceForProducts) {
   options.database = &database;
   EXPECT_EQ(choose(cell, problem, kProfile, options)->origin, ChoiceOrigin::Tuned);
   problem.save_products = true;
-  EXPECT_EQ(choose(cell, problem, kProfile, options)->origin, ChoiceOrigin::Model);
+  const Result<Choice> shared = choose(cell, problem, kProfile, options);
+  EXPECT_EQ(shared->origin, ChoiceOrigin::OtherPass);
+  EXPECT_TRUE(shared->cubin_key.empty());
 }
 
 TEST(ChooseDense, AnEmptySpaceNamesTheResource) {

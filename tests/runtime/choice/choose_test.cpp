@@ -38,11 +38,12 @@ class Choosing : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms) {
+  void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms,
+                  const std::string& strategy = "stream") {
     const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
     ASSERT_TRUE(id.ok()) << id.error().message;
     db::Trial trial;
-    trial.strategy = "stream";
+    trial.strategy = strategy;
     trial.parameters = parameters_to_json(parameters);
     trial.verified = true;
     trial.median_ms = ms;
@@ -102,6 +103,100 @@ TEST_F(Choosing, ElseTheModelsBest) {
   EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
   EXPECT_EQ(choice.parameters, ranked_candidates(cell_, problem_, profile_)->front().parameters);
   EXPECT_GT(choice.expected_ms, 0);
+}
+
+// Passes whose kernels are nearly one share what was tuned for one of them.
+class PassesShare : public Choosing {
+ protected:
+  void use(const std::string& cell, const step::Sizes& sizes) {
+    cell_ = testing::library_cell(cell);
+    problem_.sizes = sizes;
+    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
+  }
+  // The first point of the space whose time, by the model, is at least `least` times that of the best.
+  Candidate behind(const schedule::Problem& problem, double least) {
+    const auto ranked = ranked_candidates(cell_, problem, profile_);
+    EXPECT_TRUE(ranked.ok());
+    const auto found = std::find_if(ranked->begin(), ranked->end(), [&](const Candidate& candidate) {
+      return !candidate.estimate.may_spill &&
+             candidate.estimate.seconds >= least * ranked->front().estimate.seconds;
+    });
+    EXPECT_NE(found, ranked->end());
+    return *found;
+  }
+  schedule::Parameters slower(const schedule::Problem& problem, double least) {
+    return behind(problem, least).parameters;
+  }
+  static schedule::Problem of_pass(schedule::Problem problem, Pass pass, bool save_products = false) {
+    problem.pass = pass;
+    problem.save_products = save_products;
+    return problem;
+  }
+  void expect_shared(const schedule::Problem& tuned, const schedule::Problem& untuned) {
+    const Candidate candidate = behind(tuned, 1.05);
+    ASSERT_NE(candidate.parameters, best_candidate(cell_, untuned, profile_)->parameters);
+    store_best(tuned, candidate.parameters, 0.127, candidate.strategy);
+    const Choice choice = chosen(untuned);
+    EXPECT_EQ(choice.strategy, candidate.strategy);
+    EXPECT_EQ(choice.parameters, candidate.parameters) << schedule::pass_key(untuned);
+    EXPECT_STREQ(origin_name(choice.origin), "tuned for another pass");
+    EXPECT_NE(choice.note.find("tuned for " + schedule::pass_title(tuned)), std::string::npos) << choice.note;
+    EXPECT_TRUE(choice.cubin_key.empty()) << "the other pass's code";
+    EXPECT_GT(choice.expected_ms, 0);
+  }
+};
+
+TEST_F(PassesShare, TheTunedParametersOfTheOther) {
+  ASSERT_NO_FATAL_FAILURE(use("hgrn", {1, 65536, 1, 1024}));
+  expect_shared(of_pass(problem_, Pass::ForwardSave), of_pass(problem_, Pass::Forward));
+}
+
+TEST_F(PassesShare, WithAndWithoutSavedProducts) {
+  ASSERT_NO_FATAL_FAILURE(use("lstm", {16, 1024, 1, 768}));
+  expect_shared(of_pass(problem_, Pass::Backward, true), of_pass(problem_, Pass::Backward));
+  expect_shared(of_pass(problem_, Pass::ForwardSave), of_pass(problem_, Pass::ForwardSave, true));
+}
+
+TEST_F(PassesShare, BothWaysButNotForwardWithBackward) {
+  const schedule::Parameters parameters = slower(problem_, 1.05);
+  store_best(problem_, parameters, 1);
+  EXPECT_EQ(chosen(of_pass(problem_, Pass::ForwardSave)).parameters, parameters);
+  EXPECT_EQ(chosen(of_pass(problem_, Pass::Backward)).origin, ChoiceOrigin::Model) << "another kernel";
+}
+
+TEST_F(PassesShare, NotWhereTheModelObjects) {
+  const schedule::Problem training = of_pass(problem_, Pass::ForwardSave);
+  store_best(training, slower(problem_, 1.5), 1);
+  const Choice choice = chosen(problem_);
+  EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
+  EXPECT_EQ(choice.parameters, best_candidate(cell_, problem_, profile_)->parameters);
+  EXPECT_NE(choice.note.find("tuned for forward (training)"), std::string::npos) << choice.note;
+}
+
+// What was tuned for the pass itself is better evidence, unless its shape is another one altogether.
+TEST_F(PassesShare, AfterTheOwnPassAtASimilarShape) {
+  const schedule::Parameters own = slower(problem_, 1.05), other = slower(problem_, 1.1);
+  ASSERT_NE(own, other);
+  store_best(of_pass(problem_, Pass::ForwardSave), other, 1);
+  schedule::Problem shape = problem_;
+  shape.sizes.time = problem_.sizes.time * 64;
+  store_best(shape, own, 1);
+  EXPECT_EQ(chosen(problem_).parameters, other);
+  shape.sizes.time = problem_.sizes.time + 1;
+  store_best(shape, own, 1);
+  EXPECT_EQ(chosen(problem_).parameters, own);
+}
+
+// A neighbour that this version cannot build does not hide the next one.
+TEST_F(PassesShare, TheNextWhereTheNearestCannotBeBuilt) {
+  schedule::Parameters strange = parameters();
+  strange["channels"] = 7;
+  schedule::Problem shape = problem_;
+  shape.sizes.time += 1;
+  store_best(shape, strange, 1);
+  const schedule::Parameters good = slower(problem_, 1.05);
+  store_best(of_pass(problem_, Pass::ForwardSave), good, 1);
+  EXPECT_EQ(chosen(problem_).parameters, good);
 }
 
 TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {

@@ -93,6 +93,21 @@ TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
   EXPECT_EQ(first.key, second.key);
 }
 
+// Batch and time are free at every call: two shapes whose text is one take turns with one stored image.
+TEST_F(Compiling, AnotherShapeOfTheSameTextComesFromTheDatabaseToo) {
+  const CompiledPlan first = compiled();
+  EXPECT_EQ(first.code, first.key.hash());
+  for (const std::int64_t time : {problem_.sizes.time * 2, problem_.sizes.time}) {
+    problem_.sizes.time = time;
+    options_.cubin_key = first.code;
+    const CompiledPlan other = compiled();
+    EXPECT_TRUE(other.from_cache) << time;
+    EXPECT_EQ(other.code, first.code);
+    EXPECT_EQ(other.executable.identity.time, time);
+  }
+  EXPECT_EQ(backend_.compilations_, 1);
+}
+
 // Source, flags, target, backend and its version: a change of any one alone is another cubin under another
 // key.
 TEST_F(Compiling, EveryFieldOfTheKeyCounts) {

@@ -98,6 +98,19 @@ TEST(Search, TheIncumbentIsTriedFirstAndConfirmed) {
   }
 }
 
+// Winners of other problems come right after the incumbent, each once.
+TEST(Search, StartsWhereItIsTold) {
+  TableMeasurer machine(std::vector<Point>(400));
+  SearchOptions options;
+  options.incumbent = 399;
+  options.starts = {250, 399, 120};
+  const SearchResult result = search(testing::line(400), machine, options, machine.clock());
+  ASSERT_GT(machine.compiled.size(), 3u);
+  machine.compiled.resize(3);
+  EXPECT_EQ(machine.compiled, (std::vector<std::size_t>{399, 250, 120}));
+  ASSERT_TRUE(result.best);
+}
+
 TEST(Search, AnIncumbentThatIsWrongIsNotKept) {
   std::vector<Point> points(20);
   points[7].seconds = 1e-6;

@@ -36,10 +36,12 @@ class FakeTrials final : public Trials {
     }
     return result;
   }
-  Status verify(const TrialPlan& plan) override {
-    if (code_of(plan) == "wrong") return Error{ErrorKind::Wrong, "h_out: error 3.1e-01 (limit 4.0e-03)", ""};
+  Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed) override {
+    if (code_of(plan) == "wrong" && seed != kRightSeed)
+      return Verdict{false, "h_out", 77.5, "h_out: error 3.1e-01 (limit 4.0e-03)"};
     const auto seconds = run(plan, 1, 0);
-    return seconds ? success() : Status(seconds.error());
+    if (!seconds) return seconds.error();
+    return Verdict{true, "", 0, "all agree"};
   }
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }

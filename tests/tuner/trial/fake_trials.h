@@ -10,8 +10,9 @@ namespace rondo::tuner::testing {
 //   "known"  each sample is how many plans were loaded by this process so far
 //   "hang", "segfault", "exit"   the process does so
 //   "error"  an error of kind Device; the process goes on
-//   "wrong"  verify() says so
+//   "wrong"  verify() says so, except on data of kRightSeed
 //   "lost"   an error after which nothing more can run in this process
+inline constexpr std::uint64_t kRightSeed = 99;
 // A set-up whose seed is 13 fails, and one with 14 ends the process.
 Result<std::unique_ptr<Trials>> fake_trials(const TrialSetup& setup);
 

@@ -64,7 +64,7 @@ TEST_F(TrialsInAProcess, OneWorkerServesTheWholeRun) {
   const double pid = pid_of(1);
   EXPECT_NE(pid, ::getpid());
   EXPECT_EQ(*trials_.copy_bandwidth(), 4e12);
-  EXPECT_TRUE(trials_.verify(plan(1, "good")).ok());
+  EXPECT_TRUE(trials_.verify(plan(1, "good"))->passed);
   const auto round = trials_.round({plan(1, "good"), plan(2, "good")});
   ASSERT_TRUE(round.ok()) << round.error().message;
   EXPECT_EQ(*round, (std::vector<double>{pid, pid}));
@@ -81,7 +81,13 @@ TEST_F(TrialsInAProcess, ErrorsLeaveTheWorkerAlone) {
   EXPECT_EQ(failed.error().kind, ErrorKind::Device);
   EXPECT_EQ(failed.error().message, "an illegal memory access was encountered");
   EXPECT_EQ(failed.error().hint, "as planted");
-  EXPECT_EQ(trials_.verify(plan(3, "wrong")).error().kind, ErrorKind::Wrong);
+  const Result<Verdict> wrong = trials_.verify(plan(3, "wrong"));
+  ASSERT_TRUE(wrong.ok()) << wrong.error().message;
+  EXPECT_FALSE(wrong->passed);
+  EXPECT_EQ(wrong->tensor, "h_out");
+  EXPECT_EQ(wrong->excess, 77.5);
+  EXPECT_EQ(wrong->summary, "h_out: error 3.1e-01 (limit 4.0e-03)");
+  EXPECT_TRUE(trials_.verify(plan(3, "wrong"), testing::kRightSeed)->passed) << "the seed arrives";
   EXPECT_EQ(pid_of(1), pid);
 }
 
@@ -192,8 +198,8 @@ class ProcessMeasurer final : public Measurer {
     for (const std::size_t candidate : candidates) result.push_back(*run(candidate, 1, 0));
     return result;
   }
-  Status verify(std::size_t candidate) override {
-    return trials_.verify(plan(candidate, what_.at(candidate)));
+  Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
+    return trials_.verify(plan(candidate, what_.at(candidate)), seed);
   }
   void drop(std::size_t candidate) override { trials_.drop(candidate); }
   bool alive() const override { return trials_.alive(); }
@@ -289,7 +295,7 @@ TEST(TrialMessage, CellsArriveWhole) {
 TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   using What = TrialRequest::What;
   const std::string code("\x7f\0code", 6);
-  TrialRequest sent{What::Round, {}, {{7, 96, code}, {8, 1, {}}}, 3, 0.25, 9};
+  TrialRequest sent{What::Round, {}, {{7, 96, code}, {8, 1, {}}}, 3, 0.25, 9, 10};
   const auto got = decode_request(encode_request(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->what, What::Round);
@@ -301,22 +307,29 @@ TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   EXPECT_EQ(got->samples, 3);
   EXPECT_EQ(got->sample_s, 0.25);
   EXPECT_EQ(got->candidate, 9U);
-  const auto times = decode_reply(encode_reply({true, std::vector<double>{1e-300, 2}}));
-  ASSERT_TRUE(times && times->values);
+  EXPECT_EQ(got->seed, 10U);
+  const auto times = decode_reply(encode_reply({true, TrialAnswer{{1e-300, 2}}}));
+  ASSERT_TRUE(times && times->answer);
   EXPECT_TRUE(times->alive);
-  EXPECT_EQ(*times->values, (std::vector<double>{1e-300, 2}));
+  EXPECT_EQ(times->answer->values, (std::vector<double>{1e-300, 2}));
+  const auto wrong = decode_reply(encode_reply({true, TrialAnswer{{}, {false, "h", 3.5, "s"}}}));
+  ASSERT_TRUE(wrong && wrong->answer);
+  EXPECT_FALSE(wrong->answer->verdict.passed);
+  EXPECT_EQ(wrong->answer->verdict.tensor, "h");
+  EXPECT_EQ(wrong->answer->verdict.excess, 3.5);
+  EXPECT_EQ(wrong->answer->verdict.summary, "s");
   const auto error = decode_reply(encode_reply({false, Error{ErrorKind::Wrong, "m", "h"}}));
-  ASSERT_TRUE(error && !error->values);
+  ASSERT_TRUE(error && !error->answer);
   EXPECT_FALSE(error->alive);
-  EXPECT_EQ(error->values.error().kind, ErrorKind::Wrong);
-  EXPECT_EQ(error->values.error().hint, "h");
+  EXPECT_EQ(error->answer.error().kind, ErrorKind::Wrong);
+  EXPECT_EQ(error->answer.error().hint, "h");
 }
 
 TEST(TrialMessage, DamagedMessagesAreRefused) {
   using What = TrialRequest::What;
   const std::string set_up = encode_request({What::SetUp, setup_of(), {}, 0, 0, 0});
   const std::string run = encode_request({What::Run, {}, {{7, 1, "code"}}, 3, 0.25, 0});
-  const std::string reply = encode_reply({true, std::vector<double>{1, 2}});
+  const std::string reply = encode_reply({true, TrialAnswer{{1, 2}}});
   ASSERT_TRUE(decode_request(set_up) && decode_request(run) && decode_reply(reply));
   for (const std::string& whole : {set_up, run})
     for (std::size_t size = 0; size < whole.size(); ++size)

@@ -107,7 +107,7 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
 TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   const auto candidates = testing::line(12);
   auto known = [&](const std::vector<runtime::Candidate>& among) {
-    return known_best(*database_, cell_, problem_, profile_, among);
+    return known_best(*database_, cell_, problem_, profile_, among).own;
   };
   EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
   std::vector<testing::Point> points(12);
@@ -117,10 +117,29 @@ TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
   problem_.sizes.time += 1;
   EXPECT_FALSE(known(candidates)) << "another problem";
-  const auto near = [&] { return best_of_nearest(*database_, cell_, problem_, profile_, candidates); };
-  EXPECT_EQ(near(), std::optional<std::size_t>(8)) << "the search starts where a like problem's ended";
+  const auto near = [&] { return known_best(*database_, cell_, problem_, profile_, candidates).nearby; };
+  EXPECT_EQ(near(), std::vector<std::size_t>{8}) << "the search starts where a like problem's ended";
   problem_.pass = Pass::Backward;
-  EXPECT_FALSE(near()) << "no like problem";
+  EXPECT_TRUE(near().empty()) << "no like problem";
+}
+
+TEST_F(Recording, ASearchStartsFromTheOtherPassesWinner) {
+  const auto candidates = testing::line(12);
+  const auto winner_of = [&](Pass pass, std::size_t winner) {
+    problem_.pass = pass;
+    std::vector<testing::Point> points(12);
+    points[winner].seconds = 1e-4;
+    (void)searched(points);
+  };
+  winner_of(Pass::ForwardSave, 7);
+  problem_.pass = Pass::Forward;
+  KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  EXPECT_FALSE(known.own);
+  EXPECT_EQ(known.nearby, std::vector<std::size_t>{7});
+  winner_of(Pass::Forward, 3);
+  known = known_best(*database_, cell_, problem_, profile_, candidates);
+  EXPECT_EQ(known.own, std::optional<std::size_t>(3));
+  EXPECT_EQ(known.nearby, std::vector<std::size_t>{7}) << "beside its own";
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
@@ -130,6 +149,53 @@ TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
   for (auto& point : slower) point.seconds = 2e-3;
   (void)searched(slower);
   EXPECT_FALSE(stored_);
+}
+
+// Status 8, with the diagnosis as the message.
+TEST(Tune, AllWrongIsADiagnosisOfKindWrong) {
+  std::vector<testing::Point> points(6);
+  for (testing::Point& point : points) point.wrong = true;
+  testing::TableMeasurer machine(points);
+  const Error error = nothing_worked(search(testing::line(6), machine, {}, machine.clock()));
+  EXPECT_EQ(error.kind, ErrorKind::Wrong);
+  EXPECT_EQ(error.message.rfind("all 6 candidates that ran give wrong results", 0), 0u) << error.message;
+  EXPECT_FALSE(error.hint.empty());
+}
+
+// Timed in the same run and slower: what it claims does not keep it.
+TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
+  const db::Platform here{"0.1.0", "GPU-1", "13.0"};
+  TrialRecorder recorder(database_.get(), cell_, problem_, profile_, here);
+  const auto candidates = testing::line(12);
+  const auto row = [&](std::size_t i, double seconds) {
+    Row made;
+    made.candidate = candidates[i];
+    made.timing = {seconds, 0, 0, 5};
+    made.verified = true;
+    made.cubin_key = "key" + std::to_string(i);
+    return made;
+  };
+  ASSERT_TRUE(recorder.store_best(row(3, 1e-3)));
+  const KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  ASSERT_NE(known.own_trial, 0);
+  EXPECT_FALSE(recorder.store_best(row(4, 1.1e-3)));
+  EXPECT_TRUE(recorder.store_best(row(4, 1.1e-3), db::Replace::IfFaster, known.own_trial));
+  EXPECT_EQ(known_best(*database_, cell_, problem_, profile_, candidates).own, std::optional<std::size_t>(4));
+  // Another process has stored a third meanwhile: that one was not beaten.
+  EXPECT_FALSE(recorder.store_best(row(5, 1.2e-3), db::Replace::IfFaster, known.own_trial));
+  // What the run finds wrong is no choice any more.
+  const std::int64_t now = known_best(*database_, cell_, problem_, profile_, candidates).own_trial;
+  Row wrong = row(4, 1.1e-3);
+  wrong.verified = false;
+  wrong.status = TrialStatus::Wrong;
+  wrong.reason = "h: error 1";
+  recorder.refute(now, wrong);
+  EXPECT_EQ(recorder.trouble(), "");
+  const auto near =
+      database_->neighbours(runtime::database_problem(cell_, problem_, profile_), {}, &here).value();
+  ASSERT_EQ(near.size(), 1u);
+  ASSERT_TRUE(near[0].verification.has_value());
+  EXPECT_FALSE(near[0].verification->passed);
 }
 
 TEST_F(Recording, AReadOnlyDatabaseIsToldNotFatal) {

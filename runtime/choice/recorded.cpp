@@ -1,0 +1,156 @@
+#include "runtime/choice/recorded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/strategies.h"
+
+namespace rondo::runtime {
+
+using schedule::Parameters;
+using schedule::Problem;
+
+const Result<Candidate>& ModelsOpinion::best() {
+  if (!best_) best_ = best_candidate(cell_, problem_, profile_, alignment_);
+  return *best_;
+}
+
+schedule::Estimate ModelsOpinion::of(const Choice& choice, const Problem& problem) const {
+  return schedule::find_strategy(choice.strategy)->cost(cell_, problem, choice.parameters, profile_);
+}
+
+std::string ModelsOpinion::objection(const Choice& choice, const std::string& tuned_for) {
+  if (!best()) return best().error().message;
+  const schedule::Estimate here = of(choice, problem_);
+  const double factor = here.seconds / best()->estimate.seconds;
+  if (!(factor <= kOtherPassFactor)) return fmt::format("{:.2f} times the model's best", factor);
+  // The compiler found that it does not spill there.
+  if (here.may_spill && !best()->estimate.may_spill && !may_spill_in(choice, tuned_for))
+    return "may spill by the model";
+  return "";
+}
+
+bool ModelsOpinion::may_spill_in(const Choice& choice, const std::string& pass) const {
+  for (const Problem& other : problems_alike(problem_))
+    if (schedule::pass_key(other) == pass) return of(choice, other).may_spill;
+  return false;
+}
+
+namespace {
+
+std::size_t differences(const Parameters& a, const Parameters& b) {
+  std::size_t count = 0;
+  for (const auto& [name, value] : a) {
+    const auto other = b.find(name);
+    count += other == b.end() || other->second != value;
+  }
+  return count;
+}
+
+std::string shape_of(const db::Problem& tuned) {
+  return fmt::format("B={},T={} on {}", tuned.shape.B, tuned.shape.T, tuned.device);
+}
+
+}  // namespace
+
+// The legal point closest to `wanted` within the alignment; none if there is no point at all.
+std::optional<Candidate> RecordedChoices::closest(const Choice& wanted) const {
+  const Result<std::vector<Candidate>> candidates =
+      ranked_candidates(cell_, problem_, profile_, options_.alignment);
+  if (!candidates) return std::nullopt;
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : *candidates)  // ranked: the first of equals is the fastest by the model
+    if (candidate.strategy == wanted.strategy &&
+        (best == nullptr || differences(candidate.parameters, wanted.parameters) <
+                                differences(best->parameters, wanted.parameters)))
+      best = &candidate;
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
+  std::optional<Parameters> parameters = recorded_parameters(trial);
+  if (!parameters) return std::nullopt;
+  Choice choice;
+  choice.strategy = trial.strategy;
+  choice.parameters = std::move(*parameters);
+  choice.cubin_key = trial.cubin_key;
+  choice.expected_ms = trial.median_ms.value_or(0);
+  choice.trial = trial.id;
+  // Code of a version without some of the parameters may expect other arguments: it is looked up by source.
+  // Where parameters have other names only, it is the same.
+  if (choice.parameters.size() != parameters_from_json(trial.parameters)->size()) choice.cubin_key.clear();
+  if (check_candidate(cell_, problem_, profile_, choice.strategy, choice.parameters, options_.alignment).ok())
+    return choice;
+  if (!check_candidate(cell_, problem_, profile_, choice.strategy, choice.parameters).ok())
+    return std::nullopt;
+  const std::optional<Candidate> variant = closest(choice);
+  if (!variant) return std::nullopt;
+  choice.note = fmt::format(", changed from {} for tensors aligned to {} bytes",
+                            schedule::print(choice.parameters), options_.alignment);
+  choice.parameters = variant->parameters;
+  choice.cubin_key.clear();
+  return choice;
+}
+
+std::optional<Choice> RecordedChoices::of_this_pass(const db::Neighbour& near, const db::Problem& key,
+                                                    Choice choice) const {
+  const bool exact = near.problem == key;
+  const bool elsewhere = options_.platform != nullptr && !near.verification;
+  choice.once_verified = exact ? ChoiceOrigin::Tuned : ChoiceOrigin::Nearest;
+  choice.origin = elsewhere ? ChoiceOrigin::Elsewhere : choice.once_verified;
+  choice.note = fmt::format("{} for {}{}", elsewhere ? "recorded elsewhere" : "tuned",
+                            exact ? "this problem" : shape_of(near.problem), choice.note);
+  if (near.verification) choice.verified_code = near.verification->code;
+  // Not where the code is a variant's, which has to be looked up.
+  if (near.verification && choice.parameters == recorded_parameters(near.trial))
+    choice.cubin_key = near.verification->code;
+  return choice;
+}
+
+std::optional<Choice> RecordedChoices::of_other_pass(const db::Neighbour& near, Choice choice,
+                                                     std::string& trouble) {
+  const std::string where = fmt::format("tuned for {}, {}", schedule::pass_title(near.problem.pass),
+                                        shape_of(near.problem) + choice.note);
+  if (const std::string objection = model_.objection(choice, near.problem.pass); !objection.empty()) {
+    if (trouble.empty()) trouble = fmt::format("not what is {}: {}", where, objection);
+    return std::nullopt;
+  }
+  choice.origin = ChoiceOrigin::OtherPass;
+  choice.note = where;
+  choice.cubin_key.clear();
+  choice.trial = 0;
+  choice.expected_ms = model_.of(choice, problem_).seconds * 1e3;
+  return choice;
+}
+
+std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::Problem& key,
+                                          std::string& trouble) {
+  const std::vector<std::int64_t>& refused = options_.refused;
+  if (std::count(refused.begin(), refused.end(), near.trial.id) > 0) return std::nullopt;
+  if (near.verification && !near.verification->passed) {
+    trouble = fmt::format("what is recorded for {} is wrong here: {}",
+                          near.problem == key ? "this problem" : shape_of(near.problem),
+                          near.verification->summary);
+    return std::nullopt;
+  }
+  std::optional<Choice> choice = buildable(near.trial);
+  if (!choice) return std::nullopt;
+  return near.distance.other_pass ? of_other_pass(near, std::move(*choice), trouble)
+                                  : of_this_pass(near, key, std::move(*choice));
+}
+
+std::optional<Choice> RecordedChoices::first(std::string& trouble) {
+  const db::Problem key = database_problem(cell_, problem_, profile_);
+  const Result<std::vector<db::Neighbour>> known =
+      options_.database->neighbours(key, passes_alike(problem_), options_.platform);
+  if (!known) {
+    trouble = "database: " + known.error().message;
+    return std::nullopt;
+  }
+  for (const db::Neighbour& near : *known)
+    if (auto choice = of(near, key, trouble)) return choice;
+  return std::nullopt;
+}
+
+}  // namespace rondo::runtime

@@ -1,0 +1,63 @@
+// Internal to runtime/choice: choices that the database knows, and the model's opinion of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/choice/choose.h"
+
+namespace rondo::runtime {
+
+// The problem in the other passes that share what is tuned (passes_alike).
+std::vector<schedule::Problem> problems_alike(const schedule::Problem& problem);
+
+// What the model thinks of a problem, worked out when it is first asked. Refers to its arguments.
+class ModelsOpinion {
+ public:
+  ModelsOpinion(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
+                int alignment)
+      : cell_(cell), problem_(problem), profile_(profile), alignment_(alignment) {}
+
+  const Result<Candidate>& best();
+  schedule::Estimate of(const Choice& choice, const schedule::Problem& problem) const;
+  // Why the choice, which was tuned for the pass `tuned_for`, is not taken over; "" where nothing speaks
+  // against it.
+  std::string objection(const Choice& choice, const std::string& tuned_for);
+
+ private:
+  bool may_spill_in(const Choice& choice, const std::string& pass) const;
+
+  const step::Cell& cell_;
+  const schedule::Problem& problem_;
+  const target::Profile& profile_;
+  int alignment_;
+  std::optional<Result<Candidate>> best_;
+};
+
+// What is recorded for a problem and its neighbours, as choices. Refers to its arguments.
+class RecordedChoices {
+ public:
+  RecordedChoices(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
+                  const ChooseOptions& options, ModelsOpinion& model)
+      : cell_(cell), problem_(problem), profile_(profile), options_(options), model_(model) {}
+
+  // The nearest that can be taken; what kept nearer ones from it goes to `trouble`.
+  std::optional<Choice> first(std::string& trouble);
+
+ private:
+  std::optional<Choice> of(const db::Neighbour& near, const db::Problem& key, std::string& trouble);
+  std::optional<Choice> of_this_pass(const db::Neighbour& near, const db::Problem& key, Choice choice) const;
+  std::optional<Choice> of_other_pass(const db::Neighbour& near, Choice choice, std::string& trouble);
+  // The trial's parameters, bent to the alignment at hand. None if this version cannot build them.
+  std::optional<Choice> buildable(const db::Trial& trial) const;
+  std::optional<Candidate> closest(const Choice& wanted) const;
+
+  const step::Cell& cell_;
+  const schedule::Problem& problem_;
+  const target::Profile& profile_;
+  const ChooseOptions& options_;
+  ModelsOpinion& model_;
+};
+
+}  // namespace rondo::runtime

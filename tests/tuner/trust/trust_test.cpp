@@ -1,0 +1,264 @@
+// What a record proves: nothing, until its code was verified where it runs.
+#include "tuner/trust/trust.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/compile.h"
+#include "tests/runtime/plan/cells.h"
+#include "tuner/tune/tune.h"
+
+namespace rondo::tuner {
+namespace {
+
+using runtime::Choice;
+using runtime::ChoiceOrigin;
+
+const db::Platform kHere{"0.1.0", "GPU-1", "13.0"};
+
+// Chooses as on a GPU, and knows of each choice what the kernel would be and whether it is right.
+class FakeWork final : public TrustWork {
+ public:
+  FakeWork(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile)
+      : cell_(cell), problem_(problem), profile_(profile) {}
+
+  Result<Made> make(const runtime::ChooseOptions& options) override {
+    Result<Choice> choice = runtime::choose(cell_, problem_, profile_, options);
+    if (!choice) return choice.error();
+    ++made;
+    made_ = Made{*choice, "code of " + schedule::print(choice->parameters) + text};
+    return *made_;
+  }
+  Result<Outcome> verify() override {
+    ++verified;
+    if (error) return *error;
+    const bool passed = made_->choice.parameters != wrong;
+    return Outcome{passed, passed ? "all 3 tensors agree" : "h: error 1 (limit 0.1): WRONG"};
+  }
+  void keep(db::Database& database) override { kept_in = database.path(); }
+
+  int made = 0, verified = 0;
+  std::string text;            // of this version
+  schedule::Parameters wrong;  // whose kernel is wrong
+  std::optional<Error> error;
+  std::string kept_in;
+
+ private:
+  const step::Cell& cell_;
+  const schedule::Problem& problem_;
+  const target::Profile& profile_;
+  std::optional<Made> made_;
+};
+
+class Trust : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("trust-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
+    ASSERT_TRUE(database_->put_device(to_device(profile_)).ok());
+    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
+    const auto ranked = runtime::ranked_candidates(cell_, problem_, profile_);
+    for (std::size_t i = 0; i < 3; ++i) points_.push_back((*ranked)[10 * (i + 1)].parameters);
+  }
+  void TearDown() override {
+    database_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  // As an import leaves it: a claim, with the key of code from elsewhere.
+  void record(const schedule::Parameters& parameters, double ms, std::int64_t time = 0) {
+    schedule::Problem problem = problem_;
+    if (time != 0) problem.sizes.time = time;
+    db::Trial trial;
+    trial.strategy = "stream";
+    trial.parameters = runtime::parameters_to_json(parameters);
+    trial.verified = true;
+    trial.median_ms = ms;
+    trial.cubin_key = "from elsewhere";
+    trial.rondo_version = "0.0.9";
+    const auto id = database_->upsert_problem(runtime::database_problem(cell_, problem, profile_));
+    const auto recorded = database_->record_trial(*id, trial);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
+  }
+  Result<Choice> trusted(FakeWork& work, const db::Platform& platform = kHere, bool strict = false) {
+    TrustOptions options{database_.get(), strict,
+                         [this](const std::string& text) { notes_.push_back(text); }};
+    notes_.clear();
+    work.made = work.verified = 0;
+    return trusted_choice(work, platform, problem_.sizes.batch, problem_.sizes.time, options);
+  }
+  FakeWork work() { return {cell_, problem_, profile_}; }
+
+  step::Cell cell_ = rondo::testing::library_cell("paragru");
+  target::Profile profile_ = target::find_profile("h200").value();
+  schedule::Problem problem_ = rondo::testing::problem_of(schedule::Pass::Forward);
+  std::filesystem::path folder_;
+  std::unique_ptr<db::Database> database_;
+  std::vector<schedule::Parameters> points_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(Trust, ARecordFromElsewhereIsVerifiedOnFirstUseAndOnlyThen) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  const Result<Choice> first = trusted(gpu);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->parameters, points_[0]);
+  EXPECT_EQ(first->origin, ChoiceOrigin::Tuned) << "it may be called that now";
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, database_->path());
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("verified on first use, which took "), std::string::npos) << notes_[0];
+  EXPECT_NE(notes_[0].find("all 3 tensors agree"), std::string::npos) << notes_[0];
+
+  const Result<Choice> second = trusted(gpu);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(second->cubin_key, "code of " + schedule::print(points_[0])) << "the code is known: no compiler";
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(gpu.made, 1);
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(Trust, AnotherDeviceDriverVersionOrTextIsVerifiedAgain) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  for (std::string db::Platform::*field :
+       {&db::Platform::rondo_version, &db::Platform::device, &db::Platform::driver}) {
+    db::Platform other = kHere;
+    other.*field = "another";
+    ASSERT_TRUE(trusted(gpu, other).ok());
+    EXPECT_EQ(gpu.verified, 1);
+    ASSERT_TRUE(trusted(gpu, other).ok());
+    EXPECT_EQ(gpu.verified, 0);
+  }
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0) << "what was verified before still is";
+}
+
+TEST_F(Trust, WhatIsWrongIsPassedOverForGood) {
+  record(points_[0], 1);
+  record(points_[1], 2, problem_.sizes.time * 2);
+  FakeWork gpu = work();
+  gpu.wrong = points_[0];
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->parameters, points_[1]) << "the nearest";
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Nearest);
+  EXPECT_EQ(gpu.verified, 2);
+  EXPECT_TRUE(std::any_of(notes_.begin(), notes_.end(), [](const std::string& note) {
+    return note.find("wrong here; it is passed over: h: error 1") != std::string::npos;
+  }));
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(trusted(gpu)->parameters, points_[1]);
+}
+
+TEST_F(Trust, WhereAllIsWrongTheModelChooses) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.wrong = points_[0];
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Model);
+  const Result<Choice> again = trusted(gpu);
+  EXPECT_EQ(again->origin, ChoiceOrigin::Model);
+  EXPECT_NE(again->note.find("wrong here: h: error 1"), std::string::npos) << again->note;
+}
+
+TEST_F(Trust, StrictRefusesWhatHasNoProof) {
+  FakeWork gpu = work();
+  const Result<Choice> by_model = trusted(gpu, kHere, true);
+  ASSERT_FALSE(by_model.ok());
+  EXPECT_EQ(by_model.error().kind, ErrorKind::Missing);
+  record(points_[0], 1);
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Missing);
+  EXPECT_NE(refused.error().message.find("recorded elsewhere"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(gpu.verified, 0);
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_TRUE(trusted(gpu, kHere, true).ok());
+}
+
+// `run` and `bench` open the database for reading.
+TEST_F(Trust, TheProofIsKeptThroughAReadersDatabase) {
+  record(points_[0], 1);
+  const std::string path = database_->path();
+  database_ = std::make_unique<db::Database>(db::Database::open(path, {db::Access::ReadOnly}).value());
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, path);
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0);
+}
+
+TEST_F(Trust, AProofThatCannotBeKeptIsToldAndTheKernelRuns) {
+  record(points_[0], 1);
+  const std::string path = database_->path();
+  database_ = std::make_unique<db::Database>(db::Database::open(path, {db::Access::ReadOnly}).value());
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  std::filesystem::create_directory(path);  // nothing can be written under this name
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("not kept, so every use will do it"), std::string::npos) << notes_[0];
+}
+
+TEST_F(Trust, WhatCannotBeComparedIsNotCalledTuned) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.error = Error{ErrorKind::Input, "'h' of the reference is not finite", ""};
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Elsewhere);
+  gpu.error->kind = ErrorKind::Device;
+  EXPECT_EQ(trusted(gpu).error().kind, ErrorKind::Device);
+}
+
+TEST_F(Trust, WhatTheTunerStoresHasItsProof) {
+  TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  Row row;
+  row.candidate = {"stream", points_[0], {}};
+  row.timing = {1e-3, 0, 0, 7};
+  row.verified = true;
+  row.cubin_key = "code of " + schedule::print(points_[0]);
+  ASSERT_TRUE(recorder.store_best(row)) << recorder.trouble();
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu, kHere, true);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(gpu.verified, 0);
+}
+
+// The whole way of a claim: it comes in, is verified, and gives way to a time measured here.
+TEST_F(Trust, AFastClaimThatIsRightGivesWayToATimeMeasuredHere) {
+  record(points_[0], 0.001);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  Row row;
+  row.candidate = {"stream", points_[1], {}};
+  row.timing = {0.2e-3, 0, 0, 7};
+  row.verified = true;
+  row.cubin_key = "code";
+  EXPECT_TRUE(recorder.store_best(row)) << "the claim was never timed here";
+  row.candidate.parameters = points_[2];
+  row.timing.median_s = 0.3e-3;
+  EXPECT_FALSE(recorder.store_best(row)) << "slower than what was timed here";
+  EXPECT_TRUE(recorder.store_best(row, db::Replace::Always)) << "--again";
+}
+
+}  // namespace
+}  // namespace rondo::tuner

@@ -1,0 +1,241 @@
+// What is stored carries its proof: where its code was verified and its time measured. What comes from
+// elsewhere brings claims only.
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/tuning_db/fixture.h"
+#include "tuning_db/schema.h"
+#include "tuning_db/sqlite.h"
+
+namespace rondo::db {
+namespace {
+
+class ProofTest : public DatabaseTest {
+ protected:
+  std::int64_t record(Database& to, const Trial& trial, const Problem& problem = sample_problem()) {
+    return must(to.record_trial(must(to.upsert_problem(problem)), trial));
+  }
+  std::int64_t best(Database& to, const Trial& trial, const Problem& problem = sample_problem()) {
+    const std::int64_t id = record(to, trial, problem);
+    must(to.set_best(id, Replace::Always));
+    return id;
+  }
+  std::int64_t verified_best(double median_ms) {
+    const std::int64_t id = best(db, sample_trial(median_ms));
+    must(db.record_verification(sample_verification(id)));
+    return id;
+  }
+  // A copy of the file that the first version wrote.
+  std::string earlier_file() const {
+    const char* moved = std::getenv("RONDO_SOURCE_DIR");
+    const std::string source = moved != nullptr ? moved : RONDO_SOURCE_DIR;
+    const std::string copy = folder + "/earlier.db";
+    std::filesystem::copy_file(source + "/tests/tuning_db/fixtures/earlier_names.db", copy);
+    return copy;
+  }
+  Database other() { return sample_database(folder + "/other.db"); }
+  std::int64_t best_id() { return must(db.find_best(sample_problem()))->id; }
+  std::optional<Verification> verification(const Platform& platform, const Problem& wanted) {
+    const std::vector<Neighbour> found = must(db.neighbours(wanted, {}, &platform));
+    return found.empty() ? std::nullopt : found.front().verification;
+  }
+
+  Database db = sample_database(file);
+};
+
+TEST_F(ProofTest, AnImportThatClaimsToBeFasterDoesNotReplaceWhatWasVerifiedHere) {
+  const std::int64_t mine = verified_best(2);
+  Database second = other();
+  best(second, sample_trial(1.5, R"({"claims":"more"})"));
+  EXPECT_EQ(must(db.import_json(must(second.export_json()), "x.json")).best, 0);
+  EXPECT_EQ(best_id(), mine);
+  EXPECT_EQ(must(db.merge_database(second.path())).best, 0);
+  EXPECT_EQ(best_id(), mine);
+  EXPECT_EQ(must(db.trials(sample_problem())).size(), 2u) << "it is kept as a trial";
+}
+
+TEST_F(ProofTest, AnImportIsACandidateWhereNothingWasVerified) {
+  best(db, sample_trial(2));
+  Database second = other();
+  best(second, sample_trial(1.5));
+  EXPECT_EQ(must(db.merge_database(second.path())).best, 1);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->median_ms, 1.5);
+}
+
+TEST_F(ProofTest, AbsurdTimesAreRefusedAndNothingOfTheFileIsTaken) {
+  Database second = other();
+  best(second, sample_trial(1));
+  const std::string good = must(second.export_json());
+  const auto with = [&](const std::string& time) {
+    std::string text = good;
+    const std::string from = "\"median_ms\": 1.0";
+    return text.replace(text.find(from), from.size(), "\"median_ms\": " + time);
+  };
+  expect_error(
+      db.import_json(with("1e-9"), "x.json"), ErrorKind::Input,
+      "problems[0].trials[0]: trial of strategy 'stream' claims a median of 1e-09 ms; no GPU takes less");
+  expect_error(db.import_json(with("0"), "x.json"), ErrorKind::Input, "median of 0 ms");
+  expect_error(db.import_json(with("-1"), "x.json"), ErrorKind::Input, "median of -1 ms");
+  expect_error(db.import_json(with("1e999"), "x.json"), ErrorKind::Input, "'x.json': a number is too large");
+  expect_error(db.import_json(with("NaN"), "x.json"), ErrorKind::Input, "not JSON");
+  EXPECT_EQ(must(db.stats()).trials, 0);
+  EXPECT_TRUE(db.import_json(with("0.001"), "x.json").ok());
+
+  Database third = sample_database(folder + "/third.db");
+  best(third, sample_trial(1e-9));
+  expect_error(db.merge_database(third.path()), ErrorKind::Input, "no GPU takes less");
+}
+
+TEST_F(ProofTest, TheLeastTimeGrowsWithTheResults) {
+  EXPECT_DOUBLE_EQ(least_ms(sample_problem(1, 1)), 0.5e-3);
+  EXPECT_DOUBLE_EQ(least_ms(sample_problem(1 << 10, 1 << 20)), 2.0 * (1 << 30) / 100e9);
+}
+
+TEST_F(ProofTest, ANumberThatWasFoundWrongHereDoesNotComeBackAsBest) {
+  Database second = other();
+  best(second, sample_trial(1));
+  const std::string text = must(second.export_json());
+  ASSERT_EQ(must(db.import_json(text, "x.json")).best, 1);
+  Verification wrong = sample_verification(best_id());
+  wrong.passed = false;
+  must(db.record_verification(wrong));
+  const std::int64_t better = record(db, sample_trial(3, R"({"is":"right"})"));
+  must(db.set_best(better, Replace::Always));
+  EXPECT_EQ(must(db.import_json(text, "x.json")).best, 0);
+  EXPECT_EQ(best_id(), better);
+}
+
+TEST_F(ProofTest, VerificationsDoNotTravel) {
+  Database second = other();
+  must(second.record_verification(sample_verification(best(second, sample_trial(1)))));
+  const std::string text = must(second.export_json());
+  EXPECT_EQ(text.find("GPU-1"), std::string::npos);
+  must(db.merge_database(second.path()));
+  EXPECT_TRUE(must(db.verifications(best_id())).empty());
+  EXPECT_FALSE(must(db.list())[0].verified_here);
+  EXPECT_TRUE(must(second.list())[0].verified_here);
+}
+
+TEST_F(ProofTest, CodeThatComesInUnderAKeyVoidsWhatWasVerifiedUnderIt) {
+  const std::int64_t mine = best(db, sample_trial(1));
+  must(db.record_verification(sample_verification(mine, sample_cubin().key.hash())));
+  Database second = other();
+  must(second.put_cubin(sample_cubin("other bytes")));
+  must(db.merge_database(second.path()));
+  EXPECT_TRUE(must(db.verifications(mine)).empty());
+  // Code that was there already stays, with its proof.
+  must(db.record_verification(sample_verification(mine, sample_cubin().key.hash())));
+  must(db.merge_database(second.path()));
+  EXPECT_EQ(must(db.verifications(mine)).size(), 1u);
+}
+
+TEST_F(ProofTest, AClaimGivesWayToATimeMeasuredHere) {
+  const Platform here = sample_platform();
+  const Contest contest{&here, 0};
+  // Claimed, never timed here.
+  best(db, sample_trial(0.001, R"({"a":"claim"})"));
+  const std::int64_t first = record(db, sample_trial(2));
+  must(db.record_verification(sample_verification(first)));
+  EXPECT_TRUE(must(db.set_best(first, Replace::IfFaster, contest)));
+  // Timed here: a slower one does not take its place, unless it was beaten side by side.
+  const std::int64_t slower = record(db, sample_trial(3));
+  EXPECT_FALSE(must(db.set_best(slower, Replace::IfFaster, contest)));
+  EXPECT_TRUE(must(db.set_best(slower, Replace::IfFaster, {&here, first})));
+  EXPECT_EQ(best_id(), slower);
+}
+
+TEST_F(ProofTest, AnotherVersionDeviceOrDriverIsElsewhere) {
+  const Problem problem = sample_problem();
+  const std::int64_t mine = verified_best(1);
+  const Platform here = sample_platform();
+  ASSERT_TRUE(verification(here, problem).has_value());
+  EXPECT_TRUE(verification(here, problem)->passed);
+  EXPECT_EQ(verification(here, problem)->code, "code");
+  for (std::string Platform::*field : {&Platform::rondo_version, &Platform::device, &Platform::driver}) {
+    Platform elsewhere = here;
+    elsewhere.*field = "other";
+    EXPECT_FALSE(verification(elsewhere, problem).has_value());
+    const std::int64_t slower = record(db, sample_trial(5));
+    EXPECT_TRUE(must(db.set_best(slower, Replace::IfFaster, {&elsewhere, 0}))) << "a time of another machine";
+    must(db.set_best(mine, Replace::Always));
+  }
+  EXPECT_FALSE(must(db.neighbours(problem))[0].verification.has_value()) << "no platform, no proof";
+}
+
+// At the wanted sizes, else at the neighbour's own; the later of two codes.
+TEST_F(ProofTest, WhatWasVerifiedForTheWantedSizesComesFirst) {
+  const std::int64_t mine = verified_best(1);
+  const Problem wanted = sample_problem(16, 100);
+  EXPECT_EQ(verification(sample_platform(), wanted)->batch, 8);
+  Verification wrong = sample_verification(mine);
+  wrong.batch = 16;
+  wrong.time = 100;
+  wrong.passed = false;
+  must(db.record_verification(wrong));
+  EXPECT_FALSE(verification(sample_platform(), wanted)->passed);
+  EXPECT_TRUE(verification(sample_platform(), sample_problem())->passed);
+  Verification later = wrong;
+  later.code = "another text";
+  later.created_at += 1;
+  later.passed = true;
+  must(db.record_verification(later));
+  EXPECT_EQ(verification(sample_platform(), wanted)->code, "another text");
+  EXPECT_EQ(must(db.neighbours(wanted, {}, nullptr)).size(), 1u);
+  const Platform here = sample_platform();
+  EXPECT_EQ(must(db.neighbours(wanted, {}, &here)).size(), 1u) << "one trial, once";
+}
+
+TEST_F(ProofTest, VerificationsComeBackWholeAndReplaceEachOther) {
+  const std::int64_t mine = best(db, sample_trial(1));
+  Verification one = sample_verification(mine);
+  must(db.record_verification(one));
+  one.passed = one.timed = false;
+  one.summary = "h: error 1";
+  must(db.record_verification(one));
+  const std::vector<Verification> all = must(db.verifications(mine));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].platform, sample_platform());
+  EXPECT_EQ(all[0].time, 4096);
+  EXPECT_EQ(all[0].summary, "h: error 1");
+  EXPECT_EQ(all[0].created_at, 1'700'000'000);
+  EXPECT_FALSE(all[0].passed || all[0].timed);
+  one.code = "";
+  expect_error(db.record_verification(one), ErrorKind::Input, "names no code");
+  one = sample_verification(mine + 1);
+  expect_error(db.record_verification(one), ErrorKind::Input, "no trial");
+}
+
+TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
+  const std::string copy = earlier_file();
+  EXPECT_TRUE(must(Database::is_older(copy)));
+  {
+    Connection raw(copy, OpenMode::ReadOnly, std::chrono::milliseconds(1000));
+    ASSERT_EQ(schema_version(raw), 1);
+  }
+  Database earlier = must(Database::open(copy));
+  EXPECT_EQ(must(earlier.stats()).schema_version, 2);
+  EXPECT_FALSE(must(Database::is_older(copy)));
+  EXPECT_TRUE(must(earlier.check()).empty());
+  const std::vector<ProblemSummary> list = must(earlier.list());
+  ASSERT_EQ(list.size(), 4u);
+  for (const ProblemSummary& summary : list) {
+    EXPECT_TRUE(summary.best.has_value());
+    EXPECT_FALSE(summary.verified_here);
+  }
+}
+
+TEST_F(ProofTest, MergingAFileOfTheFirstSchemaLeavesItAsItIs) {
+  const std::string earlier = earlier_file(), before = read_bytes(earlier);
+  const MergeReport report = must(db.merge_database(earlier));
+  EXPECT_EQ(report.best, 4);
+  EXPECT_TRUE(read_bytes(earlier) == before);
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(entry.path().filename());
+  EXPECT_TRUE(std::none_of(files.begin(), files.end(), [](const std::string& name) {
+    return name.find("merging") != std::string::npos;
+  }));
+}
+
+}  // namespace
+}  // namespace rondo::db

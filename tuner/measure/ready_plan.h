@@ -1,0 +1,23 @@
+// A problem's kernel on the GPU, ready to launch: chosen, built, compiled or taken from the database, loaded.
+#pragma once
+
+#include "runtime/commands/emit_stages.h"
+#include "runtime/launch/device_plan.h"
+#include "runtime/plan/compile.h"
+#include "tuner/machine/machine.h"
+
+namespace rondo::tuner {
+
+struct ReadyPlan {
+  runtime::Choice choice;
+  runtime::CompiledPlan compiled;
+  runtime::DevicePlan plan;
+  double ready_s = 0;  // what all of it took
+};
+
+// `options.database` is asked for choice and code, and keeps code that is compiled if it may be written.
+// Errors: Missing (no GPU, no compiler), Compile, Unsupported, Device, and those of choose_with().
+Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+                             const runtime::Overrides& overrides, const runtime::ChooseOptions& options);
+
+}  // namespace rondo::tuner

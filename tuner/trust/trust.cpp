@@ -1,0 +1,129 @@
+#include "tuner/trust/trust.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+namespace rondo::tuner {
+
+using runtime::Choice;
+using runtime::ChoiceOrigin;
+
+namespace {
+
+class Trusting {
+ public:
+  Trusting(TrustWork& work, const db::Platform& platform, std::int64_t batch, std::int64_t time,
+           const TrustOptions& options)
+      : work_(work), platform_(platform), batch_(batch), time_(time), options_(options) {}
+
+  Result<Choice> run() {
+    runtime::ChooseOptions choosing;
+    choosing.database = options_.database;
+    choosing.platform = &platform_;
+    for (;;) {
+      const Result<TrustWork::Made> made = work_.make(choosing);
+      if (!made) return made.error();
+      Result<std::optional<Choice>> trusted = judge(*made);
+      if (!trusted) return trusted.error();
+      if (trusted->has_value()) return **trusted;
+      choosing.refused.push_back(made->choice.trial);
+    }
+  }
+
+ private:
+  // The choice as it may be called; nothing where its kernel is wrong.
+  Result<std::optional<Choice>> judge(const TrustWork::Made& made) {
+    const Choice& choice = made.choice;
+    const bool recorded = choice.trial != 0;
+    if (recorded && made.code == choice.verified_code) return std::optional(choice);
+    if (recorded)
+      if (const auto known = verified_before(made)) return outcome(made, *known);
+    if (options_.strict) return no_proof(choice);
+    if (!recorded) return std::optional(choice);
+    return verify(made);
+  }
+
+  // Of this very code, where the record's newest verification is of another: another text, or another form.
+  std::optional<TrustWork::Outcome> verified_before(const TrustWork::Made& made) const {
+    if (made.choice.verified_code.empty()) return std::nullopt;
+    const auto all = options_.database->verifications(made.choice.trial);
+    if (!all) return std::nullopt;
+    for (const db::Verification& each : *all)
+      if (each.code == made.code && each.platform == platform_ && each.batch == batch_ && each.time == time_)
+        return TrustWork::Outcome{each.passed, each.summary};
+    return std::nullopt;
+  }
+
+  std::optional<Choice> outcome(const TrustWork::Made& made, const TrustWork::Outcome& found) const {
+    if (found.passed) return verified_here(made.choice, made.code);
+    note(fmt::format("{} {} is recorded, and wrong here; it is passed over: {}", made.choice.strategy,
+                     schedule::print(made.choice.parameters), found.summary));
+    return std::nullopt;
+  }
+
+  Result<std::optional<Choice>> verify(const TrustWork::Made& made) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<TrustWork::Outcome> found = work_.verify();
+    if (!found && found.error().kind == ErrorKind::Input) {
+      note(fmt::format("recorded elsewhere, and cannot be verified: {}", found.error().message));
+      Choice choice = made.choice;
+      choice.origin = ChoiceOrigin::Elsewhere;
+      return std::optional(std::move(choice));
+    }
+    if (!found) return found.error();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    const Status kept = keep_verification(work_, made, platform_, batch_, time_, *found, *options_.database);
+    note(fmt::format("recorded elsewhere, so verified on first use, which took {:.0f} ms: {}; {}",
+                     took.count(), found->summary,
+                     kept ? "kept, the next use is free of it"
+                          : "not kept, so every use will do it: " + kept.error().message));
+    return outcome(made, *found);
+  }
+
+  static Error no_proof(const Choice& choice) {
+    return {ErrorKind::Missing,
+            fmt::format("--strict: {} {} was not verified on this GPU with this version and driver ({})",
+                        choice.strategy, schedule::print(choice.parameters), choice.note),
+            "tune the problem here, or leave out --strict once: what is recorded is then verified and kept"};
+  }
+
+  void note(const std::string& text) const {
+    if (options_.note) options_.note(text);
+  }
+
+  TrustWork& work_;
+  const db::Platform& platform_;
+  std::int64_t batch_, time_;
+  const TrustOptions& options_;
+};
+
+}  // namespace
+
+Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, std::int64_t batch,
+                              std::int64_t time, const TrustOptions& options) {
+  return Trusting(work, platform, batch, time, options).run();
+}
+
+Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
+                         std::int64_t batch, std::int64_t time, const TrustWork::Outcome& outcome,
+                         db::Database& database) {
+  if (database.access() != db::Access::ReadWrite) {
+    Result<db::Database> writer = db::Database::open(database.path());
+    if (!writer) return writer.error();
+    return keep_verification(work, made, platform, batch, time, outcome, *writer);
+  }
+  work.keep(database);
+  db::Verification verification;
+  verification.trial = made.choice.trial;
+  verification.batch = batch;
+  verification.time = time;
+  verification.platform = platform;
+  verification.code = made.code;
+  verification.passed = outcome.passed;
+  verification.summary = outcome.summary;
+  return database.record_verification(verification);
+}
+
+}  // namespace rondo::tuner

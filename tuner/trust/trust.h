@@ -1,0 +1,57 @@
+// Whether a kernel may run under the name of what is recorded of it. A record proves nothing by itself: it
+// may come from another program, machine or driver. Its code is verified where it runs before it is called
+// tuned, once; the result is kept.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "compiler/support/result.h"
+#include "runtime/choice/choose.h"
+
+namespace rondo::tuner {
+
+struct TrustOptions {
+  // Asked for choices. What is verified is kept there, through a connection of its own if this one only
+  // reads.
+  db::Database* database = nullptr;
+  bool strict = false;                           // nothing is verified now: what has no proof is refused
+  std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
+};
+
+// How a choice becomes a kernel and the kernel is compared with the reference: on a GPU (trusted_plan.h), or
+// a test's stand-in.
+class TrustWork {
+ public:
+  struct Made {
+    runtime::Choice choice;
+    std::string code;  // CacheKey::hash() of the kernel
+  };
+  struct Outcome {
+    bool passed = false;
+    std::string summary;
+  };
+
+  virtual ~TrustWork() = default;
+  // The kernel of what runtime::choose() gives.
+  virtual Result<Made> make(const runtime::ChooseOptions& options) = 0;
+  // Compares the kernel made last with the reference. Error Input: nothing can be compared (the reference is
+  // not finite); other kinds: what kept it from running.
+  virtual Result<Outcome> verify() = 0;
+  // Stores the code of the kernel made last.
+  virtual void keep(db::Database& database) = 0;
+};
+
+// Makes the kernel that a problem of this batch and time gets on the platform. One that comes from a record
+// and was not verified here is verified first; one that is wrong is passed over for the next choice. What the
+// model chose, or what was tuned for another pass, is called that and needs no proof, except with `strict`.
+// Errors: Missing (strict, and no proof), those of the work.
+Result<runtime::Choice> trusted_choice(TrustWork& work, const db::Platform& platform, std::int64_t batch,
+                                       std::int64_t time, const TrustOptions& options);
+
+// Keeps what was found of a choice that comes from a record. Error: why it could not be kept.
+Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
+                         std::int64_t batch, std::int64_t time, const TrustWork::Outcome& outcome,
+                         db::Database& database);
+
+}  // namespace rondo::tuner

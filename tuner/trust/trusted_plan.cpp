@@ -1,0 +1,94 @@
+#include "tuner/trust/trusted_plan.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/strategies.h"
+#include "tuner/machine/device_profile.h"
+
+namespace rondo::tuner {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machine finds the same again
+
+class GpuWork final : public TrustWork {
+ public:
+  GpuWork(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+          const runtime::Overrides& overrides, std::uint64_t seed)
+      : cell_(cell), problem_(problem), machine_(machine), overrides_(overrides), seed_(seed) {}
+
+  Result<Made> make(const runtime::ChooseOptions& options) override {
+    ready_.reset();  // its memory first
+    Result<ReadyPlan> made = make_ready(cell_, problem_, machine_, overrides_, options);
+    if (!made) return made.error();
+    ready_ = std::move(made).value();
+    return Made{ready_->choice, ready_->compiled.code};
+  }
+
+  Result<Outcome> verify() override {
+    const Result<Verification> found = check();
+    if (!found) return found.error();
+    return Outcome{found->passed, found->summary()};
+  }
+
+  void keep(db::Database& database) override { runtime::store_cubin(ready_->compiled, database); }
+
+  Result<Verification> check() const {
+    const runtime::Choice& choice = ready_->choice;
+    const Coverage coverage =
+        coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
+    const Result<Verifier> verifier =
+        Verifier::make(cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget()), seed_);
+    if (!verifier) return verifier.error();
+    const Result<runtime::Stream> stream = runtime::Stream::create();
+    if (!stream) return stream.error();
+    return verifier->check(ready_->plan, *stream);
+  }
+
+  ReadyPlan take() { return std::move(*ready_); }
+
+ private:
+  const step::Cell& cell_;
+  const schedule::Problem& problem_;
+  const Machine& machine_;
+  const runtime::Overrides& overrides_;
+  std::uint64_t seed_;
+  std::optional<ReadyPlan> ready_;
+};
+
+}  // namespace
+
+Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& problem,
+                               const Machine& machine, const runtime::Overrides& overrides,
+                               const TrustOptions& options) {
+  if (Status status = machine.need_gpu(); !status) return status.error();
+  GpuWork work(cell, problem, machine, overrides, kSeed);
+  Result<runtime::Choice> choice =
+      trusted_choice(work, platform_of(*machine.device), problem.sizes.batch, problem.sizes.time, options);
+  if (!choice) return choice.error();
+  ReadyPlan ready = work.take();
+  ready.choice = std::move(choice).value();
+  return ready;
+}
+
+Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Problem& problem,
+                                   const Machine& machine, const runtime::Overrides& overrides,
+                                   std::uint64_t seed, const TrustOptions& options) {
+  if (Status status = machine.need_gpu(); !status) return status.error();
+  GpuWork work(cell, problem, machine, overrides, seed);
+  runtime::ChooseOptions choosing;  // without a platform: what was found wrong is compared again
+  choosing.database = options.database;
+  const Result<TrustWork::Made> made = work.make(choosing);
+  if (!made) return made.error();
+  const Result<Verification> found = work.check();
+  if (!found) return found.error();
+  if (options.database != nullptr && made->choice.trial != 0) {
+    const Status kept =
+        keep_verification(work, *made, platform_of(*machine.device), problem.sizes.batch, problem.sizes.time,
+                          {found->passed, found->summary()}, *options.database);
+    if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
+  }
+  return VerifiedPlan{work.take(), *found};
+}
+
+}  // namespace rondo::tuner
