@@ -82,8 +82,8 @@ Result<std::string> default_path();
 // open it anew in the child.
 class Database {
  public:
-  // Folders are not created. Opening for reading where there is no file is Error Missing ("nothing is tuned
-  // yet").
+  // Folders are not created. Opening for reading where there is no file, or one that holds nothing yet
+  // because another process is only creating it, is Error Missing ("nothing is tuned yet").
   static Result<Database> open(const std::string& path, const OpenOptions& options = {});
   // The file at default_path(), whose folder is created when opened for writing.
   static Result<Database> open_default(const OpenOptions& options = {});
