@@ -254,6 +254,22 @@ TEST(BadInput, MissingFilesAndUnknownArchitectures) {
   expect_refused({{"db", "merge", "/nowhere/t.db"}, 4, "t.db"});
 }
 
+// What has no end is not read to its end.
+TEST(BadInput, DevicesAndFolders) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  const BadCall cases[] = {
+      {{"check", "/dev/zero"}, 2, "'/dev/zero' has no end, or too many bytes; at most 1048576 are read"},
+      {{"run", "mingru", "--input", "x=/dev/zero"}, 2, "'/dev/zero' is no regular file"},
+      {{"run", "mingru", "--input", "x=/tmp"}, 2, "'/tmp'"},
+      {{"db", "import", "/dev/zero", "--db", file}, 2, "'/dev/zero' has no end, or too many bytes"},
+      {{"db", "import", "/tmp", "--db", file}, 2, "'/tmp'"},
+      {{"db", "merge", "/tmp", "--db", file}, 2, "'/tmp'"},
+  };
+  for (const BadCall& bad : cases) expect_refused(bad);
+  EXPECT_TRUE(folder.files().empty());
+}
+
 TEST(BadInput, NoGpu) {
   for (const std::vector<std::string>& call :
        std::vector<std::vector<std::string>>{{"verify", "mingru"},
