@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,15 +126,20 @@ class Database {
   Result<std::optional<Cubin>> get_cubin(const std::string& key_hash);
   Result<std::vector<CubinSummary>> cubins();
 
+  // What a caller asks of contents from elsewhere, beyond what the database checks by itself: an error
+  // refuses them.
+  using Check = std::function<Status(const Contents&)>;
+
   // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. Importing
   // keeps the faster verified best of each problem, and trials that are already there are not added again; it
   // is done whole or not at all (cubins: one by one).
   Result<Contents> contents(const std::string& cell_hash = "");
   Result<std::string> export_json(const std::string& cell_hash = "");
   Result<MergeReport> import_json(const std::string& text,
-                                  const std::string& origin);  // origin: file, for messages
+                                  const std::string& origin,  // file, for messages
+                                  const Check& check = {});
   Result<MergeReport> merge(const Contents& contents);
-  Result<MergeReport> merge_database(const std::string& path);  // with its cubins
+  Result<MergeReport> merge_database(const std::string& path, const Check& check = {});  // with its cubins
   Result<std::string> export_lock(const std::string& cell_hash = "");
 
   // Care.

@@ -12,6 +12,7 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
 namespace {
@@ -116,6 +117,12 @@ Status merged(const Result<db::MergeReport>& report, const Options& options) {
   return success();
 }
 
+Database::Check profiles_of(const Options& options) {
+  return [origin = options.argument](const db::Contents& contents) {
+    return tuner::check_profiles(contents.devices, origin);
+  };
+}
+
 Result<Database> open_needed(const Options& options, Use use) {
   Result<std::optional<Database>> opened = open_database(options, use);
   if (!opened) return opened.error();
@@ -131,11 +138,11 @@ Status import_file(const Options& options) {
   if (!text) return text.error();
   Result<Database> database = open_needed(options, Use::Written);
   if (!database) return database.error();
-  return merged(database->import_json(*text, options.argument), options);
+  return merged(database->import_json(*text, options.argument, profiles_of(options)), options);
 }
 
 Status merge(Database& database, const Options& options) {
-  return merged(database.merge_database(options.argument), options);
+  return merged(database.merge_database(options.argument, profiles_of(options)), options);
 }
 
 Status prune(Database& database, const Options& options) {
