@@ -102,7 +102,8 @@ class Database {
   Result<std::vector<Device>> devices();
   Status put_cell(const Cell& cell);
   Result<std::vector<Cell>> cells();
-  // By name or by the start of the hash; the newest where a name has several. None where nothing matches.
+  // By name, the newest where it has several, or by the start of the hash. None where nothing matches; Error
+  // Input with the candidates where several hashes begin so.
   Result<std::optional<Cell>> find_cell(const std::string& name_or_hash);
 
   // Problems and trials. The problem's cell and device must be there; the same problem gives the same id.
