@@ -98,7 +98,7 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
   TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
   Row row;
   row.candidate = testing::line(1)[0];
-  row.timing = {1e-6, 0, 0, 5};
+  row.timing = {1e-6, 0, 5};
   row.verified = false;
   EXPECT_FALSE(recorder.store_best(row));
   EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
