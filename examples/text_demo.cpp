@@ -9,13 +9,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/support/text_file.h"
 #include "runtime/arrays/run_arrays.h"
 #include "runtime/arrays/staged_files.h"
 #include "runtime/commands/emit_stages.h"
@@ -33,14 +32,8 @@ constexpr std::int64_t kRows = 2;            // of minGRU's input: update gate, 
 constexpr std::int64_t kSimulatedBatch = 2;  // what of the text the simulator runs over
 constexpr std::int64_t kSimulatedSteps = 64;
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::Missing, fmt::format("cannot read '{}'", path), ""};
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Result<json> read_json(const std::string& path) {
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_text_file(path);
   if (!text) return text.error();
   json value = json::parse(*text, nullptr, false);
   if (value.is_discarded()) return Error{ErrorKind::Input, fmt::format("'{}' is no JSON", path), ""};
@@ -97,7 +90,7 @@ runtime::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t 
 }
 
 Status run_embed(const std::string& text_file, const std::string& out, const std::string& dim_text) {
-  const Result<std::string> text = read_file(text_file);
+  const Result<std::string> text = read_text_file(text_file);
   if (!text) return text.error();
   const std::vector<std::string> sequences = paragraphs(*text);
   const std::int64_t dim = std::atoll(dim_text.c_str());
@@ -278,7 +271,7 @@ Result<double> copy_bandwidth(const json& tuned) {
 }
 
 Status run_check(const std::vector<std::string>& files) {
-  const Result<std::string> text = read_file(files[0]);
+  const Result<std::string> text = read_text_file(files[0]);
   if (!text) return text.error();
   const Result<json> tuned = read_json(files[3]);
   if (!tuned) return tuned.error();

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,8 +94,8 @@ Result<std::string> default_path();
 // open it anew in the child.
 class Database {
  public:
-  // Folders are not created. Opening for reading where there is no file is Error Missing ("nothing is tuned
-  // yet").
+  // Folders are not created. Opening for reading where there is no file, or one that holds nothing yet
+  // because another process is only creating it, is Error Missing ("nothing is tuned yet").
   static Result<Database> open(const std::string& path, const OpenOptions& options = {});
   // The file at default_path(), whose folder is created when opened for writing.
   static Result<Database> open_default(const OpenOptions& options = {});
@@ -115,7 +116,8 @@ class Database {
   Result<std::vector<Device>> devices();
   Status put_cell(const Cell& cell);
   Result<std::vector<Cell>> cells();
-  // By name or by the start of the hash; the newest where a name has several. None where nothing matches.
+  // By name, the newest where it has several, or by the start of the hash. None where nothing matches; Error
+  // Input with the candidates where several hashes begin so.
   Result<std::optional<Cell>> find_cell(const std::string& name_or_hash);
 
   // Problems and trials. The problem's cell and device must be there; the same problem gives the same id.
@@ -146,6 +148,10 @@ class Database {
   Result<std::optional<Cubin>> get_cubin(const std::string& key_hash);
   Result<std::vector<CubinSummary>> cubins();
 
+  // What a caller asks of contents from elsewhere, beyond what the database checks by itself: an error
+  // refuses them.
+  using Check = std::function<Status(const Contents&)>;
+
   // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. What comes
   // in is recorded elsewhere: it never takes the place of a best that was verified here, nor comes back as
   // best where it was found wrong; of two that were not, the faster claim is kept. Times below least_ms() are
@@ -154,9 +160,10 @@ class Database {
   Result<Contents> contents(const std::string& cell_hash = "");
   Result<std::string> export_json(const std::string& cell_hash = "");
   Result<MergeReport> import_json(const std::string& text,
-                                  const std::string& origin);  // origin: file, for messages
+                                  const std::string& origin,  // file, for messages
+                                  const Check& check = {});
   Result<MergeReport> merge(const Contents& contents);
-  Result<MergeReport> merge_database(const std::string& path);  // with its cubins
+  Result<MergeReport> merge_database(const std::string& path, const Check& check = {});  // with its cubins
   Result<std::string> export_lock(const std::string& cell_hash = "");
 
   // Care.

@@ -120,13 +120,16 @@ Result<MergeReport> Database::merge(const Contents& contents) {
   return impl_->write([&](Connection& c) { return merge_contents(c, contents); });
 }
 
-Result<MergeReport> Database::import_json(const std::string& text, const std::string& origin) {
+Result<MergeReport> Database::import_json(const std::string& text, const std::string& origin,
+                                          const Check& check) {
   const Result<Contents> read = contents_from_json(text, origin);
   if (!read.ok()) return read.error();
+  if (check)
+    if (const Status status = check(*read); !status.ok()) return status.error();
   return merge(*read);
 }
 
-Result<MergeReport> Database::merge_database(const std::string& other_path) {
+Result<MergeReport> Database::merge_database(const std::string& other_path, const Check& check) {
   OpenOptions how{.access = Access::ReadOnly, .busy_timeout = impl_->options.busy_timeout};
   std::optional<UpdatedCopy> copy;
   if (const Result<bool> older = is_older(other_path); older.ok() && *older) {
@@ -138,6 +141,8 @@ Result<MergeReport> Database::merge_database(const std::string& other_path) {
   if (!other.ok()) return other.error();
   const Result<Contents> read = other->contents();
   if (!read.ok()) return read.error();
+  if (check)
+    if (const Status status = check(*read); !status.ok()) return status.error();
   Result<MergeReport> report = merge(*read);
   const Result<std::vector<CubinSummary>> cubins = other->cubins();
   if (!cubins.ok()) return cubins.error();

@@ -20,6 +20,22 @@ constexpr const char* kElsewhere = "name another file with --db";
   throw Failure({ErrorKind::Database, std::move(message), std::move(hint)});
 }
 
+// What a reader is told of a file that holds nothing: another process is creating the database right now, or
+// was stopped while it did. That is no damage, and to a reader the same as no file.
+[[noreturn]] void fail_unfilled(const std::string& path) {
+  throw Failure({ErrorKind::Missing, fmt::format("database '{}' is empty", path),
+                 "tune something first, or name another file with --db"});
+}
+
+// The absolute path, with links followed as the system follows them: "link/../x.db" lies beside what the link
+// names. What is not there yet is kept as it is written.
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path followed = fs::weakly_canonical(absolute, error);
+  return error ? absolute.string() : followed.string();
+}
+
 // 0 where there is no such file.
 std::uintmax_t size_of(const fs::path& path) {
   std::error_code error;
@@ -58,7 +74,7 @@ void preflight(const std::string& path, Access access) {
   if (log)
     fail(fmt::format("database '{}' is empty although it has a log, '{}-wal': it was truncated", path, path),
          "Rondo leaves both as they are: restore a copy, or move them away and tune again");
-  if (access == Access::ReadOnly) fail(fmt::format("database '{}' is empty", path));
+  if (access == Access::ReadOnly) fail_unfilled(path);
 }
 
 // SQLite compares the size in the header with the file's, in whole pages; this notices a cut within the last
@@ -79,7 +95,7 @@ std::unique_ptr<Connection> open_for_writing(const std::string& path,
                                              std::chrono::milliseconds busy_timeout) {
   auto connection = std::make_unique<Connection>(path, OpenMode::ReadWriteCreate, busy_timeout);
   connection->checkpoint_on_close(false);
-  const int version = schema_version(*connection);
+  const int version = schema_version(*connection).value_or(0);
   check_tail(*connection);
   if (connection->read_only()) throw Failure(explain(path, SQLITE_READONLY, 0, "the file is read-only"));
   // WAL: readers and the writer do not wait for each other, and a killed writer leaves the main file as it
@@ -93,7 +109,8 @@ std::unique_ptr<Connection> open_for_writing(const std::string& path,
 }
 
 std::unique_ptr<Connection> connect_for_reading(const std::string& path,
-                                                std::chrono::milliseconds busy_timeout, int& version) {
+                                                std::chrono::milliseconds busy_timeout,
+                                                std::optional<int>& version) {
   const auto connect = [&](OpenMode mode) {
     auto connection = std::make_unique<Connection>(path, mode, busy_timeout);
     version = schema_version(*connection);
@@ -119,11 +136,12 @@ std::unique_ptr<Connection> connect_for_reading(const std::string& path,
 
 std::unique_ptr<Connection> open_for_reading(const std::string& path,
                                              std::chrono::milliseconds busy_timeout) {
-  int version = 0;
+  std::optional<int> version;
   auto connection = connect_for_reading(path, busy_timeout, version);
+  if (!version) fail_unfilled(path);
   check_tail(*connection);
-  if (version < newest_version())
-    fail(fmt::format("database '{}' has schema version {}, older than this program's {}", path, version,
+  if (*version < newest_version())
+    fail(fmt::format("database '{}' has schema version {}, older than this program's {}", path, *version,
                      newest_version()),
          "open it once for writing, which brings it up to date");
   return connection;
@@ -155,8 +173,7 @@ Access Database::access() const { return impl_->options.access; }
 Result<Database> Database::open(const std::string& path, const OpenOptions& options) {
   if (path.empty()) return Error{ErrorKind::Input, "the database's file name is empty", kElsewhere};
   auto impl = std::make_unique<Impl>();
-  std::error_code error;
-  impl->path = fs::absolute(path, error).lexically_normal().string();
+  impl->path = resolved(path);
   impl->options = options;
   const Status opened = impl->guarded([&] {
     preflight(impl->path, options.access);

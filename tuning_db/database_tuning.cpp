@@ -49,11 +49,20 @@ Result<std::optional<Cell>> Database::find_cell(const std::string& name_or_hash)
   return impl_->read([&](Connection& c) -> std::optional<Cell> {
     if (name_or_hash.empty()) return std::nullopt;
     Statement row = c.query(
-        "SELECT hash, name, source FROM cells WHERE name = ?1 OR substr(hash, 1, length(?1)) = ?1 "
-        "ORDER BY name = ?1 DESC, rowid DESC",
+        "SELECT hash, name, source, name = ?1 OR hash = ?1 FROM cells "
+        "WHERE name = ?1 OR substr(hash, 1, length(?1)) = ?1 "
+        "ORDER BY name = ?1 DESC, hash = ?1 DESC, rowid DESC",
         name_or_hash);
     if (!row.step()) return std::nullopt;
-    return Cell{row.text(0), row.text(1), row.text(2)};
+    const Cell cell{row.text(0), row.text(1), row.text(2)};
+    if (row.integer(3) != 0) return cell;
+    std::string others;
+    while (row.step()) others += fmt::format(", {:.12} ({})", row.text(0), row.text(1));
+    if (others.empty()) return cell;
+    throw Failure({ErrorKind::Input,
+                   fmt::format("'{}' begins the hash of several cells: {:.12} ({}){}", name_or_hash,
+                               cell.hash, cell.name, others),
+                   "give more of the hash, or the name"});
   });
 }
 

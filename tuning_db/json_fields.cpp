@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "compiler/support/nesting.h"
+
 namespace rondo::db {
 using nlohmann::json;
 using nlohmann::ordered_json;
@@ -70,6 +72,10 @@ void JsonNode::each(const char* name, const std::function<void(const JsonNode&)>
 
 json parse_document(const std::string& text, const std::string& origin, std::string_view kind,
                     std::string_view format, int version) {
+  if (nested_deeper(text))
+    throw Failure({ErrorKind::Input,
+                   fmt::format("'{}' is no {}: it is nested deeper than {}", origin, kind, kMostNesting),
+                   ""});
   json document;
   try {
     document = json::parse(text);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compiler/support/enum_text.h"
+#include "compiler/support/nesting.h"
 
 namespace rondo::db {
 namespace {
@@ -101,6 +102,8 @@ Distance distance(const Problem& tuned, const Problem& wanted) {
 }
 
 Result<std::string> canonical_object(const std::string& text, std::string_view what) {
+  if (nested_deeper(text))
+    return Error{ErrorKind::Input, fmt::format("{}: it is nested deeper than {}", what, kMostNesting), ""};
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_object()) return parsed.dump();
   return Error{ErrorKind::Input, fmt::format("{}: '{:.80}' is no JSON object", what, text), ""};

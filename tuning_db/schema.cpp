@@ -132,9 +132,9 @@ Header read_header(Connection& c) {
           c.integer("SELECT count(*) FROM sqlite_schema")};
 }
 
-int version_of(const Header& header, const std::string& path, int newest) {
+std::optional<int> version_of(const Header& header, const std::string& path, int newest) {
   // A file without tables holds nothing to lose; it is what a creation that was interrupted leaves behind.
-  if (header.application_id == 0 && header.version == 0 && header.tables == 0) return 0;
+  if (header.application_id == 0 && header.version == 0 && header.tables == 0) return std::nullopt;
   if (header.application_id != kApplicationId)
     throw Failure(
         {ErrorKind::Database,
@@ -155,7 +155,7 @@ std::span<const Migration> migrations() { return kMigrations; }
 
 int newest_version(std::span<const Migration> steps) { return steps.empty() ? 0 : steps.back().version; }
 
-int schema_version(Connection& connection, std::span<const Migration> steps) {
+std::optional<int> schema_version(Connection& connection, std::span<const Migration> steps) {
   // One view for all three: another process may be creating the tables right now.
   const Header header = connection.read([&] { return read_header(connection); });
   return version_of(header, connection.path(), newest_version(steps));
@@ -163,7 +163,8 @@ int schema_version(Connection& connection, std::span<const Migration> steps) {
 
 void migrate(Connection& connection, std::span<const Migration> steps) {
   connection.write([&] {
-    const int current = version_of(read_header(connection), connection.path(), newest_version(steps));
+    const int current =
+        version_of(read_header(connection), connection.path(), newest_version(steps)).value_or(0);
     for (const Migration& step : steps)
       if (step.version > current) connection.run_script(step.sql);
     connection.run_script(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "tuning_db/sqlite.h"
@@ -20,9 +21,9 @@ struct Migration {
 std::span<const Migration> migrations();
 int newest_version(std::span<const Migration> steps = migrations());
 
-// Version of the tables in the file, 0 for one that holds nothing yet. Changes nothing; a Failure for another
-// application's file and for a version newer than `steps` know.
-int schema_version(Connection& connection, std::span<const Migration> steps = migrations());
+// Version of the tables in the file; none for one that holds nothing yet. Changes nothing; a Failure for
+// another application's file and for a version newer than `steps` know.
+std::optional<int> schema_version(Connection& connection, std::span<const Migration> steps = migrations());
 
 // Brings the file to the newest version, all steps in one transaction: another process sees the old version
 // or the new one. Several processes may do this at once. Call schema_version first.

@@ -24,22 +24,31 @@ struct Binding {
   Address pointer = 0;
   // None: dense, [B, T, ...] as in step_ir.h. Tensors without a time axis are dense.
   std::optional<Strides> strides;
+  // How much memory there is from `pointer` on: a launch that would touch anything outside is refused, which
+  // includes what lies below `pointer` by a negative stride. None: not checked.
+  std::optional<std::int64_t> bytes;
 };
 
 // A few entries in a flat list: cheaper to build and to search than any map.
 class Bindings {
  public:
   // Binding a tensor again replaces it.
-  void set(TensorRef tensor, Address pointer, std::optional<Strides> strides = std::nullopt) {
+  void set(const Binding& binding) {
     for (Binding& entry : entries_)
-      if (entry.tensor == tensor) {
-        entry = {tensor, pointer, strides};
+      if (entry.tensor == binding.tensor) {
+        entry = binding;
         return;
       }
-    entries_.push_back({tensor, pointer, strides});
+    entries_.push_back(binding);
+  }
+  void set(TensorRef tensor, Address pointer, std::optional<Strides> strides = std::nullopt,
+           std::optional<std::int64_t> bytes = std::nullopt) {
+    set({tensor, pointer, strides, bytes});
   }
   // Scratch of at least workspace_bytes(B, T), 256-byte aligned as every CUDA allocation is.
-  void set_workspace(Address pointer) { set({Role::Workspace, -1}, pointer); }
+  void set_workspace(Address pointer, std::optional<std::int64_t> bytes = std::nullopt) {
+    set({Role::Workspace, -1}, pointer, std::nullopt, bytes);
+  }
 
   const Binding* find(TensorRef tensor) const {
     for (const Binding& entry : entries_)

@@ -21,6 +21,19 @@ Error input_error(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
 }
 
+Strides dense_strides(const Tensor& tensor, std::int64_t time) {
+  Strides strides{0, tensor.unit};
+  // What no memory could hold is refused by its footprint.
+  if (__builtin_mul_overflow(tensor.unit, time, &strides.b)) strides.b = SizeRule::kMost;
+  return strides;
+}
+
+std::string strides_text(const Tensor& tensor, const Strides& strides) {
+  return has_time_axis(tensor.ref.role)
+             ? fmt::format(" with strides of {} elements in B and {} in T", strides.b, strides.t)
+             : "";
+}
+
 // Past the launches that run together with `first`.
 std::size_t section_end(const std::vector<Launch>& launches, std::size_t first) {
   const Repetition& repetition = launches[first].repetition;
@@ -91,7 +104,10 @@ Status Launcher::find_workspace(const Bindings& bindings, Call& call) const {
                                    call.time, kMaxWorkspace),
                        "split the batch or the sequence into several calls");
   const Binding* bound = bindings.find({Role::Workspace, -1});
-  if (bound != nullptr) call.workspace = bound->pointer;
+  if (bound != nullptr) {
+    call.workspace = bound->pointer;
+    call.workspace_bytes = bound->bytes;
+  }
   if (call.regions.bytes == 0) return success();
   if (call.workspace % static_cast<Address>(kRegionAlignment) != 0)
     return input_error(
@@ -100,13 +116,19 @@ Status Launcher::find_workspace(const Bindings& bindings, Call& call) const {
   return success();
 }
 
-Status Launcher::place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes,
-                                    const Call& call, Place& place) const {
+Status Launcher::place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, Call& call,
+                                    Place& place) const {
   if (call.workspace == 0 && bytes > 0)
     return input_error(
         fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
         fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes and pass it with set_workspace()",
                     call.batch, call.time, call.regions.bytes));
+  if (call.workspace_bytes && offset + bytes > *call.workspace_bytes)
+    return input_error(fmt::format("the workspace has {} bytes; '{}' needs those from {} to {}",
+                                   *call.workspace_bytes, tensor.name, offset, offset + bytes),
+                       fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes", call.batch,
+                                   call.time, call.regions.bytes));
+  call.workspace_used = std::max(call.workspace_used, offset + bytes);
   place.pointer = call.workspace + static_cast<Address>(offset);
   return success();
 }
@@ -129,12 +151,13 @@ Status Launcher::place(std::size_t index, const Bindings& bindings, Call& call, 
                          "bind every input, parameter and output, and what one pass saves for the other");
     const bool zero = tensor.need == Need::Zero;
     call.zero_needed |= zero;
-    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard, tensor.unit, call,
-                              place);
+    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard,
+                              region_bytes(tensor, call.batch, call.time), call, place);
   }
   place.pointer = bound->pointer;
-  place.strides = bound->strides.value_or(Strides{tensor.unit * call.time, tensor.unit});
-  return check_place(tensor, place, call);
+  place.strides = bound->strides.value_or(dense_strides(tensor, call.time));
+  if (Status status = check_place(tensor, place, call); !status) return status;
+  return check_reach(tensor, *bound, call, place);
 }
 
 Status Launcher::check_place(const Tensor& tensor, const Place& place, const Call& call) const {
@@ -178,6 +201,60 @@ Status Launcher::check_stride(const Tensor& tensor, const char* axis, std::int64
   return success();
 }
 
+Status Launcher::check_reach(const Tensor& tensor, const Binding& bound, const Call& call,
+                             Place& place) const {
+  place.footprint = footprint_of(tensor, place.pointer, place.strides, call.batch, call.time);
+  if (!place.footprint)
+    return input_error(
+        fmt::format("tensor '{}' would reach past the end of memory: B = {}, T = {}{}, from "
+                    "0x{:x}",
+                    tensor.name, call.batch, call.time, strides_text(tensor, place.strides), place.pointer),
+        "check strides and sizes");
+  const Footprint& reach = *place.footprint;
+  if (tensor.written && meets_itself(reach))
+    return input_error(fmt::format("tensor '{}' is written{}: two of its steps share memory", tensor.name,
+                                   strides_text(tensor, place.strides)),
+                       "results must not overlap; only tensors that are read may be broadcast");
+  if (!bound.bytes) return success();
+  if (reach.begin < place.pointer)
+    return input_error(
+        fmt::format("tensor '{}' reaches {} bytes below its pointer{}; its memory begins there", tensor.name,
+                    place.pointer - reach.begin, strides_text(tensor, place.strides)),
+        "leave Binding::bytes out where strides are negative");
+  const auto needed = static_cast<std::int64_t>(reach.end - place.pointer);
+  if (needed > *bound.bytes)
+    return input_error(
+        fmt::format("tensor '{}' needs {} bytes at B = {}, T = {}{}; it is bound to {}", tensor.name, needed,
+                    call.batch, call.time, strides_text(tensor, place.strides), *bound.bytes),
+        "allocate more, or call with a smaller batch or fewer steps");
+  return success();
+}
+
+Status Launcher::check_apart(std::span<const Place> places, const Call& call) const {
+  const Address workspace_end = call.workspace + static_cast<Address>(call.workspace_used);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (!places[i].footprint) continue;
+    const Footprint& reach = *places[i].footprint;
+    if (call.workspace_used > 0 && reach.begin < workspace_end && call.workspace < reach.end)
+      return input_error(fmt::format("tensor '{}', at 0x{:x} to 0x{:x}, and the workspace, at 0x{:x} to "
+                                     "0x{:x}, share memory",
+                                     tensors_[i].name, reach.begin, reach.end, call.workspace, workspace_end),
+                         "give the workspace memory of its own");
+    if (!tensors_[i].written) continue;
+    for (std::size_t k = 0; k < tensors_.size(); ++k)
+      // Of two that are written, the earlier one has seen the other.
+      if (k != i && places[k].footprint && !(k < i && tensors_[k].written) &&
+          meet(reach, *places[k].footprint))
+        return input_error(
+            fmt::format("tensor '{}', which is written, and '{}' share memory: they lie at 0x{:x} to 0x{:x} "
+                        "and at 0x{:x} to 0x{:x}",
+                        tensors_[i].name, tensors_[k].name, reach.begin, reach.end,
+                        places[k].footprint->begin, places[k].footprint->end),
+            "give each result memory of its own; slices of one buffer need equal strides");
+  }
+  return success();
+}
+
 Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
                         std::int64_t time) const {
   if (Status status = check_sizes(batch, time); !status) return status;
@@ -188,6 +265,7 @@ Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t
   std::array<Place, kMaxTensors> places;
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (Status status = place(i, bindings, call, places[i]); !status) return status;
+  if (Status status = check_apart(places, call); !status) return status;
   if (call.zero_needed)
     if (Status status =
             sink.zero(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes);

@@ -10,6 +10,7 @@
 
 #include "compiler/executable/bindings.h"
 #include "compiler/executable/executable.h"
+#include "compiler/executable/footprint.h"
 #include "compiler/executable/launch_sink.h"
 #include "compiler/executable/workspace.h"
 
@@ -34,17 +35,22 @@ class Launcher {
   std::int64_t starts(std::int64_t time) const;
 
   // Checks the bindings and passes every launch to `sink`, in order. Allocates nothing unless a check fails.
-  // Errors (Input) name tensor, value and limit; nothing is launched then. Calls from several threads are
-  // independent.
+  // Errors (Input) name tensor, value and limit; nothing is launched then. Among them: no two steps of a
+  // written tensor may share memory, and no other bound tensor, nor the workspace, may share memory with it,
+  // because kernels take it that they do not; in place is no exception. Tensors that are only read may share
+  // theirs. Calls from several threads are independent.
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:
   struct Place {
     Address pointer = 0;
     Strides strides;
+    std::optional<Footprint> footprint;  // of a tensor that the caller bound
   };
   struct Call {
     Address workspace = 0;
+    std::optional<std::int64_t> workspace_bytes;  // as bound
+    std::int64_t workspace_used = 0;              // up to where something lies
     std::int64_t batch = 1, time = 1;
     Workspace regions;
     bool zero_needed = false;
@@ -53,10 +59,14 @@ class Launcher {
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;
-  Status place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, const Call& call,
+  Status place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, Call& call,
                             Place& place) const;
   Status check_place(const Tensor& tensor, const Place& place, const Call& call) const;
   Status check_stride(const Tensor& tensor, const char* axis, std::int64_t stride) const;
+  // Whether all that the tensor's strides reach lies in its memory, and apart from itself; notes what it is.
+  Status check_reach(const Tensor& tensor, const Binding& bound, const Call& call, Place& place) const;
+  // Whether what is written lies apart from all else.
+  Status check_apart(std::span<const Place> places, const Call& call) const;
   // Starts the launches [first, end) as often as their repetition says.
   Status run_section(LaunchSink& sink, std::size_t first, std::size_t end, std::span<const Place> places,
                      const Call& call) const;

@@ -12,8 +12,9 @@ namespace rondo::executable {
 namespace {
 
 constexpr int kShown = 2;  // starts of one launch that are printed
-// Made-up addresses: every tensor that a caller binds lies this far from the next one.
-constexpr Address kApart = Address{1} << 44;
+// Made-up addresses: the workspace lies at the first multiple, every tensor that a caller binds at the next
+// one behind the last tensor's end.
+constexpr Address kApart = Address{1} << 48;
 
 class Printer final : public LaunchSink {
  public:
@@ -97,7 +98,9 @@ Result<std::string> print_launches(const Executable& executable, std::int64_t ba
   bindings.set_workspace(next);
   for (const Tensor& tensor : executable.tensors) {
     text += tensor_line(tensor, batch, time);
-    if (!is_internal(tensor.ref.role)) bindings.set(tensor.ref, next += kApart);
+    if (is_internal(tensor.ref.role)) continue;
+    bindings.set(tensor.ref, next += kApart);
+    next += static_cast<Address>(tensor.size.at(batch, time)) * 8 / kApart * kApart;
   }
   text += fmt::format("workspace: {} bytes at B={}, T={}\n\nlaunches at B={}, T={}\n",
                       launcher->workspace_bytes(batch, time), batch, time, batch, time);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,12 @@ void parallel_for(std::int64_t count, int threads, const std::function<Worker()>
   };
   const std::int64_t cores = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> others;
-  for (std::int64_t i = 1; i < std::min(cores, count); ++i) others.emplace_back(work);
+  others.reserve(static_cast<std::size_t>(std::max<std::int64_t>(std::min(cores, count), 0)));
+  try {
+    for (std::int64_t i = 1; i < std::min(cores, count); ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system starts no more of them: those there are, and this one, do the work.
+  }
   work();
   for (std::thread& thread : others) thread.join();
   if (failure) std::rethrow_exception(failure);

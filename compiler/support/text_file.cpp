@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +14,14 @@
 
 namespace rondo {
 namespace {
+
+constexpr std::int64_t kChunk = 1 << 20;  // bytes asked for at once
+constexpr int kWriterComesMs = 1000;      // for what is started beside Rondo and writes into a pipe
+
+Error cannot_read(const std::string& path, int error) {
+  return {error == ENOENT ? ErrorKind::Missing : ErrorKind::Input,
+          fmt::format("cannot read '{}': {}", path, std::strerror(error)), ""};
+}
 
 // 0, or errno of the failed call.
 int write_all(int file, std::string_view contents) {
@@ -39,26 +49,61 @@ Status written(const std::string& path, int error) {
 
 }  // namespace
 
-Result<std::string> read_text_file(const std::string& path) {
-  const auto fail = [&](int error) {
-    return Error{error == ENOENT ? ErrorKind::Missing : ErrorKind::Input,
-                 fmt::format("cannot read '{}': {}", path, std::strerror(error)), ""};
-  };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(errno);
-  std::string text;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t count = ::read(file, buffer, sizeof buffer);
-    if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
-    if (count == 0) break;
-    if (count < 0 && errno != EINTR) {
-      const int error = errno;
-      ::close(file);
-      return fail(error);
-    }
+Result<InputFile> InputFile::open(const std::string& path) {
+  // Not blocking: opening a pipe to which nobody writes would wait for ever.
+  InputFile input(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about = {};
+  if (input.file_ < 0 || ::fstat(input.file_, &about) != 0) return cannot_read(path, errno);
+  if (S_ISDIR(about.st_mode)) return cannot_read(path, EISDIR);
+  if (S_ISREG(about.st_mode)) input.size_ = about.st_size;
+  if (S_ISFIFO(about.st_mode)) {
+    pollfd wait = {input.file_, POLLIN, 0};
+    (void)::poll(&wait, 1, kWriterComesMs);
   }
-  ::close(file);
+  if (::fcntl(input.file_, F_SETFL, O_RDONLY) != 0) return cannot_read(path, errno);
+  return input;
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), size_(other.size_) {}
+
+InputFile& InputFile::operator=(InputFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+InputFile::~InputFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Result<std::string> InputFile::read(std::int64_t most) {
+  std::string text;
+  while (most > 0) {
+    // Room for what comes, not for what may come.
+    const auto chunk = static_cast<std::size_t>(std::min<std::int64_t>(most, kChunk));
+    const std::size_t before = text.size();
+    text.resize(before + chunk);
+    const ssize_t count = ::read(file_, text.data() + before, chunk);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0) break;
+    if (count < 0 && errno != EINTR) return cannot_read(path_, errno);
+    most -= std::max<ssize_t>(count, 0);
+  }
+  return text;
+}
+
+Result<std::string> read_text_file(const std::string& path, std::int64_t most) {
+  Result<InputFile> file = InputFile::open(path);
+  if (!file) return file.error();
+  const auto too_long = [&](const std::string& bytes) {
+    return Error{ErrorKind::Input, fmt::format("'{}' has {} bytes; at most {} are read", path, bytes, most),
+                 ""};
+  };
+  if (file->size() > most) return too_long(std::to_string(*file->size()));
+  Result<std::string> text = file->read(most + 1);
+  if (text && static_cast<std::int64_t>(text->size()) > most) return too_long("no end, or too many");
   return text;
 }
 

@@ -1,10 +1,12 @@
 #include "compiler/target/profile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "compiler/support/nesting.h"
 #include "compiler/target/target.h"
 
 namespace rondo::target {
@@ -37,37 +39,115 @@ Result<Profile> find_profile(const std::string& given) {
 
 namespace {
 
-// One list of fields serves writing and reading.
+// One list of fields serves writing, reading and checking: name, field, least and most. The ranges are wide
+// enough for any board to come, and keep what is computed from them far from overflow.
 template <class Visit>
 void each_limit(Limits& l, Visit visit) {
-  visit("compute_major", l.compute_major);
-  visit("compute_minor", l.compute_minor);
-  visit("sm_count", l.sm_count);
-  visit("shared_per_block", l.shared_per_block);
-  visit("shared_per_sm", l.shared_per_sm);
-  visit("registers_per_sm", l.registers_per_sm);
-  visit("registers_per_thread", l.registers_per_thread);
-  visit("threads_per_sm", l.threads_per_sm);
-  visit("threads_per_block", l.threads_per_block);
-  visit("blocks_per_sm", l.blocks_per_sm);
-  visit("max_cluster", l.max_cluster);
-  visit("l2_bytes", l.l2_bytes);
+  constexpr std::int64_t kKiB = 1024, kTiB = kKiB * kKiB * kKiB * kKiB;
+  visit("compute_major", l.compute_major, 7, 99);
+  visit("compute_minor", l.compute_minor, 0, 9);
+  visit("sm_count", l.sm_count, 1, 4096);
+  visit("shared_per_block", l.shared_per_block, kKiB, 4 * kKiB * kKiB);
+  visit("shared_per_sm", l.shared_per_sm, kKiB, 4 * kKiB * kKiB);
+  visit("registers_per_sm", l.registers_per_sm, kKiB, kKiB * kKiB);
+  visit("registers_per_thread", l.registers_per_thread, 16, 1024);
+  visit("threads_per_sm", l.threads_per_sm, 32, 16384);
+  visit("threads_per_block", l.threads_per_block, 32, 4096);
+  visit("blocks_per_sm", l.blocks_per_sm, 1, 256);
+  visit("max_cluster", l.max_cluster, 1, 64);
+  visit("l2_bytes", l.l2_bytes, 0, kTiB);
 }
 
 template <class Visit>
 void each_speed(Speeds& s, Visit visit) {
-  visit("clock_hz", s.clock_hz);
-  visit("copy_bytes_per_s", s.copy_bytes_per_s);
-  visit("sm_bytes_per_s", s.sm_bytes_per_s);
-  visit("memory_latency_s", s.memory_latency_s);
-  visit("barrier_s", s.barrier_s);
-  visit("launch_s", s.launch_s);
-  visit("graph_launch_s", s.graph_launch_s);
-  visit("l2_bytes_per_s", s.l2_bytes_per_s);
-  visit("special_per_cycle_sm", s.special_per_cycle_sm);
-  visit("alu_per_cycle_sm", s.alu_per_cycle_sm);
-  visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm);
+  visit("clock_hz", s.clock_hz, 1e7, 1e11);
+  visit("copy_bytes_per_s", s.copy_bytes_per_s, 1e9, 1e15);
+  visit("sm_bytes_per_s", s.sm_bytes_per_s, 1e8, 1e13);
+  visit("memory_latency_s", s.memory_latency_s, 1e-9, 1e-3);
+  visit("barrier_s", s.barrier_s, 1e-10, 1e-3);
+  visit("launch_s", s.launch_s, 1e-8, 1e-1);
+  visit("graph_launch_s", s.graph_launch_s, 1e-8, 1e-1);
+  visit("l2_bytes_per_s", s.l2_bytes_per_s, 1e9, 1e16);
+  visit("special_per_cycle_sm", s.special_per_cycle_sm, 0.1, 1e5);
+  visit("alu_per_cycle_sm", s.alu_per_cycle_sm, 1, 1e6);
+  visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm, 1, 1e8);
 }
+
+// Reads a profile and keeps all that is wrong with it.
+class ProfileReader {
+ public:
+  Result<Profile> read(const std::string& text) {
+    if (nested_deeper(text)) return bad(fmt::format("nested deeper than {}", kMostNesting));
+    const json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!all.is_object()) return bad("no JSON object");
+    Profile p;
+    name(all, "name", p.name);
+    name(all, "key", p.key);
+    name(all, "origin", p.origin);
+    name(all, "source", p.source);
+    const json limits = all.value("limits", json()), speeds = all.value("speeds", json());
+    each_limit(p.limits, [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
+      limit(limits, field, value, least, most);
+    });
+    speed(speeds, "clock_hz", p.speeds.clock_hz);
+    // Profiles that an earlier version wrote lack speeds that came later.
+    p.speeds.l2_bytes_per_s = l2_speed(p.limits.sm_count, p.speeds.clock_hz);
+    each_speed(p.speeds, [&](const char* field, double& value, double least, double most) {
+      if (speeds.contains(field)) speed(speeds, field, value);
+      if (!(value >= least && value <= most))
+        fault("speeds.{} is {}, outside {} ... {}", field, value, least, most);
+    });
+    if (p.limits.shared_per_block > p.limits.shared_per_sm)
+      fault("limits.shared_per_block is {}, more than shared_per_sm, {}", p.limits.shared_per_block,
+            p.limits.shared_per_sm);
+    if (p.limits.threads_per_block > p.limits.threads_per_sm)
+      fault("limits.threads_per_block is {}, more than threads_per_sm, {}", p.limits.threads_per_block,
+            p.limits.threads_per_sm);
+    if (!faults_.empty()) return bad(fmt::format("{}", fmt::join(faults_, "; ")));
+    return p;
+  }
+
+ private:
+  static Error bad(const std::string& what) {
+    return {ErrorKind::Input, "no device profile: " + what,
+            "write one with `rondo calibrate --json` or `rondo db export`"};
+  }
+  template <class... Values>
+  void fault(fmt::format_string<Values...> text, Values&&... values) {
+    faults_.push_back(fmt::format(text, std::forward<Values>(values)...));
+  }
+  static const json* member(const json& object, const char* field) {
+    const auto found = object.find(field);
+    return found == object.end() ? nullptr : &*found;
+  }
+  void name(const json& all, const char* field, std::string& value) {
+    const json* found = member(all, field);
+    if (found == nullptr || !found->is_string())
+      fault("{} is no text", field);
+    else
+      value = found->get<std::string>();
+  }
+  template <class Integer>
+  void limit(const json& limits, const char* field, Integer& value, std::int64_t least, std::int64_t most) {
+    const json* found = member(limits, field);
+    if (found == nullptr || !found->is_number_integer()) return fault("limits.{} is no integer", field);
+    // Unsigned where it is not negative, and perhaps too large for a signed one.
+    const bool above =
+        found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+    if (above || found->get<std::int64_t>() < least)
+      return fault("limits.{} is {}, outside {} ... {}", field, found->dump(), least, most);
+    value = static_cast<Integer>(found->get<std::int64_t>());
+  }
+  void speed(const json& speeds, const char* field, double& value) {
+    const json* found = member(speeds, field);
+    if (found == nullptr || !found->is_number())
+      fault("speeds.{} is no number", field);
+    else
+      value = found->get<double>();
+  }
+
+  std::vector<std::string> faults_;
+};
 
 }  // namespace
 
@@ -81,32 +161,13 @@ double l2_speed(int sms, double clock_hz) {
 std::string to_json(const Profile& profile) {
   Profile p = profile;
   json limits, speeds;
-  each_limit(p.limits, [&](const char* name, auto& value) { limits[name] = value; });
-  each_speed(p.speeds, [&](const char* name, auto& value) { speeds[name] = value; });
+  each_limit(p.limits, [&](const char* name, auto& value, auto...) { limits[name] = value; });
+  each_speed(p.speeds, [&](const char* name, auto& value, auto...) { speeds[name] = value; });
   const json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
                   {"source", p.source}, {"limits", limits}, {"speeds", speeds}};
   return j.dump(2);
 }
 
-Result<Profile> profile_from_json(const std::string& text) {
-  try {
-    const json j = json::parse(text);
-    Profile p;
-    p.name = j.at("name").get<std::string>();
-    p.key = j.at("key").get<std::string>();
-    p.origin = j.at("origin").get<std::string>();
-    p.source = j.at("source").get<std::string>();
-    each_limit(p.limits, [&](const char* name, auto& value) { j.at("limits").at(name).get_to(value); });
-    // Profiles that an earlier version wrote lack speeds that came later.
-    p.speeds.l2_bytes_per_s = l2_speed(p.limits.sm_count, j.at("speeds").at("clock_hz").get<double>());
-    each_speed(p.speeds, [&](const char* name, auto& value) {
-      if (const auto found = j.at("speeds").find(name); found != j.at("speeds").end()) found->get_to(value);
-    });
-    return p;
-  } catch (const json::exception& e) {
-    return Error{ErrorKind::Input, fmt::format("not a device profile: {}", e.what()),
-                 "write one with `rondo calibrate --json` or `rondo db export`"};
-  }
-}
+Result<Profile> profile_from_json(const std::string& text) { return ProfileReader().read(text); }
 
 }  // namespace rondo::target

@@ -70,6 +70,8 @@ double l2_speed(int sms, double clock_hz);
 
 // JSON with the field names above (the form stored in the database and exchanged by `rondo calibrate`).
 std::string to_json(const Profile& profile);
+// Error Input naming every field that is missing, of another type, or outside the range that any board keeps
+// to.
 Result<Profile> profile_from_json(const std::string& text);
 
 }  // namespace rondo::target

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -16,6 +17,8 @@ using kernel::Storage;
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kMostHeader = 1 << 16;  // bytes; NumPy's own readers take at most 10,000
+constexpr std::int64_t kMostStart = kMostHeader + 16;
 constexpr std::size_t kAlignment = 64;  // of the data, as NumPy writes it
 
 Error bad_npy(const std::string& origin, const std::string& what, std::string hint = "") {
@@ -47,6 +50,41 @@ Status check_type(const NpyHeader& header, const std::string& origin) {
   return success();
 }
 
+// What comes before the data.
+struct Start {
+  NpyHeader header;
+  std::size_t data = 0;  // where the data begins
+};
+
+// Of a file of `file_bytes` that begins with `bytes`: all of the file, or its first kMostStart bytes.
+Result<Start> parse_start(std::string_view bytes, std::int64_t file_bytes, const std::string& origin) {
+  if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kMagic.size() + 2)
+    return bad_npy(origin, "is no .npy file", "write it with numpy.save");
+  const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
+  if (version < 1 || version > 3)
+    return bad_npy(origin, fmt::format("is a .npy file of version {}", version), "");
+  const std::size_t width = version == 1 ? 2 : 4;
+  const std::size_t before = kMagic.size() + 2 + width;
+  const std::size_t length = little_endian(bytes.substr(kMagic.size() + 2, width));
+  if (length > kMostHeader)
+    return bad_npy(origin, fmt::format("has a header of {} bytes; at most {} are read", length, kMostHeader));
+  if (bytes.size() < before + length) return bad_npy(origin, "is cut off in its header");
+  const std::optional<NpyHeader> header = parse_npy_header(bytes.substr(before, length));
+  if (!header) return bad_npy(origin, "has a malformed .npy header");
+  if (Status status = check_type(*header, origin); !status) return status.error();
+  const std::int64_t held = file_bytes - static_cast<std::int64_t>(before + length);
+  const auto wanted = total_bytes(header->shape, npy_element_bytes(header->descr));
+  if (!wanted || *wanted != held)
+    return bad_npy(origin, fmt::format("holds {} bytes of data; its shape {} of '{}' needs {}", held,
+                                       shape_tuple(header->shape), header->descr,
+                                       wanted ? std::to_string(*wanted) : "more than any file holds"));
+  return Start{*header, before + length};
+}
+
+std::int64_t machine_memory() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * std::int64_t{::sysconf(_SC_PAGESIZE)};
+}
+
 double element(const std::string& descr, const char* source) {
   const auto* bytes = reinterpret_cast<const std::byte*>(source);
   if (descr == "<f8") {
@@ -74,32 +112,34 @@ int npy_element_bytes(const std::string& descr) {
 }
 
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin) {
-  if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kMagic.size() + 2)
-    return bad_npy(origin, "is no .npy file", "write it with numpy.save");
-  const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
-  if (version < 1 || version > 3)
-    return bad_npy(origin, fmt::format("is a .npy file of version {}", version), "");
-  bytes.remove_prefix(kMagic.size() + 2);
-  const std::size_t width = version == 1 ? 2 : 4;
-  const std::size_t length = little_endian(bytes.substr(0, width));
-  if (bytes.size() < width || bytes.size() - width < length)
-    return bad_npy(origin, "is cut off in its header");
-  const std::optional<NpyHeader> header = parse_npy_header(bytes.substr(width, length));
-  if (!header) return bad_npy(origin, "has a malformed .npy header");
-  if (Status status = check_type(*header, origin); !status) return status.error();
-  bytes.remove_prefix(width + length);
-  const auto wanted = total_bytes(header->shape, npy_element_bytes(header->descr));
-  if (!wanted || *wanted != static_cast<std::int64_t>(bytes.size()))
-    return bad_npy(origin, fmt::format("holds {} bytes of data; its shape {} of '{}' needs {}", bytes.size(),
-                                       shape_tuple(header->shape), header->descr,
-                                       wanted ? std::to_string(*wanted) : "more than any file holds"));
-  return NpyArray{header->descr, header->shape, std::string(bytes)};
+  const Result<Start> start = parse_start(bytes, static_cast<std::int64_t>(bytes.size()), origin);
+  if (!start) return start.error();
+  return NpyArray{start->header.descr, start->header.shape, std::string(bytes.substr(start->data))};
 }
 
 Result<NpyArray> read_npy(const std::string& path) {
-  const Result<std::string> bytes = read_text_file(path);
-  if (!bytes) return bytes.error();
-  return parse_npy(*bytes, path);
+  Result<InputFile> file = InputFile::open(path);
+  if (!file) return file.error();
+  if (!file->size()) return bad_npy(path, "is no regular file", "write the array to a file first");
+  Result<std::string> head = file->read(kMostStart);
+  if (!head) return head.error();
+  const Result<Start> start = parse_start(*head, *file->size(), path);
+  if (!start) return start.error();
+  NpyArray array{start->header.descr, start->header.shape, {}};
+  // Each element becomes a double beside what was read.
+  const std::int64_t memory = machine_memory();
+  if (*file->size() > memory || array.elements() > (memory - *file->size()) / 8)
+    return bad_npy(path,
+                   fmt::format("holds {} elements in {} bytes, too many for the {} bytes of memory here",
+                               array.elements(), *file->size(), memory));
+  array.data = head->substr(start->data);
+  const auto missing = *file->size() - static_cast<std::int64_t>(head->size());
+  Result<std::string> rest = file->read(missing);
+  if (!rest) return rest.error();
+  if (static_cast<std::int64_t>(rest->size()) != missing)
+    return bad_npy(path, "became shorter while it was read");
+  array.data += *rest;
+  return array;
 }
 
 std::string to_npy(const NpyArray& array) {

@@ -25,9 +25,12 @@ struct NpyArray {
 int npy_element_bytes(const std::string& descr);
 
 // Any bytes are safe. Errors (Input) name `origin` (the file): no .npy, a version above 3, a malformed
-// header, Fortran order, big-endian or unsupported elements, fewer or more bytes than the shape says.
+// header or one of more than 64 KiB, Fortran order, big-endian or unsupported elements, fewer or more bytes
+// than the shape says.
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin);
-// Errors: Missing where there is no such file, and those of parse_npy.
+// The header is read and compared with the file's size before the data is. Errors: Missing where there is no
+// such file, Input where it is a pipe or a device or where its elements do not fit into this machine's
+// memory, and those of parse_npy.
 Result<NpyArray> read_npy(const std::string& path);
 // The bytes of a version 1 file.
 std::string to_npy(const NpyArray& array);

@@ -93,7 +93,7 @@ Finding database(const std::string& given) {
   if (!path) return {"database", Health::Limited, path.error().message, path.error().hint};
   Result<db::Database> opened = db::Database::open(*path, {db::Access::ReadOnly});
   if (!opened && opened.error().kind == ErrorKind::Missing)
-    return {"database", Health::Limited, fmt::format("'{}' is not there yet", *path),
+    return {"database", Health::Limited, opened.error().message,
             "`rondo tune` makes it; until then choices are the model's"};
   if (!opened) return {"database", Health::Bad, opened.error().message, opened.error().hint};
   const Result<db::Stats> stats = opened->stats();

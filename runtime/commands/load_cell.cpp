@@ -9,7 +9,7 @@
 namespace rondo::runtime {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::int64_t kMostBytes = 1 << 20;  // of a cell file
 
 std::string shipped_names() {
   std::vector<std::string> names;
@@ -29,17 +29,13 @@ Result<CellFile> load_cell_file(const std::string& name) {
   if (plain)
     for (const EmbeddedCell& cell : embedded_cells())
       if (cell.name == name) return parsed_file(fmt::format("shipped:{}.cell", name), cell.text);
-  Result<std::string> text = read_text_file(name);
+  Result<std::string> text = read_text_file(name, kMostBytes);
   if (!text && text.error().kind == ErrorKind::Missing)
     return Error{ErrorKind::Missing,
                  plain ? fmt::format("there is no shipped cell and no file '{}'", name)
                        : fmt::format("there is no file '{}'", name),
                  fmt::format("give the path of a .cell file or a shipped cell: {}", shipped_names())};
   if (!text) return text.error();
-  if (text->size() > kMostBytes)
-    return Error{ErrorKind::Input,
-                 fmt::format("'{}' has {} bytes; a cell file has at most {}", name, text->size(), kMostBytes),
-                 ""};
   return parsed_file(name, std::move(text).value());
 }
 

@@ -41,15 +41,14 @@ Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& pr
     if (!made) return made.error();
     const Status filled = values != nullptr ? made->upload(*values, stream) : made->poison(stream);
     if (!filled) return filled.error();
-    const Binding binding = made->binding();
-    tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
+    tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
   }
   const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
   Result<DeviceBuffer> workspace = DeviceBuffer::allocate(static_cast<std::size_t>(bytes));
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();
-  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address());
+  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
   return tensors;
 }
 

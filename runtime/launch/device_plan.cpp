@@ -10,14 +10,14 @@ namespace {
 // runs.
 constexpr std::int64_t kMostGraphed = 4096;
 
-// Everything that the launches of a call depend on.
+// Everything that the launches of a call depend on, and the checks of its bindings.
 GraphCache::Key key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
   GraphCache::Key key = {batch, time};
   for (const Binding& binding : bindings.entries()) {
     const Strides strides = binding.strides.value_or(Strides{});
     key.insert(key.end(), {static_cast<std::int64_t>(binding.tensor.role), binding.tensor.tensor,
                            static_cast<std::int64_t>(binding.pointer), binding.strides.has_value(), strides.b,
-                           strides.t});
+                           strides.t, binding.bytes.value_or(-1)});
   }
   return key;
 }

@@ -37,9 +37,10 @@ class DevicePlan {
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
   // a graph. A plan with launches for each step keeps CUDA graphs of calls that come again with the same
   // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
-  // anything is launched (not bound, null, misaligned, overlapping, T or B out of range), Device from the
-  // driver, Unsupported when blocks that wait for each other do not fit on the GPU at once.
-  // Also Device, and nothing is launched: an earlier launch has given up, see check().
+  // anything is launched (not bound, null, misaligned, larger than its memory, a result that shares memory
+  // with itself or with another tensor, T or B out of range), Device from the driver, Unsupported when blocks
+  // that wait for each other do not fit on the GPU at once. Also Device, and nothing is launched: an earlier
+  // launch has given up, see check().
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 

@@ -38,7 +38,8 @@ class DeviceTensor {
   kernel::Storage storage() const { return storage_; }
   std::int64_t elements() const { return batch_ * time_ * unit_; }
   executable::Binding binding() const {
-    return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt};
+    return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt,
+            static_cast<std::int64_t>(buffer_.bytes())};
   }
   const DeviceBuffer& buffer() const { return buffer_; }
 

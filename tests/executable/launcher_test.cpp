@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "compiler/schedule/plan/signature.h"
@@ -118,8 +119,9 @@ TEST(Launcher, PassesTheStatus) {
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;
+  Address next = 0;
   for (const Tensor& tensor : launcher.tensors())
-    if (!schedule::is_internal(tensor.ref.role)) bindings.set(tensor.ref, Address{1} << 30);
+    if (!schedule::is_internal(tensor.ref.role)) bindings.set(tensor.ref, next += Address{1} << 30);
   Recorder recorder;
   const Status status = launcher.launch(recorder, bindings, 4, 16);
   ASSERT_TRUE(status.ok()) << status.error().message;
@@ -198,7 +200,8 @@ TEST(Launcher, MissingTensorsAreNamed) {
   EXPECT_EQ(error.kind, ErrorKind::Input);
   EXPECT_EQ(error.message, "tensor 'x' is not bound");
   const Error workspace = f.error(f.without({Role::Workspace, Role::InitialState}));
-  EXPECT_TRUE(contains(workspace.message, "no workspace is bound; 'h_first' needs")) << workspace.message;
+  EXPECT_TRUE(contains(workspace.message, "no workspace is bound; 'h_first' needs 2048 bytes"))
+      << workspace.message;
   EXPECT_TRUE(contains(workspace.hint, "workspace_bytes(B = 4, T = ")) << workspace.hint;
 }
 
@@ -258,6 +261,137 @@ TEST(Launcher, OnlyWhatIsReadMayBeBroadcast) {
   const Error error = f.error(bindings);
   EXPECT_TRUE(contains(error.message, "'h_out' is written with a stride of 0 elements in B"))
       << error.message;
+}
+
+// Where kernels take it that memory is not shared, sharing is refused, and both tensors are named.
+TEST(Launcher, WhatIsWrittenSharesNoMemory) {
+  const LauncherFixture f(Pass::Forward);
+  const auto at = [&](TensorRef tensor) { return f.all().find(tensor)->pointer; };
+  Bindings bindings = f.all();
+  bindings.set(f.output(), at(f.input()));  // in place
+  Error error = f.error(bindings);
+  EXPECT_EQ(error.kind, ErrorKind::Input);
+  EXPECT_TRUE(contains(error.message, "'h_out'") && contains(error.message, "'x'") &&
+              contains(error.message, "share memory"))
+      << error.message;
+  // By its last bytes only.
+  const std::int64_t bytes = 4 * 16 * 2 * 3 * 64 * 2;
+  bindings.set(f.output(), at(f.input()) + static_cast<Address>(bytes) - 16);
+  EXPECT_TRUE(contains(f.error(bindings).message, "share memory"));
+  bindings.set(f.output(), at(f.input()) + static_cast<Address>(bytes));
+  Recorder recorder;
+  Status status = f.launcher.launch(recorder, bindings, 4, 16);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  // Two results, and a result in the workspace.
+  const TensorRef last{Role::LastState, f.cell.of_kind(step::TensorKind::State).at(0)};
+  bindings = f.all();
+  bindings.set(last, at(f.output()));
+  error = f.error(bindings);
+  EXPECT_TRUE(contains(error.message, "'h_out'") && contains(error.message, "'h_last'")) << error.message;
+  bindings = f.without({Role::InitialState});
+  ASSERT_GT(f.launcher.workspace_bytes(4, 16), 0);
+  bindings.set_workspace(Address{1} << 45);
+  bindings.set(f.output(), (Address{1} << 45) + 64);
+  error = f.error(bindings);
+  EXPECT_TRUE(contains(error.message, "'h_out'") && contains(error.message, "the workspace"))
+      << error.message;
+  // What is only read may lie anywhere, and a workspace that nothing uses.
+  bindings = f.all();
+  bindings.set_workspace(at(f.output()) + 256);
+  bindings.set({Role::InitialState, last.tensor}, at(f.input()) + 64);
+  recorder = {};
+  status = f.launcher.launch(recorder, bindings, 4, 16);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+}
+
+TEST(Launcher, StepsOfAResultShareNoMemory) {
+  const LauncherFixture f(Pass::Forward);
+  const std::int64_t unit = schedule::unit_elements(f.output(), f.cell, f.problem.sizes);
+  const auto status = [&](Strides strides) {
+    Bindings bindings = f.all();
+    bindings.set(f.output(), Address{1} << 45, strides);
+    Recorder recorder;
+    return f.launcher.launch(recorder, bindings, 4, 16);
+  };
+  // Neither stride is too small by itself.
+  for (const Strides strides : {Strides{unit, unit}, Strides{unit, -unit}, Strides{15 * unit, unit},
+                                Strides{2 * unit, 3 * unit}, Strides{3 * unit + 8, unit}}) {
+    const Status refused = status(strides);
+    ASSERT_FALSE(refused.ok()) << strides.b << " " << strides.t;
+    EXPECT_TRUE(contains(refused.error().message, "two of its steps share memory"))
+        << refused.error().message;
+    EXPECT_TRUE(contains(refused.error().message, "'h_out'"));
+  }
+  for (const Strides strides : {Strides{16 * unit, unit}, Strides{unit, 4 * unit}, Strides{-16 * unit, unit},
+                                Strides{40 * unit, 2 * unit}})
+    EXPECT_TRUE(status(strides).ok()) << strides.b << " " << strides.t;
+  EXPECT_TRUE(contains(status({16 * unit, 0}).error().message, "a stride of 0 elements in T"));
+}
+
+TEST(Launcher, SlicesOfOneBufferMayInterleave) {
+  const LauncherFixture f(Pass::Forward);
+  const std::int64_t in = schedule::unit_elements(f.input(), f.cell, f.problem.sizes);
+  const std::int64_t out = schedule::unit_elements(f.output(), f.cell, f.problem.sizes);
+  const Strides strides{16 * (in + out), in + out};
+  const Address buffer = Address{1} << 45;
+  Bindings bindings = f.all();
+  bindings.set(f.input(), buffer, strides);
+  bindings.set(f.output(), buffer + static_cast<Address>(2 * in), strides);
+  Recorder recorder;
+  const Status status = f.launcher.launch(recorder, bindings, 4, 16);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  bindings.set(f.output(), buffer + static_cast<Address>(2 * in - 16), strides);
+  EXPECT_TRUE(contains(f.error(bindings).message, "share memory"));
+}
+
+TEST(Launcher, WhatIsTouchedFitsIntoTheMemoryThatIsGiven) {
+  const LauncherFixture f(Pass::Forward);
+  const std::int64_t unit = schedule::unit_elements(f.input(), f.cell, f.problem.sizes);
+  const Address at = Address{1} << 45;
+  const auto launch = [&](Strides strides, std::int64_t bytes) {
+    Bindings bindings = f.all();
+    bindings.set(f.input(), at, strides, bytes);
+    Recorder recorder;
+    return f.launcher.launch(recorder, bindings, 4, 16);
+  };
+  const std::int64_t dense = 4 * 16 * unit * 2;
+  EXPECT_TRUE(launch({16 * unit, unit}, dense).ok());
+  const Status small = launch({16 * unit, unit}, dense - 1);
+  ASSERT_FALSE(small.ok());
+  EXPECT_EQ(small.error().kind, ErrorKind::Input);
+  EXPECT_TRUE(contains(small.error().message, "tensor 'x' needs " + std::to_string(dense) + " bytes"))
+      << small.error().message;
+  EXPECT_TRUE(contains(small.error().message, "bound to " + std::to_string(dense - 1)));
+  // The last row needs no gap behind it; a broadcast needs one row; downwards nothing is known.
+  EXPECT_TRUE(launch({32 * unit, 2 * unit}, 2 * dense - 2 * unit).ok());
+  EXPECT_FALSE(launch({32 * unit, 2 * unit}, 2 * dense - 2 * unit - 1).ok());
+  EXPECT_TRUE(launch({0, unit}, 16 * unit * 2).ok());
+  EXPECT_TRUE(contains(launch({16 * unit, -unit}, dense).error().message, "below its pointer"));
+  // A tensor without a time axis, and the workspace.
+  const TensorRef first{Role::InitialState, f.cell.of_kind(step::TensorKind::State).at(0)};
+  Bindings bindings = f.all();
+  bindings.set(first, at, std::nullopt, 4 * 2 * 64 * 4 - 1);
+  EXPECT_TRUE(contains(f.error(bindings).message, "tensor 'h_first' needs 2048 bytes"))
+      << f.error(bindings).message;
+  bindings = f.without({Role::InitialState, Role::LastState});
+  const std::int64_t workspace = f.launcher.workspace_bytes(4, 16);
+  bindings.set_workspace(at, workspace - 1);
+  EXPECT_TRUE(contains(f.error(bindings).message, "the workspace has"));
+  bindings.set_workspace(at, workspace);
+  Recorder recorder;
+  EXPECT_TRUE(f.launcher.launch(recorder, bindings, 4, 16).ok());
+}
+
+TEST(Launcher, StridesThatOverflowAreRefused) {
+  const LauncherFixture f(Pass::Forward);
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() / 64 * 64;
+  for (const Strides strides :
+       {Strides{kLargest, 384}, Strides{-kLargest, 384}, Strides{kLargest / 4, 384}}) {
+    Bindings bindings = f.all();
+    bindings.set(f.input(), Address{1} << 45, strides, 1 << 20);
+    EXPECT_TRUE(contains(f.error(bindings).message, "'x' would reach past the end of memory"))
+        << f.error(bindings).message;
+  }
 }
 
 TEST(Launcher, SizesOutOfRange) {

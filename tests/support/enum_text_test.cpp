@@ -6,8 +6,7 @@ namespace rondo {
 namespace {
 
 enum class Hue { Red, Green, Blue32 };
-constexpr EnumText<Hue> kHues[] = {
-    {Hue::Red, "red"}, {Hue::Green, "green"}, {Hue::Blue32, "blue"}};
+constexpr EnumText<Hue> kHues[] = {{Hue::Red, "red"}, {Hue::Green, "green"}, {Hue::Blue32, "blue"}};
 
 TEST(EnumText, ThereAndBack) {
   EXPECT_STREQ(to_text(kHues, Hue::Red), "red");
@@ -27,8 +26,7 @@ TEST(EnumText, TablesAreTotal) {
   static_assert(!is_total(without_last));
   constexpr EnumText<Hue> without_first[] = {{Hue::Green, "green"}, {Hue::Blue32, "blue"}};
   static_assert(!is_total(without_first));
-  constexpr EnumText<Hue> out_of_order[] = {
-      {Hue::Red, "red"}, {Hue::Blue32, "blue"}, {Hue::Green, "green"}};
+  constexpr EnumText<Hue> out_of_order[] = {{Hue::Red, "red"}, {Hue::Blue32, "blue"}, {Hue::Green, "green"}};
   static_assert(!is_total(out_of_order));
   constexpr EnumText<Hue> twice[] = {
       {Hue::Red, "red"}, {Hue::Green, "green"}, {Hue::Blue32, "blue"}, {Hue::Blue32, "blue"}};

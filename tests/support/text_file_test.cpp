@@ -1,11 +1,15 @@
 // Files appear whole or not at all.
 #include "compiler/support/text_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace rondo {
 namespace {
@@ -43,6 +47,56 @@ TEST_F(TextFile, ErrorsNameTheFile) {
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().kind, ErrorKind::Input);
   EXPECT_NE(nowhere.error().message.find("no/such/folder'"), std::string::npos) << nowhere.error().message;
+}
+
+TEST_F(TextFile, ReadingIsBounded) {
+  ASSERT_TRUE(write_text_file(path("f"), "12345").ok());
+  EXPECT_EQ(read_text_file(path("f"), 5).value(), "12345");
+  const auto long_file = read_text_file(path("f"), 4);
+  ASSERT_FALSE(long_file.ok());
+  EXPECT_EQ(long_file.error().kind, ErrorKind::Input);
+  EXPECT_EQ(long_file.error().message, "'" + path("f") + "' has 5 bytes; at most 4 are read");
+  // Far more than memory holds, and none of it is on the disk.
+  std::filesystem::resize_file(path("f"), std::uintmax_t{1} << 42);
+  EXPECT_FALSE(read_text_file(path("f")).ok());
+  // A device that never ends, read to one byte beyond the limit.
+  const auto endless = read_text_file("/dev/zero", 1000);
+  ASSERT_FALSE(endless.ok());
+  EXPECT_NE(endless.error().message.find("at most 1000 are read"), std::string::npos)
+      << endless.error().message;
+  EXPECT_EQ(read_text_file("/dev/null").value(), "");
+}
+
+TEST_F(TextFile, FoldersAreNoFiles) {
+  const auto folder = read_text_file(folder_.string());
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().kind, ErrorKind::Input);
+  EXPECT_NE(folder.error().message.find("directory"), std::string::npos) << folder.error().message;
+}
+
+TEST_F(TextFile, APipeIsReadToItsEndAndOneWithoutAWriterIsEmpty) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_text_file(path("pipe")).value(), "") << "nobody writes";
+  std::thread writer([&] {
+    const int file = ::open(path("pipe").c_str(), O_WRONLY);
+    EXPECT_TRUE(write_to_descriptor(file, "pipe", "first ").ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    EXPECT_TRUE(write_to_descriptor(file, "pipe", "second").ok());
+    ::close(file);
+  });
+  EXPECT_EQ(read_text_file(path("pipe")).value(), "first second");
+  writer.join();
+}
+
+TEST_F(TextFile, IsReadInParts) {
+  ASSERT_TRUE(write_text_file(path("f"), "12345").ok());
+  InputFile file = InputFile::open(path("f")).value();
+  EXPECT_EQ(file.size(), 5);
+  EXPECT_EQ(file.read(2).value(), "12");
+  EXPECT_EQ(file.read(0).value(), "");
+  EXPECT_EQ(file.read(9).value(), "345");
+  EXPECT_EQ(file.read(9).value(), "");
+  EXPECT_FALSE(InputFile::open("/dev/zero").value().size().has_value());
 }
 
 TEST_F(TextFile, WhatIsNotCommittedLeavesTheOldFile) {

@@ -60,5 +60,54 @@ TEST(Profile, BadJsonIsAnError) {
   }
 }
 
+// All faults at once, each with its range; numbers that would overflow are among them.
+TEST(Profile, FiguresThatNoBoardHasAreRefused) {
+  const std::string sound = to_json(find_profile("h200").value());
+  const auto with = [&](const std::string& field, const std::string& value) {
+    const std::size_t at = sound.find("\"" + field + "\": ");
+    EXPECT_NE(at, std::string::npos) << field;
+    const std::size_t from = at + field.size() + 4;
+    const std::size_t end = sound.find_first_of(",\n", from);
+    return sound.substr(0, from) + value + sound.substr(end);
+  };
+  const auto message = [](const std::string& text) {
+    const auto parsed = profile_from_json(text);
+    EXPECT_FALSE(parsed.ok()) << text;
+    return parsed.ok() ? "" : parsed.error().message;
+  };
+  EXPECT_EQ(message(with("max_cluster", "2147483647")),
+            "no device profile: limits.max_cluster is 2147483647, outside 1 ... 64");
+  const std::pair<const char*, const char*> bad[] = {{"sm_count", "0"},
+                                                     {"sm_count", "-5"},
+                                                     {"sm_count", "18446744073709551615"},
+                                                     {"sm_count", "132.5"},
+                                                     {"sm_count", "\"132\""},
+                                                     {"sm_count", "1e300"},
+                                                     {"l2_bytes", "-1"},
+                                                     {"shared_per_block", "233473"},
+                                                     {"threads_per_block", "4097"},
+                                                     {"clock_hz", "0"},
+                                                     {"clock_hz", "1e308"},
+                                                     {"clock_hz", "null"},
+                                                     {"memory_latency_s", "-1e-6"},
+                                                     {"launch_s", "[]"},
+                                                     {"name", "7"}};
+  for (const auto& [field, value] : bad)
+    EXPECT_NE(message(with(field, value)).find(field), std::string::npos)
+        << field << " " << value << ": " << message(with(field, value));
+  std::string two = with("max_cluster", "2147483647");
+  two.replace(two.find("\"launch_s\": "), 12, "\"launch_s\": 9e9, \"was\": ");
+  EXPECT_NE(message(two).find("max_cluster"), std::string::npos);
+  EXPECT_NE(message(two).find("launch_s"), std::string::npos) << message(two);
+  // A reader that goes down one call a bracket would end here.
+  EXPECT_NE(message(std::string(1'000'000, '[')).find("nested"), std::string::npos);
+  EXPECT_NE(message("{\"limits\": 3, \"speeds\": []}").find("limits.sm_count is no integer"),
+            std::string::npos);
+}
+
+TEST(Profile, ShippedFiguresAreInRange) {
+  for (const Profile& p : shipped_profiles()) EXPECT_TRUE(profile_from_json(to_json(p)).ok()) << p.key;
+}
+
 }  // namespace
 }  // namespace rondo::target

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "runtime/commands/load_cell.h"
 #include "tests/tools/program.h"
 #include "tuner/trial/process.h"
+#include "tuning_db/database.h"
 
 namespace rondo::test {
 namespace {
@@ -287,6 +289,46 @@ TEST(BadInput, MissingFilesAndUnknownArchitectures) {
     expect_refused({{"db", action, "--db", "/nowhere/t.db"}, 4, "/nowhere"});
   expect_refused({{"db", "import", "/nowhere/all.json"}, 4, "all.json"});
   expect_refused({{"db", "merge", "/nowhere/t.db"}, 4, "t.db"});
+}
+
+// What has no end is not read to its end.
+TEST(BadInput, DevicesAndFolders) {
+  const Folder folder;
+  const std::string file = folder.path("t.db");
+  const BadCall cases[] = {
+      {{"check", "/dev/zero"}, 2, "'/dev/zero' has no end, or too many bytes; at most 1048576 are read"},
+      {{"run", "mingru", "--input", "x=/dev/zero"}, 2, "'/dev/zero' is no regular file"},
+      {{"run", "mingru", "--input", "x=/tmp"}, 2, "'/tmp'"},
+      {{"db", "import", "/dev/zero", "--db", file}, 2, "'/dev/zero' has no end, or too many bytes"},
+      {{"db", "import", "/tmp", "--db", file}, 2, "'/tmp'"},
+      {{"db", "merge", "/tmp", "--db", file}, 2, "'/tmp'"},
+  };
+  for (const BadCall& bad : cases) expect_refused(bad);
+  EXPECT_TRUE(folder.files().empty());
+}
+
+// Both ways in; nothing of the file is taken over, and all that is wrong is said at once.
+TEST(BadInput, ImportedProfilesThatNoBoardHas) {
+  const Folder folder;
+  const std::string file = folder.path("t.db"), source = folder.path("source.db");
+  const char* moved = std::getenv("RONDO_SOURCE_DIR");
+  std::string text = read_file(std::string(moved != nullptr ? moved : RONDO_SOURCE_DIR) +
+                               "/tests/tuning_db/fixtures/earlier_names.json");
+  write_file(folder.path("sound.json"), text);
+  EXPECT_EQ(rondo({"db", "import", folder.path("sound.json"), "--db", file}).status, 0);
+  for (const auto& [from, to] :
+       {std::pair("\"max_cluster\": 16", "\"max_cluster\": 2147483647"),
+        std::pair("\"sm_count\": 132,\n     \"threads", "\"sm_count\": 0,\n     \"threads")}) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), std::string(from).size(), to);
+  }
+  write_file(folder.path("all.json"), text);
+  const std::string wrong =
+      "device 'h200' has no device profile: limits.sm_count is 0, outside 1 ... 4096; "
+      "limits.max_cluster is 2147483647, outside 1 ... 64";
+  expect_refused({{"db", "import", folder.path("all.json"), "--db", file}, 2, wrong});
+  ASSERT_TRUE(db::Database::open(source)->import_json(text, "all.json").ok());
+  expect_refused({{"db", "merge", source, "--db", file}, 2, wrong});
 }
 
 TEST(BadInput, NoGpu) {

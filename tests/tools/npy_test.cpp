@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <random>
 
+#include "compiler/support/text_file.h"
 #include "runtime/arrays/npy_header.h"
 
 namespace rondo::runtime {
@@ -116,6 +118,44 @@ TEST(Npy, SurvivesDamagedFiles) {
     (void)npy_values(*array, Storage::BF16, "fuzz");
   }
   EXPECT_GT(read, 0);
+}
+
+// What a file says of itself is compared with its size before its data is read, so that no file takes more
+// memory than it should.
+TEST(Npy, FilesAreReadWithinABound) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "npy-bound";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "a.npy").string();
+  const auto error = [](const std::string& name) {
+    const auto array = read_npy(name);
+    EXPECT_FALSE(array.ok()) << name;
+    return array.ok() ? "" : array.error().message;
+  };
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(contains(error("/dev/zero"), "no regular file")) << error("/dev/zero");
+  EXPECT_TRUE(contains(error(folder.string()), "directory")) << error(folder.string());
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}";
+  ASSERT_TRUE(write_text_file(path, file_of(header, "")).ok());
+  EXPECT_TRUE(contains(error(path), "holds 0 bytes of data"));
+  std::filesystem::resize_file(path, 1 << 20);
+  EXPECT_TRUE(contains(error(path), "needs 4398046511104"));
+  // All that it says is there, as a hole.
+  std::filesystem::resize_file(path, file_of(header, "").size() + (std::uintmax_t{1} << 42));
+  EXPECT_TRUE(contains(error(path), "too many for the")) << error(path);
+  // A header that claims 4 GiB.
+  ASSERT_TRUE(write_text_file(path, std::string("\x93NUMPY\2\0\xff\xff\xff\xff", 12)).ok());
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 33);
+  EXPECT_TRUE(contains(error(path), "a header of 4294967295 bytes")) << error(path);
+  // And one that is as it should be, larger than what is read at first.
+  const NpyArray array = npy_from(std::vector<double>(50'000, 0.5), {50, 1000}, Storage::F32);
+  ASSERT_TRUE(write_text_file(path, to_npy(array)).ok());
+  const auto read = read_npy(path);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->data, array.data);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Npy, HeaderAllowsAtMost32Axes) {

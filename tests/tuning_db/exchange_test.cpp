@@ -161,6 +161,32 @@ TEST_F(ExchangeTest, BadImportsAreRefusedWhole) {
   EXPECT_EQ(must(db.stats()).problems, 0);
 }
 
+// Brackets without end would take one call each to print.
+TEST_F(ExchangeTest, DeepNestingIsRefused) {
+  const int depth = 1'000'000;
+  std::string deep;
+  for (int i = 0; i < depth; ++i) deep += R"({"a":)";
+  deep += "0" + std::string(depth, '}');
+  expect_error(db.import_json(deep, "x.json"), ErrorKind::Input, "nested deeper than 64");
+  expect_error(canonical_object(deep, "parameters"), ErrorKind::Input, "nested deeper than 64");
+  Trial trial = sample_trial(1);
+  trial.parameters = R"({"text":"[[{{ \" [["})";
+  add(db, sample_problem(), trial, true);
+  EXPECT_TRUE(must(db.find_best(sample_problem())).has_value());
+}
+
+TEST_F(ExchangeTest, ACallersCheckRefusesTheWhole) {
+  Database second = other();
+  add(second, sample_problem(), sample_trial(1), true);
+  const auto check = [](const Contents& contents) -> Status {
+    EXPECT_EQ(contents.devices.size(), 1u);
+    return Error{ErrorKind::Input, "this device is not wanted", ""};
+  };
+  expect_error(db.import_json(must(second.export_json()), "x.json", check), ErrorKind::Input, "not wanted");
+  expect_error(db.merge_database(second.path(), check), ErrorKind::Input, "not wanted");
+  EXPECT_EQ(must(db.stats()).problems, 0);
+}
+
 TEST_F(ExchangeTest, TextThatIsNotUtf8CannotBeExported) {
   must(db.put_cell({"bad", "bad", "\xff\xfe"}));
   expect_error(db.export_json(), ErrorKind::Input, "cannot be written as JSON");

@@ -130,12 +130,18 @@ inline Database sample_database(const std::string& path) {
   return db;
 }
 
-// What `body` returns in a forked child, or how the child ended. No exit handlers run there.
-inline std::string in_child(const std::function<std::string()>& body) {
+struct Child {
+  pid_t process = -1;
+  int answer = -1;  // where it writes what it has to say
+};
+
+// Begins `body` in a forked child. No exit handlers run there.
+inline Child start_child(const std::function<std::string()>& body) {
   int ends[2];
-  if (::pipe(ends) != 0) return "no pipe";
+  if (::pipe(ends) != 0) return {};
   const pid_t child = ::fork();
   if (child == 0) {
+    ::close(ends[0]);
     std::string text;
     try {
       text = body();
@@ -143,20 +149,29 @@ inline std::string in_child(const std::function<std::string()>& body) {
       text = std::string("exception: ") + error.what();
     }
     const bool written = ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    ::_exit(written ? 0 : 1);
+    ::_exit(written && !testing::Test::HasFailure() ? 0 : 1);
   }
   ::close(ends[1]);
+  return {child, ends[0]};
+}
+
+// What the child's body returned, or how the child ended.
+inline std::string finish_child(const Child& child) {
   std::string text;
   char buffer[4096];
-  for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+  for (ssize_t count; (count = ::read(child.answer, buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(count));
-  ::close(ends[0]);
+  ::close(child.answer);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return "the child ended with status " + std::to_string(status);
   return text;
+}
+
+inline std::string in_child(const std::function<std::string()>& body) {
+  return finish_child(start_child(body));
 }
 
 }  // namespace rondo::db

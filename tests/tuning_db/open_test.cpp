@@ -121,9 +121,29 @@ TEST_F(OpenTest, AnotherApplicationsDatabase) {
 
 TEST_F(OpenTest, AnEmptyFileBecomesADatabase) {
   write_bytes(file, "");
-  expect_error(Database::open(file, kReadOnly), ErrorKind::Database, "is empty");
+  expect_error(Database::open(file, kReadOnly), ErrorKind::Missing, "is empty");
   sample_database(file);
   EXPECT_EQ(must(must(Database::open(file)).stats()).cells, 1);
+}
+
+TEST_F(OpenTest, ReadersTakeAFileWithoutTablesForNoneAtAll) {
+  run_raw("PRAGMA journal_mode = WAL");
+  EXPECT_GT(std::filesystem::file_size(file), 0u);
+  expect_error(Database::open(file, kReadOnly), ErrorKind::Missing, "is empty");
+  sample_database(file);
+  EXPECT_EQ(must(must(Database::open(file, kReadOnly)).stats()).cells, 1);
+}
+
+TEST_F(OpenTest, DotsAfterALinkLeadToTheFolderThatItNames) {
+  std::filesystem::create_directories(folder + "/here");
+  std::filesystem::create_directories(folder + "/there/inner");
+  std::filesystem::create_directory_symlink(folder + "/there/inner", folder + "/here/link");
+  // Not there yet, and there.
+  EXPECT_EQ(sample_database(folder + "/here/link/../tuning.db").path(), folder + "/there/tuning.db");
+  EXPECT_EQ(must(Database::open(folder + "/here/link/../tuning.db", kReadOnly)).path(),
+            folder + "/there/tuning.db");
+  EXPECT_TRUE(std::filesystem::exists(folder + "/there/tuning.db"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/here/tuning.db"));
 }
 
 TEST_F(OpenTest, ANewerSchema) {

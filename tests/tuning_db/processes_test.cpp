@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <thread>
@@ -15,6 +16,12 @@ class ProcessesTest : public DatabaseTest {};
 
 constexpr int kTuners = 8;
 constexpr int kTrials = 40;
+
+// Rounds in which processes create a file at the same time; RONDO_CREATION_ROUNDS says another number.
+int creation_rounds() {
+  const char* wanted = std::getenv("RONDO_CREATION_ROUNDS");
+  return wanted == nullptr ? 30 : std::atoi(wanted);
+}
 
 // One tuner: its own problem and one that all share; every trial is recorded and offered as best.
 std::string tune(const std::string& file, int tuner) {
@@ -34,35 +41,28 @@ std::string tune(const std::string& file, int tuner) {
   return "done";
 }
 
-TEST_F(ProcessesTest, EightTunersShareOneFile) {
-  std::vector<std::string> results(kTuners);
-  std::vector<pid_t> children;
+// What each of `count` processes that begin at the same moment says: body(0), body(1), ...
+std::vector<std::string> all_at_once(int count, const std::function<std::string(int)>& body) {
   int start[2];
-  ASSERT_EQ(::pipe(start), 0);
-  for (int tuner = 0; tuner < kTuners; ++tuner) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      // All begin at once, with creating the file.
+  EXPECT_EQ(::pipe(start), 0);
+  std::vector<Child> children;
+  for (int i = 0; i < count; ++i)
+    children.push_back(start_child([&, i] {
       char byte;
       ::close(start[1]);
-      if (::read(start[0], &byte, 1) != 0) ::_exit(2);
-      int code = 1;
-      try {
-        code = tune(file, tuner) == "done" && !testing::Test::HasFailure() ? 0 : 1;
-      } catch (const std::exception&) {
-      }
-      ::_exit(code);
-    }
-    ASSERT_GT(child, 0);
-    children.push_back(child);
-  }
-  ::close(start[1]);
+      return ::read(start[0], &byte, 1) == 0 ? body(i) : std::string("no start");
+    }));
   ::close(start[0]);
-  for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-  }
+  ::close(start[1]);
+  std::vector<std::string> said;
+  for (const Child& child : children) said.push_back(finish_child(child));
+  return said;
+}
+
+TEST_F(ProcessesTest, EightTunersShareOneFile) {
+  // All begin at once, with creating the file.
+  EXPECT_EQ(all_at_once(kTuners, [&](int tuner) { return tune(file, tuner); }),
+            std::vector<std::string>(kTuners, "done"));
 
   Database db = must(Database::open(file));
   EXPECT_TRUE(must(db.check()).empty());
@@ -75,6 +75,34 @@ TEST_F(ProcessesTest, EightTunersShareOneFile) {
   EXPECT_EQ(must(db.find_best(sample_problem()))->median_ms, 1.0);
   for (int tuner = 0; tuner < kTuners; ++tuner)
     EXPECT_DOUBLE_EQ(must(db.find_best(sample_problem(100 + tuner)))->median_ms.value(), 1 + 0.1 * tuner);
+}
+
+// Opens the file, writes a record if it may, and says what went wrong. A reader also accepts that nothing is
+// there yet.
+std::string open_and_use(const std::string& path, Access access) {
+  Result<Database> db = Database::open(path, {access});
+  if (!db.ok())
+    return access == Access::ReadOnly && db.error().kind == ErrorKind::Missing ? "done" : db.error().message;
+  if (access == Access::ReadWrite)
+    if (const Status put = db->put_cell(sample_cell()); !put.ok()) return put.error().message;
+  const auto cells = db->cells();
+  return cells.ok() ? "done" : cells.error().message;
+}
+
+TEST_F(ProcessesTest, EightProcessesCreateOneFileWhileOthersRead) {
+  for (int round = 0; round < creation_rounds(); ++round) {
+    SCOPED_TRACE(round);
+    const std::string path = file + std::to_string(round);
+    // The second half has readers too; a process that reads must not take a half-made file for a damaged one.
+    const int readers = round % 2 == 0 ? 0 : kTuners;
+    const std::vector<std::string> said = all_at_once(kTuners + readers, [&](int i) {
+      return open_and_use(path, i < kTuners ? Access::ReadWrite : Access::ReadOnly);
+    });
+    ASSERT_EQ(said, std::vector<std::string>(said.size(), "done"));
+    Database db = must(Database::open(path, {Access::ReadOnly}));
+    EXPECT_EQ(must(db.cells()).size(), 1u);
+    EXPECT_TRUE(must(db.check()).empty());
+  }
 }
 
 // Writes until it is killed, and reports each trial's number when the call has returned.

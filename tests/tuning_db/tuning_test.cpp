@@ -71,6 +71,15 @@ TEST_F(TuningTest, CellsAreFoundByNameAndHash) {
   EXPECT_EQ(must(db.find_cell("mingru"))->hash, "beef");
   EXPECT_FALSE(must(db.find_cell("lstm")).has_value());
   EXPECT_FALSE(must(db.find_cell("")).has_value());
+  // A start that several hashes have chooses none of them, unless it is a whole hash or a name.
+  must(db.put_cell({"c0ff", "lstm", ""}));
+  must(db.put_cell({"c0de", "c0f", ""}));
+  expect_error(db.find_cell("c0"), ErrorKind::Input, "'c0' begins the hash of several cells: ");
+  for (const char* candidate : {"c0ffee (mingru)", "c0ff (lstm)", "c0de (c0f)"})
+    expect_error(db.find_cell("c0"), ErrorKind::Input, candidate);
+  EXPECT_EQ(must(db.find_cell("c0ff"))->name, "lstm");
+  EXPECT_EQ(must(db.find_cell("c0ffe"))->name, "mingru");
+  EXPECT_EQ(must(db.find_cell("c0f"))->hash, "c0de") << "a name comes first";
 }
 
 TEST_F(TuningTest, OneProblemHasOneId) {

@@ -15,9 +15,10 @@ namespace {
 
 std::string bench_text(const tuner::BenchRow& row) {
   return fmt::format(
-      "{} {} {} {}: {:.4f} ms, spread {:.1f}%, {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} ({})\n",
+      "{} {} {} {}: {:.4f} ms, spread {:.1f}% (p10 to p90), {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} "
+      "({})\n",
       row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
-      schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.decile_spread * 100,
+      schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.spread * 100,
       static_cast<double>(row.bytes) * 1e-9, row.share() * 100, row.copy_bytes_per_s * 1e-12,
       row.choice.strategy, runtime::origin_name(row.choice.origin));
 }

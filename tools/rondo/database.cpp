@@ -12,6 +12,7 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
 namespace {
@@ -118,14 +119,32 @@ Status merged(const Result<db::MergeReport>& report, const Options& options) {
   return success();
 }
 
-Status import_file(Database& database, const Options& options) {
+Database::Check profiles_of(const Options& options) {
+  return [origin = options.argument](const db::Contents& contents) {
+    return tuner::check_profiles(contents.devices, origin);
+  };
+}
+
+Result<Database> open_needed(const Options& options, Use use) {
+  Result<std::optional<Database>> opened = open_database(options, use);
+  if (!opened) return opened.error();
+  if (!opened->has_value())
+    return Error{ErrorKind::Input, fmt::format("`rondo db {}` needs a database", options.action),
+                 "leave out --no-db"};
+  return std::move(*opened).value();
+}
+
+// Reads before it opens: a file that is not there must not leave a new database behind.
+Status import_file(const Options& options) {
   const Result<std::string> text = read_text_file(options.argument);
   if (!text) return text.error();
-  return merged(database.import_json(*text, options.argument), options);
+  Result<Database> database = open_needed(options, Use::Written);
+  if (!database) return database.error();
+  return merged(database->import_json(*text, options.argument, profiles_of(options)), options);
 }
 
 Status merge(Database& database, const Options& options) {
-  return merged(database.merge_database(options.argument), options);
+  return merged(database.merge_database(options.argument, profiles_of(options)), options);
 }
 
 Status prune(Database& database, const Options& options) {
@@ -165,24 +184,21 @@ struct Action {
 Status database(const Options& options) {
   static const std::map<std::string, Action> actions = {
       {"list", {list, Use::Required}},         {"show", {show, Use::Required}},
-      {"export", {export_all, Use::Required}}, {"import", {import_file, Use::Written}},
-      {"merge", {merge, Use::Written}},        {"prune", {prune, Use::Required}},
-      {"check", {check_file, Use::Required}},  {"lock", {lock, Use::Required}}};
+      {"export", {export_all, Use::Required}}, {"merge", {merge, Use::Written}},
+      {"prune", {prune, Use::Required}},       {"check", {check_file, Use::Required}},
+      {"lock", {lock, Use::Required}}};
+  if (options.action == "import") return import_file(options);
   const Action& action = actions.at(options.action);
-  // Actions that write must not leave a new database behind when what they read is not there.
-  if (options.action == "import" || options.action == "merge")
-    if (const auto text = read_text_file(options.argument); !text) return text.error();
+  // Nor must these leave a new database behind.
+  if (options.action == "merge")
+    if (const auto other = InputFile::open(options.argument); !other) return other.error();
   if (options.action == "prune") {
     if (const auto age = runtime::parse_duration(options.before); !age) return age.error();
     if (const auto there = open_database(options, Use::Required); !there) return there.error();
   }
-  Result<std::optional<Database>> opened =
-      open_database(options, options.action == "prune" ? Use::Written : action.use);
+  Result<Database> opened = open_needed(options, options.action == "prune" ? Use::Written : action.use);
   if (!opened) return opened.error();
-  if (!opened->has_value())
-    return Error{ErrorKind::Input, fmt::format("`rondo db {}` needs a database", options.action),
-                 "leave out --no-db"};
-  return action.run(**opened, options);
+  return action.run(*opened, options);
 }
 
 }  // namespace rondo::tools

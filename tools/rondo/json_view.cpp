@@ -52,7 +52,7 @@ json row_json(const tuner::Row& row) {
                  {"confirmed", row.confirmed},
                  {"model_ms", row.candidate.estimate.seconds * 1e3},
                  {"median_ms", nullptr},
-                 {"spread", row.timing.quartile_spread},
+                 {"spread", row.timing.spread},
                  {"samples", row.timing.samples},
                  {"registers", row.registers},
                  {"shared_bytes", row.shared_bytes},
@@ -287,7 +287,7 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
                     {"parameters", row.choice.parameters},
                     {"origin", runtime::origin_name(row.choice.origin)},
                     {"median_ms", row.timing.median_s * 1e3},
-                    {"spread", row.timing.decile_spread},
+                    {"spread", row.timing.spread},
                     {"bytes", row.bytes},
                     {"share_of_copy_bandwidth", row.share()},
                     {"ready_ms", row.ready_s * 1e3},
@@ -309,7 +309,7 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
                        {"beside", part.beside},
                        {"without_ns", part.timing.median_s * to_ns},
                        {"difference_ns", part.difference_s * to_ns},
-                       {"spread", part.timing.decile_spread}});
+                       {"spread", part.timing.spread}});
     list.push_back({{"cell", cell.name},
                     {"clip", clip_json(cell.clip)},
                     {"shape", sizes_json(pass.problem.sizes)},
@@ -319,7 +319,7 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
                     {"parameters", pass.times.choice.parameters},
                     {"origin", runtime::origin_name(pass.times.choice.origin)},
                     {"whole_ns", pass.times.whole.median_s * to_ns},
-                    {"spread", pass.times.whole.decile_spread},
+                    {"spread", pass.times.whole.spread},
                     {"parts", parts}});
   }
   return dump({{"device", device}, {"rows", list}});

@@ -65,6 +65,7 @@ Result<Session> open_session(const Options& options, Use use) {
   Result<tuner::Machine> machine = tuner::find_machine(options.arch, session.db(), !options.no_gpu);
   if (!machine) return machine.error();
   session.machine = std::move(machine).value();
+  if (!session.machine.note.empty()) note(session.machine.note);
   return session;
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kLeadersShown = 8;
 std::string row_text(const tuner::Row& row, const std::string& configuration) {
   const std::string time =
       row.timing.samples > 0
-          ? fmt::format("{:>10.4f} {:>6.1f}%", row.timing.median_s * 1e3, row.timing.quartile_spread * 100)
+          ? fmt::format("{:>10.4f} {:>6.1f}%", row.timing.median_s * 1e3, row.timing.spread * 100)
           : fmt::format("{:>10.4f}  model", row.candidate.estimate.seconds * 1e3);
   return fmt::format(
       "  {} {:>5} {:>8}  {:<9} {}\n", time, row.registers, row.shared_bytes,
@@ -37,7 +37,7 @@ std::string tuned_text(const TunedPass& pass) {
   std::string text =
       fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_title(pass.problem),
                   runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
-                  "spread", "regs", "shared");
+                  "p10-p90", "regs", "shared");
   const std::size_t leaders = std::min(kLeadersShown, result.search.rows.size());
   std::vector<const tuner::Row*> rows;
   for (std::size_t i = 0; i < leaders; ++i) rows.push_back(&result.search.rows[i]);

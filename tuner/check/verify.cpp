@@ -127,8 +127,7 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
     if (!made) return made.error();
     if (values != nullptr)
       if (Status status = made->upload(*values, stream); !status) return status.error();
-    const runtime::Binding binding = made->binding();
-    tensors.bindings.set(binding.tensor, binding.pointer, binding.strides);
+    tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
   }
   const auto bytes =
@@ -136,7 +135,7 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
   Result<runtime::DeviceBuffer> workspace = runtime::DeviceBuffer::allocate(bytes);
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();
-  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address());
+  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
   return tensors;
 }
 

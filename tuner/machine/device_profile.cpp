@@ -55,13 +55,38 @@ target::Profile profile_of(const runtime::DeviceInfo& info) {
   return profile;
 }
 
+Result<std::optional<target::Profile>> measured_profile(const std::string& key, db::Database& database) {
+  const auto stored = database.get_device(key);
+  if (!stored) return stored.error();
+  if (!stored->has_value() || (*stored)->origin != db::Origin::Measured)
+    return std::optional<target::Profile>();
+  Result<target::Profile> profile = target::profile_from_json((*stored)->profile);
+  if (!profile)
+    return Error{
+        ErrorKind::Database,
+        fmt::format("the profile of '{}' in '{}' is {}", key, database.path(), profile.error().message),
+        "`rondo calibrate` puts a new one in its place"};
+  return std::optional(std::move(profile).value());
+}
+
 target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database) {
   target::Profile guess = profile_of(info);
   if (database == nullptr) return guess;
-  const auto stored = database->get_device(guess.key);
-  if (!stored || !stored->has_value() || (*stored)->origin != db::Origin::Measured) return guess;
-  const Result<target::Profile> profile = target::profile_from_json((*stored)->profile);
-  return profile ? *profile : guess;
+  const auto measured = measured_profile(guess.key, *database);
+  if (!measured || !measured->has_value()) return guess;
+  target::Profile profile = **measured;
+  profile.limits = guess.limits;
+  return profile;
+}
+
+Status check_profiles(const std::vector<db::Device>& devices, const std::string& origin) {
+  std::string wrong;
+  for (const db::Device& device : devices)
+    if (const auto profile = target::profile_from_json(device.profile); !profile)
+      wrong +=
+          fmt::format("{}device '{}' has {}", wrong.empty() ? "" : "; ", device.key, profile.error().message);
+  if (wrong.empty()) return success();
+  return Error{ErrorKind::Input, fmt::format("'{}': {}", origin, wrong), "nothing was taken over"};
 }
 
 db::Platform platform_of(const runtime::DeviceInfo& info) {

@@ -1,7 +1,9 @@
 // The profile of a GPU at hand: what the driver says of it, with the speeds measured on it or on its kind.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/target/profile.h"
 #include "runtime/cuda/driver.h"
@@ -17,13 +19,21 @@ std::string device_key(const std::string& driver_name);
 // defaults. What the tuner uses before anything is calibrated. origin "public".
 target::Profile profile_of(const runtime::DeviceInfo& info);
 
-// The profile to use for this GPU: the one measured on it, if the database holds it, else profile_of(). A
-// database that cannot be read counts as none.
+// What the database holds as measured on the board with this key; none where it holds nothing. Errors: those
+// of the database, and Database for a profile that is none, with all that is wrong with it.
+Result<std::optional<target::Profile>> measured_profile(const std::string& key, db::Database& database);
+
+// The profile to use for this GPU: limits as the driver reports them, with the speeds measured on it if the
+// database holds them. What measured_profile() refuses counts as none.
 target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database);
 
 // What a verification on this GPU stands for: this version of Rondo, the GPU by its UUID (by name and
 // architecture where it tells none), and the driver by version and library.
 db::Platform platform_of(const runtime::DeviceInfo& info);
+
+// Whether all device profiles that come from `origin` (a file) can be used. Error Input naming the devices
+// and what is wrong with them.
+Status check_profiles(const std::vector<db::Device>& devices, const std::string& origin);
 
 // Puts a measured profile in the database, with driver version and time.
 Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info, db::Database& database);

@@ -24,6 +24,9 @@ Result<Machine> on_gpu(const runtime::DeviceInfo& info, db::Database* database) 
   if (!context) return context.error();
   Machine machine;
   machine.profile = current_profile(info, database);
+  if (database != nullptr)
+    if (const auto measured = measured_profile(machine.profile.key, *database); !measured)
+      machine.note = measured.error().message + "; going on with public figures";
   machine.device = info;
   machine.context = std::move(context).value();
   return machine;

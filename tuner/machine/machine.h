@@ -21,6 +21,7 @@ struct Machine {
   Status need_gpu() const;
   std::string why_no_gpu;
   std::string what_to_do;
+  std::string note;  // for the user: why a stored profile is not used; "" mostly
 };
 
 // `arch`: "auto" takes GPU 0, or sm_90 where there is none; else an architecture, the key or the name of a

@@ -119,11 +119,9 @@ Status RunData::reserve(const runtime::DevicePlan& plan) {
 TimedWork RunData::work(const runtime::DevicePlan& plan) const {
   std::vector<runtime::Bindings> bindings(sets_.size());
   for (std::size_t set = 0; set < sets_.size(); ++set) {
-    for (const DeviceTensor& tensor : sets_[set]) {
-      const runtime::Binding binding = tensor.binding();
-      bindings[set].set(binding.tensor, binding.pointer, binding.strides);
-    }
-    if (workspace_.bytes() > 0) bindings[set].set_workspace(workspace_.address());
+    for (const DeviceTensor& tensor : sets_[set]) bindings[set].set(tensor.binding());
+    if (workspace_.bytes() > 0)
+      bindings[set].set_workspace(workspace_.address(), static_cast<std::int64_t>(workspace_.bytes()));
   }
   return [&plan, bindings = std::move(bindings), sizes = sizes_](StreamHandle stream, int set) {
     return plan.launch(stream, bindings[static_cast<std::size_t>(set) % bindings.size()], sizes.batch,

@@ -31,8 +31,7 @@ Timing timing_of(const std::vector<double>& seconds) {
   timing.samples = static_cast<int>(sorted.size());
   timing.median_s = sorted_quantile(sorted, 0.5);
   if (timing.median_s <= 0) return timing;
-  timing.quartile_spread = (sorted_quantile(sorted, 0.75) - sorted_quantile(sorted, 0.25)) / timing.median_s;
-  timing.decile_spread = (sorted_quantile(sorted, 0.9) - sorted_quantile(sorted, 0.1)) / timing.median_s;
+  timing.spread = (sorted_quantile(sorted, 0.9) - sorted_quantile(sorted, 0.1)) / timing.median_s;
   return timing;
 }
 

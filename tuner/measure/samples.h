@@ -1,4 +1,4 @@
-// Statistics of repeated timings. Medians and quartiles: a busy machine makes means meaningless.
+// Statistics of repeated timings. Medians and percentiles: a busy machine makes means meaningless.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,7 @@ double quantile(std::vector<double> samples, double share);  // share in [0, 1],
 
 struct Timing {
   double median_s = 0;
-  double quartile_spread = 0;  // (75th - 25th percentile) / median
-  double decile_spread = 0;    // (90th - 10th percentile) / median: what the database stores
+  double spread = 0;  // (90th - 10th percentile) / median: in every output and in the database
   int samples = 0;
 };
 Timing timing_of(const std::vector<double>& seconds);

@@ -15,7 +15,7 @@ db::Trial to_trial(const Row& row) {
   trial.verified = row.verified;
   trial.reason = row.reason;
   if (row.timing.samples > 0 && row.timing.median_s > 0) trial.median_ms = row.timing.median_s * 1e3;
-  trial.spread = row.timing.decile_spread;
+  trial.spread = row.timing.spread;
   trial.samples = row.timing.samples;
   trial.registers = row.registers;
   trial.shared_bytes = row.shared_bytes;

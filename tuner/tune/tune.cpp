@@ -123,9 +123,10 @@ std::string TuneResult::summary() const {
   if (!measured)
     return fmt::format("{}: about {:.4f} ms by model; {} of {} candidates compiled", what,
                        row->candidate.estimate.seconds * 1e3, search.tried, search.total);
-  return fmt::format("{}: {:.4f} ms, spread {:.1f}%, verified; {} of {} candidates tried in {:.0f} s ({})",
-                     what, row->timing.median_s * 1e3, row->timing.quartile_spread * 100, search.tried,
-                     search.total, search.seconds, end_name(search.end));
+  return fmt::format(
+      "{}: {:.4f} ms, spread {:.1f}% (p10 to p90), verified; {} of {} candidates tried in {:.0f} s ({})",
+      what, row->timing.median_s * 1e3, row->timing.spread * 100, search.tried, search.total, search.seconds,
+      end_name(search.end));
 }
 
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,

@@ -207,7 +207,7 @@ TEST(Search, ConfirmsLeadersSideBySide) {
   const Row& best = result.rows[*result.best];
   EXPECT_TRUE(best.confirmed);
   EXPECT_EQ(best.timing.samples, 31);
-  EXPECT_GT(best.timing.quartile_spread, 0);
+  EXPECT_GT(best.timing.spread, 0);
   EXPECT_LE(points[static_cast<std::size_t>(best.candidate.parameters.at("channels"))].seconds, 1.03e-4);
   const auto confirmed =
       std::count_if(result.rows.begin(), result.rows.end(), [](const Row& r) { return r.confirmed; });

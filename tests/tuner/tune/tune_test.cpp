@@ -98,7 +98,7 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
   TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
   Row row;
   row.candidate = testing::line(1)[0];
-  row.timing = {1e-6, 0, 0, 5};
+  row.timing = {1e-6, 0, 5};
   row.verified = false;
   EXPECT_FALSE(recorder.store_best(row));
   EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
@@ -352,11 +352,24 @@ TEST(Calibrate, AnUnknownBoardStandsOnItsArchitecture) {
   EXPECT_GT(profile.speeds.copy_bytes_per_s, 1e12);
 }
 
-TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
+runtime::DeviceInfo h200_info() {
+  const target::Profile board = target::find_profile("h200").value();
   runtime::DeviceInfo info;
-  info.name = "NVIDIA H200";
-  info.cc_major = 9;
+  info.name = board.name;
+  info.cc_major = board.limits.compute_major;
+  info.sm_count = board.limits.sm_count;
+  info.max_threads_per_block = board.limits.threads_per_block;
+  info.max_threads_per_sm = board.limits.threads_per_sm;
+  info.max_blocks_per_sm = board.limits.blocks_per_sm;
+  info.registers_per_sm = board.limits.registers_per_sm;
+  info.shared_per_block_optin = board.limits.shared_per_block;
+  info.shared_per_sm = board.limits.shared_per_sm;
   info.driver_version = 13000;
+  return info;
+}
+
+TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
+  const runtime::DeviceInfo info = h200_info();
   target::Profile measured = profile_of(info);
   measured.origin = "measured";
   measured.speeds.copy_bytes_per_s = 4.25e12;
@@ -365,6 +378,28 @@ TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
   EXPECT_EQ(current_profile(info, database_.get()).origin, "measured");
   EXPECT_EQ(current_profile(info, database_.get()).speeds.copy_bytes_per_s, 4.25e12);
   EXPECT_EQ(current_profile(info, nullptr).origin, "public");
+  // Speeds are what was measured; limits are what the driver says today.
+  measured.limits.sm_count = 4000;
+  ASSERT_TRUE(store_profile(measured, info, *database_).ok());
+  EXPECT_EQ(current_profile(info, database_.get()).origin, "measured");
+  EXPECT_EQ(current_profile(info, database_.get()).limits.sm_count, 132);
+}
+
+TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
+  const runtime::DeviceInfo info = h200_info();
+  target::Profile absurd = profile_of(info);
+  absurd.origin = "measured";
+  absurd.limits.max_cluster = 2147483647;
+  absurd.speeds.clock_hz = 0;
+  ASSERT_TRUE(store_profile(absurd, info, *database_).ok());
+  const auto stored = measured_profile("h200", *database_);
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.error().kind, ErrorKind::Database);
+  EXPECT_NE(stored.error().message.find("limits.max_cluster is 2147483647"), std::string::npos)
+      << stored.error().message;
+  EXPECT_NE(stored.error().message.find("speeds.clock_hz is 0"), std::string::npos) << stored.error().message;
+  EXPECT_EQ(current_profile(info, database_.get()).origin, "public");
+  EXPECT_EQ(current_profile(info, database_.get()).limits.max_cluster, profile_of(info).limits.max_cluster);
 }
 
 TEST(Calibrate, ProbesCompile) {
