@@ -17,7 +17,7 @@ struct VerifyCase {
   runtime::TensorLayout layout;
   bool initial_states = true;  // false: left unbound, like the gradients of last states
   double matrix_scale = 1;     // of the random matrices (host_problem.h)
-  std::string covers;          // "2 batch tiles of 8 rows and one row", for people
+  std::string covers = {};     // "2 batch tiles of 8 rows and one row", for people
   std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 

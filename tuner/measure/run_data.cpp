@@ -19,7 +19,8 @@ using step::TensorKind;
 
 namespace {
 
-constexpr std::int64_t kPatternElements = 1 << 20;
+// A prime: rows and steps, whose sizes are mostly powers of two, all differ.
+constexpr std::int64_t kPatternElements = 1'048'573;
 constexpr int kMostSets = 32;
 
 // Timing does not depend on the values as long as they are ordinary numbers: a random pattern, repeated by

@@ -106,7 +106,7 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
   const schedule::Parameters point = {
       {"units", 8}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 3}, {"vector", 8}};
   const auto all_pass = [&](std::ptrdiff_t shift) {
-    const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true, 1, ""}}, 7).value();
+    const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
     const Verifier::CaseData& run = verifier.cases()[0];
     schedule::TensorValues given;
     const schedule::KernelPlan plan = strategy.build(cell, problem, point, target::board());
@@ -129,7 +129,7 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
   EXPECT_FALSE(all_pass(40)) << "the gate's neighbour";
 
   problem.pass = Pass::ForwardSave;
-  const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true, 1, ""}}, 7).value();
+  const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
   const Verifier::CaseData& run = verifier.cases()[0];
   runtime::ReadBack read;
   read.values = *runtime::computed_values(ref, cell, problem.pass, run.exact);
