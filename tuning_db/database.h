@@ -44,6 +44,7 @@ struct Contest {
   std::int64_t beaten = 0;             // a trial that was timed beside the new one, and lost: it gives way
 };
 
+// The best trial of a problem, seen from the one that was asked for: the same, or one near it.
 struct Neighbour {
   Problem problem;
   Trial trial;
@@ -125,7 +126,7 @@ class Database {
   // Makes the trial its problem's best; false where Replace::IfFaster keeps another. Error Input unless
   // trial.may_be_best().
   Result<bool> set_best(std::int64_t trial, Replace replace, const Contest& contest = {});
-  Result<std::optional<Trial>> find_best(const Problem& problem);
+  Result<std::optional<Neighbour>> find_best(const Problem& problem, const Platform* platform = nullptr);
   // The best trials of this problem and of those that differ in device, B, T or pass only, the least distance
   // first, so that this problem's own comes first if it has one. Other passes are those of `passes`. With a
   // platform each comes with what was verified there, if anything was.
