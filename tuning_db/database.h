@@ -133,7 +133,8 @@ class Database {
   Result<std::vector<Neighbour>> neighbours(const Problem& problem,
                                             const std::vector<std::string>& passes = {},
                                             const Platform* platform = nullptr);
-  // Verifications. Recording one again, for the same code, sizes and platform, replaces it.
+  // Verifications. Recording one again, for the same code, sizes and platform, replaces it; that its trial
+  // was timed there stays.
   Status record_verification(const Verification& verification);
   Result<std::vector<Verification>> verifications(std::int64_t trial);
   Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording

@@ -133,9 +133,12 @@ Status Database::record_verification(const Verification& v) {
       throw Failure(
           {ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path), ""});
     c.run(
-        "INSERT OR REPLACE INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, "
-        "timed, "
-        "summary, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, timed, "
+        "summary, "
+        "created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET passed "
+        "= "
+        "excluded.passed, timed = max(timed, excluded.timed), summary = excluded.summary, created_at = "
+        "excluded.created_at",
         v.trial, v.batch, v.time, v.platform.rondo_version, v.platform.device, v.platform.driver, v.code,
         v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at);
   });
