@@ -81,8 +81,9 @@ std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const t
   problem.arch = machine.profile.arch();
   const runtime::Choice choice = runtime::choose(*cell, problem, machine.profile).value();
   std::printf("GPU: %s\n", choice.note.c_str());
-  schedule::KernelPlan kernels =
-      schedule::find_strategy(choice.strategy)->build(*cell, problem, choice.parameters, machine.profile);
+  schedule::KernelPlan kernels = schedule::find_strategy(choice.strategy)
+                                     ->build(*cell, problem, choice.parameters, machine.profile)
+                                     .value();
   const runtime::CompiledPlan compiled = runtime::compile_plan(cell, problem, std::move(kernels)).value();
   const runtime::DevicePlan plan = runtime::DevicePlan::load(compiled.executable, *machine.gpu()).value();
 

@@ -40,11 +40,16 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "a row for every role, in the order of the enumeration");
 
+// Of `tile` that cover `extent`. Adding to the extent would overflow for the largest ones.
+std::int64_t tiles(std::int64_t extent, std::int64_t tile) {
+  return extent / tile + (extent % tile != 0 ? 1 : 0);
+}
+
 }  // namespace
 
 std::int64_t SizeRule::at(std::int64_t batch, std::int64_t time) const {
-  const std::int64_t rows = (batch + batch_tile - 1) / batch_tile;
-  const std::int64_t spans = time_tile > 0 ? (time + time_tile - 1) / time_tile : 1;
+  const std::int64_t rows = tiles(batch, batch_tile);
+  const std::int64_t spans = time_tile > 0 ? tiles(time, time_tile) : 1;
   std::int64_t size = 0;
   if (__builtin_mul_overflow(rows, spans, &size) || __builtin_mul_overflow(size, each, &size) ||
       __builtin_add_overflow(size, fixed, &size))

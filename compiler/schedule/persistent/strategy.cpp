@@ -40,9 +40,8 @@ int Persistent::alignment(const Problem& problem, const Parameters& parameters) 
   return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
 }
 
-KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen,
-                             const target::Profile& profile) const {
-  const Parameters parameters = completed(chosen);
+KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& problem,
+                                     const Parameters& parameters, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

@@ -73,8 +73,8 @@ int Stream::alignment(const Problem& problem, const Parameters& parameters) cons
   return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
 }
 
-KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         const target::Profile&) const {
+KernelPlan Stream::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                                 const target::Profile&) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

@@ -19,8 +19,8 @@ class Stream final : public Strategy {
   std::span<const RenamedParameter> renamed_parameters() const override;
   Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                   const target::Profile& profile) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
 };
 const Strategy& stream_strategy();
 
@@ -28,7 +28,7 @@ const Strategy& stream_strategy();
 // affine in what it carries and time cannot be cut. Affine cells forward, and all cells backward, can.
 int segment_parts(const step::Cell& cell, const Problem& problem);
 
-// Parts of build(), one file each.
+// Parts of build_kernels(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, time_split, H, P, D], P rows
 // as counted by `param_rows`.
