@@ -69,12 +69,10 @@ void delete_old(Connection& c, std::int64_t before, PruneReport& report) {
 }  // namespace
 
 Result<bool> Database::is_older(const std::string& path) {
-  std::error_code error;
-  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
   try {
-    Connection connection(absolute, OpenMode::ReadOnly, OpenOptions{}.busy_timeout);
-    const int version = schema_version(connection);
-    return version > 0 && version < newest_version();
+    Connection connection(resolved(path), OpenMode::ReadOnly, OpenOptions{}.busy_timeout);
+    const std::optional<int> version = schema_version(connection);
+    return version && *version < newest_version();
   } catch (const Failure& failure) {
     return failure.error();
   }

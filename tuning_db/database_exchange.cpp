@@ -69,9 +69,7 @@ class UpdatedCopy {
   UpdatedCopy(const std::string& of, const std::string& beside, std::chrono::milliseconds busy_timeout)
       : path_(fmt::format("{}.merging-{}", beside, ::getpid())) {
     remove();
-    std::error_code error;
-    const std::string source = std::filesystem::absolute(of, error).lexically_normal().string();
-    Connection(source, OpenMode::ReadOnly, busy_timeout).run("VACUUM INTO ?1", path_);
+    Connection(resolved(of), OpenMode::ReadOnly, busy_timeout).run("VACUUM INTO ?1", path_);
   }
   UpdatedCopy(const UpdatedCopy&) = delete;
   UpdatedCopy& operator=(const UpdatedCopy&) = delete;

@@ -15,6 +15,10 @@
 
 namespace rondo::db {
 
+// The absolute path, with links followed as the system follows them: "link/../x.db" lies beside what the link
+// names. What is not there yet is kept as it is written.
+std::string resolved(const std::string& path);
+
 struct Database::Impl {
   std::unique_ptr<Connection> connection;
   std::string path;

@@ -27,15 +27,6 @@ constexpr const char* kElsewhere = "name another file with --db";
                  "tune something first, or name another file with --db"});
 }
 
-// The absolute path, with links followed as the system follows them: "link/../x.db" lies beside what the link
-// names. What is not there yet is kept as it is written.
-std::string resolved(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  const fs::path followed = fs::weakly_canonical(absolute, error);
-  return error ? absolute.string() : followed.string();
-}
-
 // 0 where there is no such file.
 std::uintmax_t size_of(const fs::path& path) {
   std::error_code error;
@@ -153,6 +144,13 @@ const char* environment(const char* name) {
 }
 
 }  // namespace
+
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path followed = fs::weakly_canonical(absolute, error);
+  return error ? absolute.string() : followed.string();
+}
 
 Result<std::string> default_path() {
   if (const char* file = environment("RONDO_DB")) return std::string(file);

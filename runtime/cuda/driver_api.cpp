@@ -60,6 +60,7 @@ void load_streams(Loader& loader, DriverApi& api) {
   loader.need(api.stream_end_capture, "cuStreamEndCapture");
   loader.need(api.stream_is_capturing, "cuStreamIsCapturing");
   loader.need(api.graph_instantiate, "cuGraphInstantiateWithFlags");
+  loader.need(api.graph_upload, "cuGraphUpload");
   loader.need(api.graph_launch, "cuGraphLaunch");
   loader.need(api.graph_get_nodes, "cuGraphGetNodes");
   loader.need(api.graph_exec_destroy, "cuGraphExecDestroy");

@@ -67,6 +67,7 @@ struct DriverApi {
   decltype(&cuStreamEndCapture) stream_end_capture = nullptr;
   decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
   decltype(&cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
+  decltype(&cuGraphUpload) graph_upload = nullptr;
   decltype(&cuGraphLaunch) graph_launch = nullptr;
   decltype(&cuGraphGetNodes) graph_get_nodes = nullptr;
   decltype(&cuGraphExecDestroy) graph_exec_destroy = nullptr;

@@ -45,4 +45,10 @@ Status Graph::launch(StreamHandle stream) const {
   return check(**driver, (*driver)->api().graph_launch(executable_.get(), stream), "cuGraphLaunch");
 }
 
+Status Graph::upload(StreamHandle stream) const {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  return check(**driver, (*driver)->api().graph_upload(executable_.get(), stream), "cuGraphUpload");
+}
+
 }  // namespace rondo::runtime

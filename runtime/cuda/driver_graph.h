@@ -22,6 +22,8 @@ class Graph {
   static Result<Graph> capture(StreamHandle stream, const std::function<Status(StreamHandle)>& work);
 
   Status launch(StreamHandle stream) const;
+  // Moves it to the device on `stream`, which the first launch would do otherwise.
+  Status upload(StreamHandle stream) const;
 
   std::size_t node_count() const { return nodes_; }  // kernels, copies and fills recorded
 

@@ -84,18 +84,33 @@ Status DevicePlan::check() const {
       "(--strategy, --param) and report this one"};
 }
 
+Status DevicePlan::start(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
+                         std::int64_t time) const {
+  DriverSink sink(*this, stream);
+  return launcher_.launch(sink, bindings, batch, time);
+}
+
+bool DevicePlan::graphed(std::int64_t time) const {
+  return graphs_ != nullptr && launcher_.starts(time) <= kMostGraphed;
+}
+
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
   if (Status status = check(); !status) return status;
-  const auto work = [&](StreamHandle on) {
-    DriverSink sink(*this, on);
-    return launcher_.launch(sink, bindings, batch, time);
-  };
-  if (graphs_ == nullptr || launcher_.starts(time) > kMostGraphed) return work(stream);
+  if (!graphed(time)) return start(stream, bindings, batch, time);
   const Result<bool> capturing = is_capturing(stream);
   if (!capturing) return capturing.error();
-  if (*capturing) return work(stream);
-  return graphs_->run(stream, key_of(bindings, batch, time), work);
+  if (*capturing) return start(stream, bindings, batch, time);
+  return graphs_->run(stream, key_of(bindings, batch, time),
+                      [&](StreamHandle on) { return start(on, bindings, batch, time); });
+}
+
+void DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
+                         std::size_t calls) const {
+  if (!graphed(time)) return;
+  graphs_->prepare(
+      key_of(bindings, batch, time), [&](StreamHandle on) { return start(on, bindings, batch, time); },
+      calls);
 }
 
 }  // namespace rondo::runtime

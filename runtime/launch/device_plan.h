@@ -44,6 +44,12 @@ class DevicePlan {
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
+  // Does what the first calls with these arguments would do beyond the others: records the graph of a plan
+  // with launches for each step, without running it, and keeps graphs of at least `calls` calls from now on.
+  // For callers who time their calls, or take turns with more than eight.
+  void prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time,
+               std::size_t calls = 1) const;
+
   // Reports, once, that a kernel gave up. Threads that wait for each other for seconds give up, and their
   // kernel ends with wrong results. Error Device if that has happened since the last call. A launch is
   // covered once the caller has waited for its end. The context and the plan stay usable. Never waits.
@@ -51,6 +57,8 @@ class DevicePlan {
 
  private:
   class DriverSink;
+  Status start(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
+  bool graphed(std::int64_t time) const;
   DevicePlan(Module module, executable::Launcher launcher)
       : module_(std::move(module)), launcher_(std::move(launcher)) {}
 

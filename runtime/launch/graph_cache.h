@@ -20,7 +20,8 @@ class GraphCache {
    public:
     virtual ~Replay() = default;
     virtual Status launch(StreamHandle stream) = 0;
-    virtual bool idle() = 0;  // no launch of it is unfinished
+    virtual Status upload() = 0;  // does what the first launch would do beyond the others, and waits for it
+    virtual bool idle() = 0;      // no launch of it is unfinished
   };
   using Work = std::function<Status(StreamHandle)>;
   // Records what `work` submits, without running it. A plain function, so that tests can stand in for a GPU.
@@ -28,27 +29,44 @@ class GraphCache {
   // Everything that decides what the work submits.
   using Key = std::vector<std::int64_t>;
 
-  static constexpr std::size_t kMostEntries = 8;
+  static constexpr std::size_t kMostEntries = 8;  // graphs, unless more calls are prepared
+  // Calls, for each graph that is kept. Less is often: a key that comes again within as many calls becomes a
+  // graph, and a graph that came within as many makes no room. Callers who take turns with more keys than
+  // there are graphs so keep those they have; nothing is recorded only to be thrown away.
+  static constexpr std::uint64_t kOften = 4;
 
   explicit GraphCache(Record record) : record_(std::move(record)) {}
 
   // Submits `work` to `stream`: directly when a key comes for the first time (callers with ever new addresses
   // pay for no graph), from then on as a graph. Graphs that were not used for long make room, once they are
-  // idle. What cannot be recorded is submitted directly. Calls from several threads take turns.
+  // idle. What cannot be recorded, or finds no room, is submitted directly. Calls from several threads take
+  // turns.
   Status run(StreamHandle stream, Key key, const Work& work);
+
+  // Records `work` without running it, so that the next run() with the key is a graph at once, and keeps
+  // graphs of at least `calls` keys from now on: as many as the caller takes turns with. What cannot be
+  // recorded is no error: it is submitted directly.
+  void prepare(Key key, const Work& work, std::size_t calls);
 
  private:
   struct Entry {
     Key key;
     std::unique_ptr<Replay> replay;
     bool recordable = true;
+    std::uint64_t last = 0;  // the call that used it last
   };
-  Entry* find(const Key& key);  // and makes it the last used
-  void remember(Key key);
+  Entry& entry(Key key);  // new ones without a graph
+  Entry* find(const Key& key);
+  bool record(Entry& entry, const Work& work);
+  bool make_room(std::uint64_t unused_for);  // for one graph more
+  void forget_rare();
+  std::uint64_t often() const { return kOften * most_; }
 
   Record record_;
   std::mutex mutex_;
-  std::vector<Entry> entries_;  // the last used one at the end
+  std::vector<std::unique_ptr<Entry>> entries_;  // graphs, and keys that may become some
+  std::size_t most_ = kMostEntries;              // graphs
+  std::uint64_t calls_ = 0;
 };
 
 // The driver's: captures on a stream of its own.

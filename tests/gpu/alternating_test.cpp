@@ -85,6 +85,11 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   for (int again = 0; again < 3; ++again)
     agrees(plan->launch(gpu_->stream, bindings, 5, 23), "the plan's graph");
   agrees(graph->launch(gpu_->stream), "the caller's graph");
+  const auto prepared = load(cell, p, "alternating", candidates->front().parameters);
+  ASSERT_NE(prepared, nullptr);
+  prepared->prepare(bindings, 5, 23, 12);
+  agrees(prepared->launch(gpu_->stream, bindings, 5, 23),
+         "a graph that was prepared, the first launch of all");
   agrees(plan->launch(nullptr, bindings, 5, 23), "the default stream");
 }
 

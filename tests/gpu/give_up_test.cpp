@@ -51,12 +51,12 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   const TimedWork work = data->work(*silent);
   for (const bool by_next_launch : {false, true}) {
     const auto start = std::chrono::steady_clock::now();
-    ASSERT_TRUE(work(gpu_->stream.handle(), 0).ok());
+    ASSERT_TRUE(work.run(gpu_->stream.handle(), 0).ok());
     ASSERT_TRUE(gpu_->stream.synchronize().ok()) << "the context is lost";
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     EXPECT_GT(taken.count(), 3);
     EXPECT_LT(taken.count(), 12);
-    const Status status = by_next_launch ? work(gpu_->stream.handle(), 0) : silent->check();
+    const Status status = by_next_launch ? work.run(gpu_->stream.handle(), 0) : silent->check();
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().kind, ErrorKind::Device);
     EXPECT_NE(status.error().message.find("lstm_persistent_fw waited more than 4 s for each other"),
@@ -67,7 +67,7 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   // In the workspace that the launch above has left.
   const auto whole = loaded(cell, p, false);
   ASSERT_TRUE(whole.ok()) << whole.error().message;
-  ASSERT_TRUE(data->work(*whole)(gpu_->stream.handle(), 0).ok());
+  ASSERT_TRUE(data->work(*whole).run(gpu_->stream.handle(), 0).ok());
   ASSERT_TRUE(gpu_->stream.synchronize().ok());
   EXPECT_TRUE(whole->check().ok());
   const auto verifier = Verifier::make(cell, p, cases_for(cell, p, {}, gpu_budget()), 5);

@@ -29,8 +29,8 @@ TEST_F(OnGpu, IsCapturedInAGraph) {
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(*plan).ok());
   const TimedWork work = data->work(*plan);
-  const auto graph =
-      runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle stream) { return work(stream, 0); });
+  const auto graph = runtime::Graph::capture(
+      gpu_->stream, [&](runtime::StreamHandle stream) { return work.run(stream, 0); });
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_GE(graph->node_count(), 2u) << "the sweep and the reduction";
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(graph->launch(gpu_->stream).ok());
@@ -93,7 +93,7 @@ TEST_F(OnGpu, HostTimeOfALaunchIsUnderTenMicroseconds) {
   std::vector<double> samples;
   for (int sample = 0; sample < 50; ++sample) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(work(gpu_->stream, 0).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(work.run(gpu_->stream, 0).ok());
     samples.push_back(
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 20);
     ASSERT_TRUE(gpu_->stream.synchronize().ok());

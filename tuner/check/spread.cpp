@@ -151,6 +151,8 @@ std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::
   };
   for (int i = 0; i < kRuns; ++i) add(RunKind::Random, false, 1, false);
   for (int i = 0; i < kRuns; ++i) add(RunKind::Steady, true, 1, false);
+  // What rounds to nearest, as most kernels do: numbers that saturate are equal to others there.
+  add(RunKind::Far, false, 0, false);
   for (int i = 0; i < kFarRuns; ++i) add(RunKind::Far, i % 4 >= 2, kFar, i % 2 == 1);
   return runs;
 }

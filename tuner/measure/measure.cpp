@@ -17,12 +17,24 @@ Result<EventTimer> EventTimer::make() {
   return EventTimer(std::move(stream).value(), std::move(start).value(), std::move(end).value());
 }
 
-Result<double> EventTimer::sample(const TimedWork& work, int repetitions, int sets) {
-  if (Status status = start_.record(stream()); !status) return status.error();
+Status submit_sample(const TimedWork& work, StreamHandle stream, int repetitions, int sets, int& next_set,
+                     const std::function<Status()>& begin) {
+  sets = std::max(1, sets);
+  next_set %= sets;
+  if (work.prepare)
+    for (int i = 0; i < std::min(repetitions, sets); ++i) work.prepare((next_set + i) % sets, sets);
+  if (Status status = begin(); !status) return status;
   for (int i = 0; i < repetitions; ++i) {
-    if (Status status = work(stream(), next_set_); !status) return status.error();
-    next_set_ = (next_set_ + 1) % std::max(1, sets);
+    if (Status status = work.run(stream, next_set); !status) return status;
+    next_set = (next_set + 1) % sets;
   }
+  return success();
+}
+
+Result<double> EventTimer::sample(const TimedWork& work, int repetitions, int sets) {
+  const Status submitted =
+      submit_sample(work, stream(), repetitions, sets, next_set_, [&] { return start_.record(stream()); });
+  if (!submitted) return submitted.error();
   if (Status status = end_.record(stream()); !status) return status.error();
   if (Status status = end_.synchronize(); !status) return status.error();
   const Result<float> elapsed = end_.elapsed_ms_since(start_);
@@ -41,7 +53,6 @@ int repetitions_for(double seconds, const TimingPlan& plan) {
 
 Result<std::vector<double>> EventTimer::time(const TimedWork& work, const TimingPlan& plan,
                                              double expected_s) {
-  next_set_ %= std::max(1, plan.sets);
   if (plan.warm_up > 0 || expected_s <= 0) {
     const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
     if (!warm) return warm.error();

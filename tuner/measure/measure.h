@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "compiler/target/profile.h"
@@ -13,8 +15,27 @@
 
 namespace rondo::tuner {
 
-// Submits the work to be timed to the stream; `set` numbers the input set to use, from 0.
-using TimedWork = std::function<Status(runtime::StreamHandle stream, int set)>;
+// Work to be timed.
+struct TimedWork {
+  // Submits it to the stream; `set` numbers the input set to use, from 0.
+  using Run = std::function<Status(runtime::StreamHandle stream, int set)>;
+  // Does what the first runs of a set would do beyond the others, such as recording a graph: called before a
+  // sample for each set it uses, of the `sets` that samples take turns with.
+  using Prepare = std::function<void(int set, int sets)>;
+
+  template <class Submit>
+  requires std::is_invocable_r_v<Status, Submit&, runtime::StreamHandle, int> TimedWork(
+      Submit submit, Prepare before = {})  // NOLINT: implicit by design
+      : run(std::move(submit)), prepare(std::move(before)) {}
+
+  Run run;
+  Prepare prepare;
+};
+
+// One sample: prepares the sets it uses, calls `begin`, and submits `repetitions` runs that take turns with
+// `sets` sets, the next of which is `next_set`.
+Status submit_sample(const TimedWork& work, runtime::StreamHandle stream, int repetitions, int sets,
+                     int& next_set, const std::function<Status()>& begin);
 
 struct TimingPlan {
   int warm_up = 1;  // runs before the first sample
@@ -60,7 +81,8 @@ class RunData {
   std::int64_t bytes_per_set() const { return bytes_per_set_; }
   // Grows the workspace if the plan needs more than any before.
   Status reserve(const runtime::DevicePlan& plan);
-  // One run of the plan. reserve() it first.
+  // One run of the plan; graphs are recorded before a sample, and those of all sets are kept. reserve() it
+  // first.
   TimedWork work(const runtime::DevicePlan& plan) const;
 
  private:

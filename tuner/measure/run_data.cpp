@@ -1,5 +1,6 @@
 // Tensors for timing: large, random, and several sets of them where one would stay in L2.
 #include <algorithm>
+#include <memory>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/analysis/history.h"
@@ -118,16 +119,23 @@ Status RunData::reserve(const runtime::DevicePlan& plan) {
 }
 
 TimedWork RunData::work(const runtime::DevicePlan& plan) const {
-  std::vector<runtime::Bindings> bindings(sets_.size());
+  auto made = std::make_shared<std::vector<runtime::Bindings>>(sets_.size());
+  std::vector<runtime::Bindings>& bindings = *made;
   for (std::size_t set = 0; set < sets_.size(); ++set) {
     for (const DeviceTensor& tensor : sets_[set]) bindings[set].set(tensor.binding());
     if (workspace_.bytes() > 0)
       bindings[set].set_workspace(workspace_.address(), static_cast<std::int64_t>(workspace_.bytes()));
   }
-  return [&plan, bindings = std::move(bindings), sizes = sizes_](StreamHandle stream, int set) {
-    return plan.launch(stream, bindings[static_cast<std::size_t>(set) % bindings.size()], sizes.batch,
-                       sizes.time);
+  const auto of = [made](int set) -> const runtime::Bindings& {
+    return (*made)[static_cast<std::size_t>(set) % made->size()];
   };
+  return TimedWork(
+      [&plan, of, sizes = sizes_](StreamHandle stream, int set) {
+        return plan.launch(stream, of(set), sizes.batch, sizes.time);
+      },
+      [&plan, of, sizes = sizes_](int set, int sets) {
+        plan.prepare(of(set), sizes.batch, sizes.time, static_cast<std::size_t>(sets));
+      });
 }
 
 }  // namespace rondo::tuner

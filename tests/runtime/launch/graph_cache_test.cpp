@@ -10,7 +10,7 @@ namespace {
 
 // Stands in for the driver: counts what was recorded and launched.
 struct Fake {
-  int direct = 0, recorded = 0, replayed = 0, alive = 0;
+  int direct = 0, recorded = 0, replayed = 0, uploaded = 0, alive = 0;
   bool records = true, idle = true;
 
   struct Replay final : GraphCache::Replay {
@@ -18,6 +18,10 @@ struct Fake {
     ~Replay() override { --fake.alive; }
     Status launch(StreamHandle) override {
       ++fake.replayed;
+      return success();
+    }
+    Status upload() override {
+      ++fake.uploaded;
       return success();
     }
     bool idle() override { return fake.idle; }
@@ -30,6 +34,10 @@ struct Fake {
     return std::unique_ptr<GraphCache::Replay>(std::make_unique<Replay>(*this));
   }};
 
+  void prepare(std::int64_t key, int calls) {
+    cache.prepare(
+        {key, 7}, [](StreamHandle) { return success(); }, static_cast<std::size_t>(calls));
+  }
   Status run(std::int64_t key, bool fails = false) {
     return cache.run(nullptr, {key, 7}, [&, fails](StreamHandle) -> Status {
       ++direct;
@@ -65,32 +73,93 @@ TEST(GraphCache, WhatCannotBeRecordedIsSubmittedDirectly) {
   EXPECT_EQ(fake.direct, 4);
 }
 
-TEST(GraphCache, TheOneUnusedForLongestMakesRoom) {
-  Fake fake;
-  const auto most = static_cast<std::int64_t>(GraphCache::kMostEntries);
-  for (std::int64_t key = 0; key < most; ++key)
+constexpr std::int64_t kMost = GraphCache::kMostEntries;
+constexpr int kOften = static_cast<int>(GraphCache::kOften * GraphCache::kMostEntries);
+
+void fill(Fake& fake) {
+  for (std::int64_t key = 0; key < kMost; ++key)
     for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(key).ok());
-  EXPECT_EQ(fake.alive, most);
+  ASSERT_EQ(fake.alive, kMost);
+}
+
+TEST(GraphCache, AGraphUnusedForLongMakesRoom) {
+  Fake fake;
+  fill(fake);
+  for (int call = 0; call < kOften; ++call) {
+    ASSERT_TRUE(fake.run(call % 2 == 0 ? 0 : 100).ok());
+    ASSERT_TRUE(fake.run(0).ok());
+  }
+  EXPECT_EQ(fake.alive, kMost);
+  EXPECT_EQ(fake.recorded, kMost + 1) << "100 has a graph";
   ASSERT_TRUE(fake.run(0).ok());
-  ASSERT_TRUE(fake.run(100).ok());
-  EXPECT_EQ(fake.alive, most - 1);
-  const int recorded = fake.recorded;
-  ASSERT_TRUE(fake.run(0).ok());
-  EXPECT_EQ(fake.recorded, recorded) << "0 was used since and is still there";
-  ASSERT_TRUE(fake.run(1).ok());
-  ASSERT_TRUE(fake.run(1).ok());
-  EXPECT_EQ(fake.recorded, recorded + 1) << "1 had made room";
+  EXPECT_EQ(fake.recorded, kMost + 1) << "0 was used since and is still there";
+  for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(1).ok());
+  EXPECT_EQ(fake.recorded, kMost + 2) << "1 had made room";
+}
+
+// More keys in turn than there are graphs: those that fit are replayed, and none is recorded twice.
+TEST(GraphCache, KeysInTurnDoNotThrash) {
+  for (const int keys : {9, 12, kOften - 1}) {
+    Fake fake;
+    for (int round = 0; round < 20; ++round)
+      for (int key = 0; key < keys; ++key) ASSERT_TRUE(fake.run(key).ok());
+    EXPECT_EQ(fake.recorded, kMost) << keys;
+    EXPECT_EQ(fake.replayed, 19 * kMost) << keys;
+  }
+  Fake fake;
+  for (int round = 0; round < 20; ++round)
+    for (int key = 0; key < 3 * kOften; ++key) ASSERT_TRUE(fake.run(key).ok());
+  EXPECT_EQ(fake.recorded, 0) << "none comes often";
 }
 
 TEST(GraphCache, AGraphThatRunsIsKept) {
   Fake fake;
-  const auto most = static_cast<std::int64_t>(GraphCache::kMostEntries);
-  for (std::int64_t key = 0; key < most; ++key)
-    for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(key).ok());
+  fill(fake);
   fake.idle = false;
-  for (int call = 0; call < 3; ++call) ASSERT_TRUE(fake.run(100).ok());
-  EXPECT_EQ(fake.alive, most);
-  EXPECT_EQ(fake.recorded, most) << "no room: submitted directly";
+  for (int call = 0; call < 2 * kOften; ++call) ASSERT_TRUE(fake.run(100).ok());
+  EXPECT_EQ(fake.alive, kMost);
+  EXPECT_EQ(fake.recorded, kMost) << "no room: submitted directly";
+}
+
+TEST(GraphCache, WhatIsPreparedIsAGraphFromTheFirstCallOn) {
+  for (const int calls : {1, 8, 9, 32}) {
+    Fake fake;
+    for (int key = 0; key < calls; ++key) fake.prepare(key, calls);
+    EXPECT_EQ(fake.recorded, calls);
+    EXPECT_EQ(fake.uploaded, calls);
+    EXPECT_EQ(fake.direct, 0) << "nothing runs";
+    for (int round = 0; round < 20; ++round)
+      for (int key = 0; key < calls; ++key) {
+        fake.prepare(key, calls);
+        ASSERT_TRUE(fake.run(key).ok());
+      }
+    EXPECT_EQ(fake.recorded, calls) << calls;
+    EXPECT_EQ(fake.replayed, 20 * calls) << calls;
+    EXPECT_EQ(fake.direct, 0) << calls;
+  }
+}
+
+// Other addresses, as when the workspace has grown: the old graphs make room.
+TEST(GraphCache, WhatIsPreparedLaterTakesThePlaceOfTheOldest) {
+  Fake fake;
+  for (int key = 0; key < 12; ++key) fake.prepare(key, 12);
+  ASSERT_TRUE(fake.run(0).ok());
+  ASSERT_TRUE(fake.run(0).ok());
+  for (int key = 100; key < 112; ++key) {
+    fake.prepare(key, 12);
+    ASSERT_TRUE(fake.run(key).ok());
+  }
+  EXPECT_EQ(fake.alive, 12);
+  EXPECT_EQ(fake.direct, 0);
+}
+
+TEST(GraphCache, PreparingWhatCannotBeRecordedIsNoError) {
+  Fake fake;
+  fake.records = false;
+  fake.prepare(1, 1);
+  EXPECT_TRUE(fake.run(1).ok());
+  EXPECT_EQ(fake.recorded, 1) << "tried once";
+  EXPECT_EQ(fake.direct, 1);
 }
 
 }  // namespace

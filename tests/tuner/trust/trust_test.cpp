@@ -231,7 +231,7 @@ TEST_F(Trust, WhatTheTunerStoresHasItsProof) {
   TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
   Row row;
   row.candidate = {"stream", points_[0], {}};
-  row.timing = {1e-3, 0, 0, 7};
+  row.timing = {1e-3, 0, 7};
   row.verified = true;
   row.cubin_key = "code of " + schedule::print(points_[0]);
   ASSERT_TRUE(recorder.store_best(row)) << recorder.trouble();
@@ -250,7 +250,7 @@ TEST_F(Trust, AFastClaimThatIsRightGivesWayToATimeMeasuredHere) {
   TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
   Row row;
   row.candidate = {"stream", points_[1], {}};
-  row.timing = {0.2e-3, 0, 0, 7};
+  row.timing = {0.2e-3, 0, 7};
   row.verified = true;
   row.cubin_key = "code";
   EXPECT_TRUE(recorder.store_best(row)) << "the claim was never timed here";

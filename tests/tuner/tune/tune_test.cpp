@@ -170,7 +170,7 @@ TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   const auto row = [&](std::size_t i, double seconds) {
     Row made;
     made.candidate = candidates[i];
-    made.timing = {seconds, 0, 0, 5};
+    made.timing = {seconds, 0, 5};
     made.verified = true;
     made.cubin_key = "key" + std::to_string(i);
     return made;

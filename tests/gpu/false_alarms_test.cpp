@@ -1,0 +1,105 @@
+// Correct kernels pass on the GPU: every shipped cell on many data, and random cells. One test is one cell,
+// so that shards share them out.
+#include <algorithm>
+
+#include "tests/gpu/gpu.h"
+#include "tests/step/random_cell.h"
+#include "tuner/check/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using schedule::Pass;
+
+constexpr Storage kStorages[] = {Storage::BF16, Storage::F16, Storage::F32};
+constexpr std::uint64_t kSeeds = 50;  // of a shipped cell, at each shape
+constexpr int kRandomCells = 300;
+constexpr int kRandomCellsInTest = 10;
+
+class FalseAlarms : public rondo::testing::GpuTest {
+ protected:
+  // Over seeds, each with data of its own.
+  void verify(const step::Cell& cell, const schedule::Problem& p, const runtime::DevicePlan& plan,
+              std::uint64_t seeds) {
+    VerifyCase shape;
+    shape.sizes = p.sizes;
+    shape.layout.gap = 16 / kernel::storage_bytes(p.storage);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const auto verifier = Verifier::make(cell, p, {shape}, 1000 * seed);
+      if (!verifier) {  // the cell leaves the numbers on these data: nothing is compared
+        ++not_finite_;
+        continue;
+      }
+      const auto result = verifier->check(plan, gpu_->stream);
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      const bool says_something =
+          std::any_of(result->checks.begin(), result->checks.end(),
+                      [](const TensorCheck& check) { return !check.ill_conditioned; });
+      ++(says_something ? compared_ : ill_conditioned_);
+      for (const TensorCheck& check : result->checks)
+        EXPECT_TRUE(check.passed) << cell.name << " seed " << seed << " " << schedule::pass_name(p.pass)
+                                  << " " << kernel::storage_name(p.storage) << ": " << check.text();
+    }
+  }
+  void TearDown() override {
+    RecordProperty("compared", compared_);
+    std::printf("%d compared, %d not finite, %d ill-conditioned\n", compared_, not_finite_, ill_conditioned_);
+  }
+
+  int compared_ = 0, not_finite_ = 0, ill_conditioned_ = 0;
+};
+
+class ShippedCells : public FalseAlarms,
+                     public ::testing::WithParamInterface<std::tuple<std::string, Storage>> {};
+
+TEST_P(ShippedCells, PassOnManyData) {
+  const auto& [name, storage] = GetParam();
+  const step::Cell cell = rondo::testing::library_cell(name);
+  for (const step::Sizes& sizes : {step::Sizes{3, 65, 2, 40}, step::Sizes{1, 33, 1, 136}})
+    for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+      const schedule::Problem p = problem(pass, sizes, storage);
+      if (const auto plan = load_chosen(cell, p)) verify(cell, p, *plan, kSeeds);
+    }
+  EXPECT_EQ(not_finite_ + ill_conditioned_, 0);
+}
+
+std::vector<std::string> cell_names() {
+  std::vector<std::string> names;
+  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells()) names.push_back(cell.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, ShippedCells,
+                         ::testing::Combine(::testing::ValuesIn(cell_names()),
+                                            ::testing::ValuesIn(kStorages)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" +
+                                  kernel::storage_name(std::get<1>(test.param));
+                         });
+
+// Of consecutive seeds; cells that no strategy computes are left out.
+class RandomCells : public FalseAlarms, public ::testing::WithParamInterface<int> {};
+
+TEST_P(RandomCells, Pass) {
+  int tried = 0;
+  for (int i = 0; i < kRandomCellsInTest; ++i) {
+    const auto seed = static_cast<std::uint64_t>(1 + GetParam() * kRandomCellsInTest + i);
+    const step::Cell cell = step::testing::random_cell_of_seed(seed);
+    SCOPED_TRACE("random_cell_of_seed(" + std::to_string(seed) + ")");
+    const Storage storage = kStorages[seed % 3];
+    for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+      const schedule::Problem p = problem(pass, {2, 19, 1, 40}, storage);
+      if (!runtime::best_candidate(cell, p, gpu_->profile)) continue;
+      ++tried;
+      const auto plan = load_chosen(cell, p, runtime::kFullAlignment, true);
+      if (plan != nullptr) verify(cell, p, *plan, 2);
+    }
+  }
+  EXPECT_GT(tried, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomCells, ::testing::Range(0, kRandomCells / kRandomCellsInTest));
+
+}  // namespace
+}  // namespace rondo::tuner

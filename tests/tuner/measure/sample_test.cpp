@@ -1,0 +1,115 @@
+// What lies inside a timed sample: launches of graphs, and nothing of making them.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "runtime/launch/graph_cache.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+namespace {
+
+using runtime::GraphCache;
+using runtime::StreamHandle;
+
+// Work that is launched through a cache of graphs, on a device that only counts.
+class Graphed {
+ public:
+  TimedWork work() {
+    return TimedWork(
+        [this](StreamHandle stream, int set) { return cache_.run(stream, {set}, submit()); },
+        [this](int set, int sets) { cache_.prepare({set}, submit(), static_cast<std::size_t>(sets)); });
+  }
+  void sample(int repetitions, int sets) {
+    timed_ = false;
+    const auto begin = [this] {
+      timed_ = true;
+      return success();
+    };
+    ASSERT_TRUE(submit_sample(work(), nullptr, repetitions, sets, next_, begin).ok());
+    timed_ = false;
+  }
+
+  int recorded_inside = 0, direct_inside = 0, uploaded_inside = 0, recorded = 0, replayed = 0;
+
+ private:
+  struct Replay final : GraphCache::Replay {
+    explicit Replay(Graphed& of) : graphed(of) {}
+    Status launch(StreamHandle) override {
+      ++graphed.replayed;
+      return success();
+    }
+    Status upload() override {
+      graphed.uploaded_inside += graphed.timed_;
+      return success();
+    }
+    bool idle() override { return true; }
+    Graphed& graphed;
+  };
+
+  GraphCache::Work submit() {
+    return [this](StreamHandle) {
+      direct_inside += timed_;
+      return success();
+    };
+  }
+  GraphCache cache_{[this](const GraphCache::Work&) -> Result<std::unique_ptr<GraphCache::Replay>> {
+    ++recorded;
+    recorded_inside += timed_;
+    return std::unique_ptr<GraphCache::Replay>(std::make_unique<Replay>(*this));
+  }};
+  int next_ = 0;
+  bool timed_ = false;
+};
+
+TEST(Sample, HoldsLaunchesOfGraphsOnly) {
+  for (const int sets : {1, 2, 8, 9, 32})
+    for (const int repetitions : {1, 3, 50}) {
+      Graphed graphed;
+      int runs = 0;
+      for (int sample = 0; sample < 40; ++sample, runs += repetitions) graphed.sample(repetitions, sets);
+      EXPECT_EQ(graphed.recorded_inside, 0) << sets << " sets, " << repetitions;
+      EXPECT_EQ(graphed.direct_inside, 0) << sets << " sets, " << repetitions;
+      EXPECT_EQ(graphed.uploaded_inside, 0) << sets << " sets, " << repetitions;
+      EXPECT_EQ(graphed.replayed, runs);
+      EXPECT_LE(graphed.recorded, sets) << "each set's graph once";
+    }
+}
+
+// Inputs rotate from sample to sample, and only what a sample uses is prepared for it.
+TEST(Sample, TakesTurnsWithAllSets) {
+  std::vector<int> used, prepared;
+  const TimedWork work(
+      [&](StreamHandle, int set) {
+        used.push_back(set);
+        return success();
+      },
+      [&](int set, int sets) {
+        EXPECT_EQ(sets, 5);
+        prepared.push_back(set);
+      });
+  int next = 0;
+  for (int sample = 0; sample < 3; ++sample)
+    ASSERT_TRUE(submit_sample(work, nullptr, 2, 5, next, [] { return success(); }).ok());
+  EXPECT_EQ(used, (std::vector<int>{0, 1, 2, 3, 4, 0}));
+  EXPECT_EQ(prepared, used);
+  prepared.clear();
+  ASSERT_TRUE(submit_sample(work, nullptr, 50, 5, next, [] { return success(); }).ok());
+  EXPECT_EQ(prepared, (std::vector<int>{1, 2, 3, 4, 0})) << "each once";
+}
+
+TEST(Sample, ErrorsEndIt) {
+  int runs = 0;
+  const TimedWork work([&](StreamHandle, int) -> Status {
+    ++runs;
+    return Error{ErrorKind::Device, "lost", ""};
+  });
+  int next = 0;
+  EXPECT_FALSE(submit_sample(work, nullptr, 4, 1, next, [] { return success(); }).ok());
+  EXPECT_EQ(runs, 1);
+  EXPECT_FALSE(submit_sample(work, nullptr, 4, 1, next, [] { return Status(Error{}); }).ok());
+  EXPECT_EQ(runs, 1) << "not begun";
+}
+
+}  // namespace
+}  // namespace rondo::tuner
