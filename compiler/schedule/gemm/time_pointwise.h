@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/plan/kernel_plan.h"
 
 namespace rondo::schedule {
 
