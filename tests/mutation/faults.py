@@ -1,8 +1,9 @@
 """Planted faults: one change of the text of a library each, and the commands that must find it (run.py).
 
 A case of CASES is the arguments of `rondo verify`; it runs in each type of TYPES. A fault is
-{name, file, old, new, cases} or, where kernel and reference share what is wrong, {..., test}: a filter of test_step.
-`old` stands exactly once in the file. A wrong result or a fault of the simulator finds the fault; a crash does not.
+{name, file, old, new, cases} or, where kernel and reference share what is wrong or no kernel shows it, {..., test}: a
+test program and a filter of its tests. `old` stands exactly once in the file. A wrong result or a fault of the simulator
+finds the fault; a crash does not.
 """
 ROWS = "tests/mutation/cells/rows.cell"
 TYPES = ["bf16", "fp16", "fp32"]
@@ -20,7 +21,7 @@ CASES = {
     "plain params": "hgrn --shape B=3,T=41,D=40 --pass bw --param steps=8 --param stages=2 " + PLAIN,
     "folded": "hgrn --shape B=3,T=41,D=40 --pass fw --math fast --param rewrite=throughput --param segments=1 "
               "--param steps=8 --param stages=2 --param channels=16 --param unroll=4 " + STREAM,
-    "bursts": "mingru --shape B=2,T=70,D=40 --pass fw --param segments=1 --param channels=16 --param steps=16 "
+    "bursts": "mingru --shape B=2,T=70,D=48 --pass fw --param segments=1 --param channels=16 --param steps=16 "
               "--param interleaved_copies=1 --param stages=3 --param unroll=4 " + STREAM,
     "producers": "mingru --shape B=2,T=70,D=40 --pass fw --param segments=1 --param channels=16 --param steps=8 "
                  "--param producer_warps=1 --param stages=3 --param unroll=4 " + STREAM,
@@ -196,7 +197,7 @@ FAULTS = [
           "where = {{Role::Output, output.tensor}, output.row};", "where = {{Role::Output, output.tensor}, 0};",
           "pair bw"),
     fault("simplification: a loop of two turns runs once", "kernel/passes/simplify.cpp",
-          "*begin + *step >= *end", "*begin + *step + 1 >= *end", "team fw"),
+          "*begin + *step >= *end", "*begin + *step + 1 >= *end", "turns of gates"),
     fault("simplification: n % 2 is 0", "kernel/passes/simplify_expression.cpp",
           "case IntOp::Mod: return b == 1 ? Identity::Zero", "case IntOp::Mod: return b == 1 || b == 2 ? Identity::Zero",
           "one block fw"),
@@ -215,6 +216,8 @@ FAULTS = [
     fault("launches: the last part of a launch is left out", "executable/launcher.cpp",
           "first < tiles; first += grid.tiles_together", "first + grid.tiles_together < tiles || first == 0; "
           "first += grid.tiles_together", "team of the grid"),
+    fault("launches: the last part of a launch is as large as the others", "executable/launcher.cpp",
+          "std::min(grid.tiles_together, tiles - first)", "grid.tiles_together", "global"),
     fault("launches: kernels of a step count from the step before", "executable/launcher.cpp",
           "case Argument::Kind::StepCount: values[i] = step; break;",
           "case Argument::Kind::StepCount: values[i] = step == 0 ? 0 : step - 1; break;", "turns fw"),
@@ -238,7 +241,7 @@ FAULTS = [
           "const auto later = [&] { b.if_(exists, copy, [&] { tile.clear(to); }); };",
           "const auto later = [&] { b.if_(exists, copy); };", "parts of a gradient"),
     fault("products: T a multiple of tile_k does not end a batch row", G + "matrix_gradient.cpp",
-          "b_.if_(t >= time_, [&] {", "b_.if_(t > time_, [&] {", "whole k-tiles"),
+          "b_.if_(t >= time_, [&] {", "b_.if_(time_ < t, [&] {", "whole k-tiles"),
     fault("products: a gradient of a matrix sums the first batch row again", G + "matrix_gradient.cpp",
           "b_.assign(row, row + 1);", "b_.assign(row, row + 0);", "whole k-tiles"),
     fault("products: parts of a gradient begin as if they were even", G + "matrix_gradient.cpp",
@@ -279,9 +282,11 @@ FAULTS = [
     fault("persistent: the sums of the last warp are not added", P + "products.cpp",
           "for (int part = 0; part < g.p.split_k - 1; ++part)", "for (int part = 0; part < g.p.split_k - 2; ++part)",
           "split sums"),
-    fault("persistent: both copies of the sums are one", P + "products.cpp",
-          "if (partial_slots() > 1) kernel_.builder().assign(own.partial_at,",
-          "if (partial_slots() > 2) kernel_.builder().assign(own.partial_at,", "split sums"),
+    fault("persistent: the same copy of the sums is read at each step", P + "products.cpp",
+          "sums[at(i)]);\n    }\n  next_place(own);", "sums[at(i)]);\n    }", "split sums"),
+    fault("persistent: looking ahead, the phase of the last stage is waited for", P + "kernel.cpp",
+          "b.wait(full_, slot, (stage + 1) / p.stages % 2);", "b.wait(full_, slot, stage / p.stages % 2);",
+          "one block bw"),
     fault("persistent: k-tiles in shared memory are the first again", P + "matrix.cpp",
           "parts.push_back(fragment(tile, k + resident_, 4 * vector + part));",
           "parts.push_back(fragment(tile, k, 4 * vector + part));", "matrix in shared memory"),
@@ -344,15 +349,27 @@ FAULTS = [
     # What kernel and reference share.
     fault("derivation: gradients of rows that must not be clipped are", "step/derive.cpp",
           "if (recurrent[i])\n        step_.previous_states[i].value",
-          "if (recurrent[i] || true)\n        step_.previous_states[i].value", test="Clip.*"),
+          "if (recurrent[i] || true)\n        step_.previous_states[i].value", test="test_step Clip.*"),
     fault("derivation: an output keeps what is beyond the bound", "step/clip.cpp",
           "known != clamps.end()) output.value = known->second;", "known != clamps.end()) (void)known;",
-          test="Clip.*"),
+          test="test_step Clip.*"),
     fault("derivation: every channel of a maximum has its whole gradient", "step/derive.cpp",
-          "graph.scalar(Op::Div, {adjoint, graph.reduce_sum(attained)})", "adjoint", test="*Tie*"),
+          "graph.scalar(Op::Div, {adjoint, graph.reduce_sum(attained)})", "adjoint", test="test_step *Tie*"),
     fault("derivation: the transposed product takes the matrix's first row", "step/derive.cpp",
           "graph.mat_t_vec(node.tensor, node.row, adjoint)", "graph.mat_t_vec(node.tensor, 0, adjoint)",
-          test="RandomGradients.*"),
+          test="test_step RandomGradients.*"),
     fault("derivation: the derivative of silu lacks a factor", "step/derivative_table.cpp",
-          "return s + p.y * (1.0 - s);", "return s + p.a * (1.0 - s);", test="DerivativeTable.*"),
+          "return s + p.y * (1.0 - s);", "return s + p.a * (1.0 - s);", test="test_step DerivativeTable.*"),
+    # What no kernel shows: regions that no run of a verification uses, and the tools themselves.
+    fault("workspace: what is thrown away lies in what must be zero", "executable/workspace.cpp",
+          "result.discard = next + align_up(result.zero_bytes);", "result.discard = next;",
+          test="test_executable Workspace.*:Walk.*"),
+    fault("workspace: regions have room for one batch row", "executable/workspace.cpp",
+          "align_up(region_bytes(tensors[i], batch, time))", "align_up(region_bytes(tensors[i], 1, time))",
+          test="test_executable Workspace.*:Walk.*"),
+    fault("simplification: not (a < b) becomes a > b", "kernel/passes/simplify_expression.cpp",
+          "kOpposite{Compare::GreaterEqual, Compare::Greater,", "kOpposite{Compare::Greater, Compare::Greater,",
+          test="test_kernel Simplify.*"),
+    fault("simulator: of two readers without an order the first is forgotten", "kernel/simulator/shadow.cpp",
+          "(alone && not_reached(e.readers, by, clocks) == 0)", "alone", test="test_kernel SimulateReaders.*"),
 ]
