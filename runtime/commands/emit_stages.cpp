@@ -194,7 +194,7 @@ Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
   if (strategy == nullptr)
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
-  return strategy->build(cell, problem, choice.parameters, profile);
+  return strategy->build_legal(cell, problem, choice.parameters, profile);
 }
 
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {

@@ -167,8 +167,8 @@ TEST(Commands, VerifiesSavedProducts) {
   EXPECT_EQ(forward["problem"]["save"], "products");
   EXPECT_EQ(std::count_if(forward["checks"].begin(), forward["checks"].end(),
                           [](const auto& check) { return check["tensor"] == "R_products"; }),
-            2)
-      << "of both runs";
+            3)
+      << "of the shape, of two turns of the rings, and of one step";
 }
 
 // Both ways are stored as the problems they are, and their sums compared.

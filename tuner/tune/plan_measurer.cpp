@@ -88,7 +88,7 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + chosen.strategy));
     return;
   }
-  Result<schedule::KernelPlan> built = strategy->build(*cell_, problem_, chosen.parameters, profile_);
+  Result<schedule::KernelPlan> built = strategy->build_legal(*cell_, problem_, chosen.parameters, profile_);
   if (!built) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, built.error().message));
     return;

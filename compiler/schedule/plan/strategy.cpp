@@ -32,13 +32,26 @@ Result<KernelPlan> Strategy::build(const step::Cell& cell, const Problem& proble
                    fmt::format("strategy {} has no such kernels for cell {}: {}", name(), cell.name,
                                point.error().message),
                    point.error().hint};
-    return build_kernels(cell, problem, all, profile);
   } catch (const std::exception& defect) {
-    return Error{ErrorKind::Internal,
-                 fmt::format("strategy {} cannot build {} for cell {}: {}", name(), print(parameters),
-                             cell.name, defect.what()),
-                 "choose other parameters, and report these"};
+    return this->defect(cell, parameters, defect.what());
   }
+  return build_legal(cell, problem, parameters, profile);
+}
+
+Result<KernelPlan> Strategy::build_legal(const step::Cell& cell, const Problem& problem,
+                                         const Parameters& parameters, const target::Profile& profile) const {
+  try {
+    return build_kernels(cell, problem, completed(parameters), profile);
+  } catch (const std::exception& defect) {
+    return this->defect(cell, parameters, defect.what());
+  }
+}
+
+Error Strategy::defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const {
+  return Error{
+      ErrorKind::Internal,
+      fmt::format("strategy {} cannot build {} for cell {}: {}", name(), print(parameters), cell.name, what),
+      "choose other parameters, and report these"};
 }
 
 }  // namespace rondo::schedule
