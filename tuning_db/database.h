@@ -45,6 +45,7 @@ struct Contest {
   std::int64_t beaten = 0;             // a trial that was timed beside the new one, and lost: it gives way
 };
 
+// The best trial of a problem, seen from the one that was asked for: the same, or one near it.
 struct Neighbour {
   Problem problem;
   Trial trial;
@@ -127,14 +128,15 @@ class Database {
   // Makes the trial its problem's best; false where Replace::IfFaster keeps another. Error Input unless
   // trial.may_be_best().
   Result<bool> set_best(std::int64_t trial, Replace replace, const Contest& contest = {});
-  Result<std::optional<Trial>> find_best(const Problem& problem);
+  Result<std::optional<Neighbour>> find_best(const Problem& problem, const Platform* platform = nullptr);
   // The best trials of this problem and of those that differ in device, B, T or pass only, the least distance
   // first, so that this problem's own comes first if it has one. Other passes are those of `passes`. With a
   // platform each comes with what was verified there, if anything was.
   Result<std::vector<Neighbour>> neighbours(const Problem& problem,
                                             const std::vector<std::string>& passes = {},
                                             const Platform* platform = nullptr);
-  // Verifications. Recording one again, for the same code, sizes and platform, replaces it.
+  // Verifications. Recording one again, for the same code, sizes and platform, replaces it; that its trial
+  // was timed there stays.
   Status record_verification(const Verification& verification);
   Result<std::vector<Verification>> verifications(std::int64_t trial);
   Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording

@@ -39,7 +39,34 @@ bool set_best_if_faster(Connection& c, std::int64_t problem, std::int64_t trial,
   return c.changes() > 0;
 }
 
-bool nearer(const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; }
+// The best trials, in order of their problems, of those that differ from `p` in device, B, T or pass only and
+// satisfy a condition, whose parameters begin with ?12. What was verified for the wanted sizes goes before
+// what was for the neighbour's, the later before the earlier (of another text).
+template <class... Values>
+std::vector<Neighbour> select(Connection& c, const Problem& p, const Platform* platform,
+                              std::string_view condition, const Values&... values) {
+  const Platform here = platform != nullptr ? *platform : Platform{};
+  Statement row = c.query(
+      best_query(
+          fmt::format("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND "
+                      "p.d = ?6 AND {} ORDER BY p.id, (v.b = ?7 AND v.t = ?8) DESC, v.created_at DESC",
+                      condition),
+          fmt::format(", {}", kVerificationColumns),
+          "LEFT JOIN verifications v ON v.trial = t.id AND v.rondo_version = ?9 AND v.device = ?10 AND "
+          "v.driver = ?11 AND ((v.b = ?7 AND v.t = ?8) OR (v.b = p.b AND v.t = p.t))"),
+      p.cell, p.arch, p.dtype, p.math, p.shape.H, p.shape.D, p.shape.B, p.shape.T, here.rondo_version,
+      here.device, here.driver, values...);
+  std::vector<Neighbour> found;
+  while (row.step()) {
+    Trial trial = read_trial(row, kProblemWidth, c.path());
+    if (!found.empty() && found.back().trial.id == trial.id) continue;
+    const Problem tuned = read_problem(row, 0);
+    found.push_back({tuned, std::move(trial), distance(tuned, p), std::nullopt});
+    constexpr int kVerification = kProblemWidth + kTrialWidth;
+    if (!row.is_null(kVerification)) found.back().verification = read_verification(row, kVerification);
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -74,13 +101,11 @@ bool set_best_on_merge(Connection& c, std::int64_t problem, std::int64_t trial, 
   return c.changes() > 0;
 }
 
-Result<std::optional<Trial>> Database::find_best(const Problem& problem) {
-  return impl_->read([&](Connection& c) -> std::optional<Trial> {
-    const auto id = find_problem(c, problem);
-    if (!id) return std::nullopt;
-    Statement row = c.query(best_query("p.id = ?1"), *id);
-    if (!row.step()) return std::nullopt;
-    return read_trial(row, kProblemWidth, impl_->path);
+Result<std::optional<Neighbour>> Database::find_best(const Problem& p, const Platform* platform) {
+  return impl_->read([&](Connection& c) -> std::optional<Neighbour> {
+    std::vector<Neighbour> found =
+        select(c, p, platform, "p.pass = ?12 AND p.b = ?7 AND p.t = ?8 AND p.device = ?13", p.pass, p.device);
+    return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   });
 }
 
@@ -89,28 +114,10 @@ Result<std::vector<Neighbour>> Database::neighbours(const Problem& p, const std:
   return impl_->read([&](Connection& c) {
     nlohmann::json all = passes;
     all.push_back(p.pass);
-    const Platform here = platform != nullptr ? *platform : Platform{};
-    // What was verified for the wanted sizes goes before what was for the neighbour's, the later before the
-    // earlier (of another text).
-    Statement row = c.query(
-        best_query("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND p.d = ?6 "
-                   "AND p.pass IN (SELECT value FROM json_each(?7)) "
-                   "ORDER BY p.id, (v.b = ?8 AND v.t = ?9) DESC, v.created_at DESC",
-                   fmt::format(", {}", kVerificationColumns),
-                   "LEFT JOIN verifications v ON v.trial = t.id AND v.rondo_version = ?10 AND v.device = ?11 "
-                   "AND v.driver = ?12 AND ((v.b = ?8 AND v.t = ?9) OR (v.b = p.b AND v.t = p.t))"),
-        p.cell, p.arch, p.dtype, p.math, p.shape.H, p.shape.D, all.dump(), p.shape.B, p.shape.T,
-        here.rondo_version, here.device, here.driver);
-    std::vector<Neighbour> found;
-    while (row.step()) {
-      Trial trial = read_trial(row, kProblemWidth, impl_->path);
-      if (!found.empty() && found.back().trial.id == trial.id) continue;
-      const Problem tuned = read_problem(row, 0);
-      found.push_back({tuned, std::move(trial), distance(tuned, p), std::nullopt});
-      constexpr int kVerification = kProblemWidth + kTrialWidth;
-      if (!row.is_null(kVerification)) found.back().verification = read_verification(row, kVerification);
-    }
-    std::stable_sort(found.begin(), found.end(), nearer);
+    std::vector<Neighbour> found =
+        select(c, p, platform, "p.pass IN (SELECT value FROM json_each(?12))", all.dump());
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     return found;
   });
 }
@@ -126,9 +133,12 @@ Status Database::record_verification(const Verification& v) {
       throw Failure(
           {ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path), ""});
     c.run(
-        "INSERT OR REPLACE INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, "
-        "timed, "
-        "summary, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, timed, "
+        "summary, "
+        "created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET passed "
+        "= "
+        "excluded.passed, timed = max(timed, excluded.timed), summary = excluded.summary, created_at = "
+        "excluded.created_at",
         v.trial, v.batch, v.time, v.platform.rondo_version, v.platform.device, v.platform.driver, v.code,
         v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at);
   });

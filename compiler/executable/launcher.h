@@ -22,7 +22,9 @@ class Launcher {
   static Result<Launcher> make(const Executable& executable);
 
   // Bytes of workspace for B batch rows of T steps: the kernels' own, what launches leave for each other, a
-  // zeroed region that stands for tensors read but not bound, and a region where unwanted results go.
+  // zeroed region that stands for tensors read but not bound, and a region where unwanted results go. It
+  // never wraps: for sizes that no memory holds it is more than any allocator gives, and launch() refuses
+  // them.
   std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
   const std::vector<Tensor>& tensors() const { return tensors_; }
 

@@ -16,6 +16,43 @@ constexpr int kShown = 2;  // starts of one launch that are printed
 // one behind the last tensor's end.
 constexpr Address kApart = Address{1} << 48;
 
+std::string argument_name(const Executable& executable, const Argument& argument) {
+  const auto tensor = [&] { return executable.tensors[argument.tensor].name; };
+  switch (argument.kind) {
+    case Argument::Kind::Pointer: return tensor();
+    case Argument::Kind::StrideB: return tensor() + ".stride_b";
+    case Argument::Kind::StrideT: return tensor() + ".stride_t";
+    case Argument::Kind::Batch: return "B";
+    case Argument::Kind::Time: return "T";
+    case Argument::Kind::FirstTile: return "first_tile";
+    case Argument::Kind::StepCount: return "step";
+  }
+  return "?";
+}
+
+std::string tiles_text(const char* extent, std::int64_t tile) {
+  return tile == 1 ? extent : fmt::format("ceil({} / {})", extent, tile);
+}
+
+std::string rule_text(const SizeRule& rule) {
+  if (rule.each == 0) return std::to_string(rule.fixed);
+  std::string text = rule.fixed > 0 ? fmt::format("{} + ", rule.fixed) : "";
+  if (rule.each != 1) text += fmt::format("{} * ", rule.each);
+  text += tiles_text("B", rule.batch_tile);
+  return rule.time_tile > 0 ? text + " * " + tiles_text("T", rule.time_tile) : text;
+}
+
+std::string repetition_text(const Executable& executable, const Repetition& repetition) {
+  switch (repetition.kind) {
+    case Repetition::Kind::Once: return "";
+    case Repetition::Kind::EachStep: return ", once for each step";
+    case Repetition::Kind::Until:
+      return fmt::format(", until {} is set, at most {} times", executable.tensors[repetition.condition].name,
+                         repetition.most);
+  }
+  return "";
+}
+
 class Printer final : public LaunchSink {
  public:
   Printer(const Executable& executable, std::string& text)
@@ -50,21 +87,12 @@ class Printer final : public LaunchSink {
 
  private:
   std::string argument_text(const Argument& argument, const void* at) const {
+    const std::string name = argument_name(executable_, argument);
+    if (argument.kind == Argument::Kind::Pointer) return name;
     std::int64_t value = 0;
     std::memcpy(&value, at, sizeof value);
     if (argument.bytes == 4) value = static_cast<std::int32_t>(value);
-    switch (argument.kind) {
-      case Argument::Kind::Pointer: return executable_.tensors[argument.tensor].name;
-      case Argument::Kind::StrideB:
-        return fmt::format("{}.stride_b={}", executable_.tensors[argument.tensor].name, value);
-      case Argument::Kind::StrideT:
-        return fmt::format("{}.stride_t={}", executable_.tensors[argument.tensor].name, value);
-      case Argument::Kind::Batch: return fmt::format("B={}", value);
-      case Argument::Kind::Time: return fmt::format("T={}", value);
-      case Argument::Kind::FirstTile: return fmt::format("first_tile={}", value);
-      case Argument::Kind::StepCount: return fmt::format("step={}", value);
-    }
-    return "?";
+    return fmt::format("{}={}", name, value);
   }
 
   const Executable& executable_;
@@ -107,6 +135,25 @@ Result<std::string> print_launches(const Executable& executable, std::int64_t ba
   Printer printer(executable, text);
   if (Status status = launcher->launch(printer, bindings, batch, time); !status) return status.error();
   printer.print_rest();
+  return text;
+}
+
+std::string print_rules(const Executable& executable) {
+  std::string text;
+  for (const Launch& launch : executable.launches) {
+    const Kernel& kernel = executable.kernels[launch.kernel];
+    text += fmt::format("{}: grid {}, block {}, cluster {}, shared memory {} bytes", kernel.name,
+                        rule_text(launch.grid.blocks), kernel.threads, kernel.cluster, kernel.shared_bytes);
+    if (kernel.cooperative) text += ", cooperative";
+    if (launch.grid.tiles_together > 0)
+      text += fmt::format(
+          ", at most {} batch tiles of {} rows at once: first_tile counts those of earlier launches",
+          launch.grid.tiles_together, launch.grid.blocks.batch_tile);
+    text += repetition_text(executable, launch.repetition) + "; arguments ";
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      text += (i == 0 ? "" : ", ") + argument_name(executable, launch.arguments[i]);
+    text += "\n";
+  }
   return text;
 }
 

@@ -14,4 +14,8 @@ namespace rondo::executable {
 // that repeat are shown twice and then counted. Errors: those of Launcher.
 Result<std::string> print_launches(const Executable& executable, std::int64_t batch, std::int64_t time);
 
+// How to launch its kernels by hand, for any B and T: a line for each launch, in order, with kernel, grid
+// rule, block, cluster, dynamic shared memory, how often it runs and its arguments.
+std::string print_rules(const Executable& executable);
+
 }  // namespace rondo::executable

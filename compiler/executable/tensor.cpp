@@ -43,7 +43,7 @@ static_assert(in_order(), "a row for every role, in the order of the enumeration
 }  // namespace
 
 std::int64_t SizeRule::at(std::int64_t batch, std::int64_t time) const {
-  const std::int64_t spans = time_tile > 0 ? (time + time_tile - 1) / time_tile : 1;
+  const std::int64_t spans = time_tile > 0 ? tiles_of(time, time_tile) : 1;
   std::int64_t size = 0;
   if (__builtin_mul_overflow(tiles(batch), spans, &size) || __builtin_mul_overflow(size, each, &size) ||
       __builtin_add_overflow(size, fixed, &size))

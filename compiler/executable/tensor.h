@@ -66,6 +66,11 @@ struct TensorRef {
   friend bool operator==(const TensorRef&, const TensorRef&) = default;
 };
 
+// Of `tile` that cover `extent`. Adding to the extent would overflow for the largest ones.
+inline std::int64_t tiles_of(std::int64_t extent, std::int64_t tile) {
+  return extent / tile + (extent % tile != 0 ? 1 : 0);
+}
+
 // A size that follows the call: fixed + each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile)
 // : 1). What would be larger than kMost counts as kMost.
 struct SizeRule {
@@ -75,9 +80,7 @@ struct SizeRule {
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
   std::int64_t at(std::int64_t batch, std::int64_t time) const;
-  std::int64_t tiles(std::int64_t batch) const {
-    return (batch + batch_tile - 1) / batch_tile;
-  }  // of the batch
+  std::int64_t tiles(std::int64_t batch) const { return tiles_of(batch, batch_tile); }  // of the batch
   friend bool operator==(const SizeRule&, const SizeRule&) = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "compiler/constraint/explain.h"
 #include "compiler/constraint/solver.h"
+#include "compiler/schedule/plan/problem_check.h"
 #include "compiler/schedule/strategies.h"
 
 namespace rondo::runtime {
@@ -50,6 +51,7 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
 // Error of kind Input when the strategy cannot be asked for.
 Status check_strategy(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                       const std::string& strategy) {
+  if (Status status = schedule::check_problem(cell, problem); !status) return status;
   const Strategy* known = schedule::find_strategy(strategy);
   if (known == nullptr) {
     std::string names;
@@ -70,6 +72,7 @@ Status check_strategy(const step::Cell& cell, const Problem& problem, const targ
 // All strategies, or one; error when no point was shown.
 Status visit_all(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                  int alignment, const Visit& visit, const std::string& only = "") {
+  if (Status status = schedule::check_problem(cell, problem); !status) return status;
   std::string reasons;
   bool any = false;
   for (const Strategy* strategy : schedule::strategies()) {

@@ -142,14 +142,20 @@ std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::P
 
 std::optional<Choice> RecordedChoices::first(std::string& trouble) {
   const db::Problem key = database_problem(cell_, problem_, profile_);
+  // Its own first, which mostly is all that is wanted: the others may be many.
+  const Result<std::optional<db::Neighbour>> own = options_.database->find_best(key, options_.platform);
+  if (own && own->has_value())
+    if (auto choice = of(**own, key, trouble)) return choice;
   const Result<std::vector<db::Neighbour>> known =
       options_.database->neighbours(key, passes_alike(problem_), options_.platform);
   if (!known) {
     trouble = "database: " + known.error().message;
     return std::nullopt;
   }
-  for (const db::Neighbour& near : *known)
+  for (const db::Neighbour& near : *known) {
+    if (near.problem == key) continue;
     if (auto choice = of(near, key, trouble)) return choice;
+  }
   return std::nullopt;
 }
 

@@ -1,7 +1,9 @@
 #include "runtime/commands/emit_stages.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/enum_text.h"
+#include "runtime/commands/problem_text.h"
 #include "runtime/plan/compile.h"
 
 namespace rondo::runtime {
@@ -67,6 +70,57 @@ Result<std::string> jacobian_text(const step::Cell& cell) {
   return step::print(simple, step::jacobian_step(simple));
 }
 
+// Lines of a comment, broken at blanks.
+std::string comment_of(const std::string& text) {
+  constexpr std::size_t kWidth = 112;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = "//";
+    for (std::size_t at = begin; at < end;) {
+      const std::size_t word = std::min(text.find(' ', at), end);
+      if (line.size() > 2 && line.size() + 1 + (word - at) > kWidth) {
+        result += line + "\n";
+        line = "//    ";
+      }
+      line += " " + text.substr(at, word - at);
+      at = word + 1;
+    }
+    result += line + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+// What stands above a CUDA text: what it computes, and how to compile and launch it by hand.
+std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan,
+                    const executable::Executable& executable, const backend::Request& compilation) {
+  const schedule::Problem& problem = request.problem;
+  std::string text = fmt::format("{}, {}, {}, {}, {} math", request.cell.name, schedule::pass_title(problem),
+                                 shape_text(problem.sizes), kernel::storage_name(problem.storage),
+                                 kernel::math_name(problem.math));
+  for (const auto& [name, value] : problem.constants) text += fmt::format(", {}={}", name, value);
+  if (request.cell.clip.forward) text += fmt::format(", clip-forward={}", *request.cell.clip.forward);
+  if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
+  text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
+                      executable.identity.producer);
+  text += fmt::format("compile: nvcc -arch={} {} -cubin FILE.cu\n", compilation.target.name(),
+                      fmt::join(compilation.flags, " "));
+  text +=
+      "launch on one stream in this order, neighbours that run once for each step in turns; any B and T; "
+      "`rondo emit --stage launches` tells the tensors\n";
+  return comment_of(text + executable::print_rules(executable)) + "\n";
+}
+
+Result<std::string> cuda_text(const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const Result<executable::Executable> executable = schedule::lower_plan(request.cell, request.problem, plan);
+  if (!executable) return executable.error();
+  const backend::Request compilation =
+      backend::request_for(backend::backend_for(backend::Language::CudaCxx), kernels_of(plan),
+                           target::compute_capability(request.problem.arch), request.cell.name);
+  return heading(request, plan, *executable, compilation) + compilation.text;
+}
+
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
@@ -76,8 +130,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   const Result<schedule::KernelPlan> plan =
       build_choice(request.cell, request.problem, request.profile, *choice);
   if (!plan) return plan.error();
-  if (stage == Stage::Cuda)
-    return backend::backend_for(backend::Language::CudaCxx).lower(kernels_of(*plan)).text;
+  if (stage == Stage::Cuda) return cuda_text(request, *plan);
   if (stage == Stage::Launches) {
     const Result<executable::Executable> executable =
         schedule::lower_plan(request.cell, request.problem, *plan);
@@ -141,7 +194,7 @@ Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
   if (strategy == nullptr)
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
-  return strategy->build(cell, problem, choice.parameters, profile);
+  return strategy->build_legal(cell, problem, choice.parameters, profile);
 }
 
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {

@@ -38,8 +38,9 @@ struct EmitRequest {
   db::Database* database = nullptr;
 };
 
-// Ends with a line break. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
-// choose_with().
+// Ends with a line break. A CUDA text begins with a comment and an empty line: what it computes, the command
+// that compiles it, and how each kernel is launched. Neither is part of what plans compile and caches know.
+// Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of choose_with().
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
 
 }  // namespace rondo::runtime

@@ -27,9 +27,15 @@ Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step:
   } else {
     result.unit_ = schedule::total_elements(ref, cell, sizes);
   }
-  const std::int64_t rows = result.batch_ * result.time_;
-  const std::int64_t elements = rows * (result.unit_ + (result.timed_ ? layout.gap : 0));
-  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(at(elements * kernel::storage_bytes(result.storage_)));
+  std::int64_t bytes = result.unit_ + (result.timed_ ? layout.gap : 0);
+  for (const std::int64_t factor :
+       {result.batch_, result.time_, std::int64_t{kernel::storage_bytes(result.storage_)}})
+    if (__builtin_mul_overflow(bytes, factor, &bytes))
+      return Error{ErrorKind::Input,
+                   fmt::format("tensor '{}' is larger than any memory at B={}, T={}", result.name_,
+                               sizes.batch, sizes.time),
+                   "split the batch or the sequence into several calls"};
+  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(at(bytes));
   if (!buffer) return buffer.error();
   result.buffer_ = std::move(buffer).value();
   return result;

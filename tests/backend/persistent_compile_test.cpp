@@ -41,7 +41,8 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
-    const KernelPlan plan = find_strategy("persistent")->build(cell, problem, choice->parameters, profile_);
+    const KernelPlan plan =
+        find_strategy("persistent")->build(cell, problem, choice->parameters, profile_).value();
     const auto compiled = backend::compile_kernels(runtime::kernels_of(plan), GetParam(), "persistent.cu");
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     EXPECT_EQ(compiled->image.resources.size(), plan.launches.size());

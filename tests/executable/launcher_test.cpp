@@ -11,6 +11,7 @@
 #include "compiler/schedule/strategies.h"
 #include "tests/executable/recorder.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {
 namespace {
@@ -100,22 +101,21 @@ TEST(Launcher, FillsEveryArgumentOfEveryLaunch) {
 TEST(Launcher, PassesTheStatus) {
   const step::Cell cell = rondo::testing::library_cell("lstm");
   const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward);
-  const schedule::KernelPlan plan = schedule::find_strategy("persistent")
-                                        ->build(cell, problem,
-                                                {{"blocks", 1},
-                                                 {"exchange", 0},
-                                                 {"batch_tiles_in_flight", 1},
-                                                 {"split_k", 1},
-                                                 {"unit_blocks", 1},
-                                                 {"batch_tiles", 1},
-                                                 {"register_k_tiles", 1},
-                                                 {"accumulators", 1},
-                                                 {"steps", 4},
-                                                 {"stages", 3},
-                                                 {"vector", 8},
-                                                 {"producer_warps", 1},
-                                                 {"store_warps", 1}},
-                                                target::board());
+  const schedule::KernelPlan plan =
+      schedule::point_plan(*schedule::find_strategy("persistent"), cell, problem,
+                           {{"blocks", 1},
+                            {"exchange", 0},
+                            {"batch_tiles_in_flight", 1},
+                            {"split_k", 1},
+                            {"unit_blocks", 1},
+                            {"batch_tiles", 1},
+                            {"register_k_tiles", 1},
+                            {"accumulators", 1},
+                            {"steps", 4},
+                            {"stages", 3},
+                            {"vector", 8},
+                            {"producer_warps", 1},
+                            {"store_warps", 1}});
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;

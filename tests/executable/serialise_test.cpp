@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "compiler/schedule/plan/signature.h"
@@ -11,6 +12,7 @@
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/support/hash.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {
 namespace {
@@ -174,6 +176,21 @@ TEST(Check, ContradictionsAreNamed) {
 }
 
 // Regions never overlap, are aligned and fit, whatever B and T are.
+// Sizes that no memory holds count as the most, and never wrap to something small.
+TEST(Workspace, SizesSaturate) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (const SizeRule& rule : {SizeRule{0, 1, 1, 1}, SizeRule{1, 1, 16, 32}, SizeRule{kLargest, 1, 1, 0}})
+    EXPECT_EQ(rule.at(kLargest, kLargest), SizeRule::kMost);
+  EXPECT_EQ((SizeRule{0, 3, 16, 0}).at(kLargest, 1), SizeRule::kMost);
+  EXPECT_EQ((SizeRule{5, 3, 16, 8}).at(17, 9), 5 + 3 * 2 * 2);
+  std::vector<Tensor> tensors(kMaxTensors);
+  for (Tensor& tensor : tensors) {
+    tensor.ref = {Role::Scratch, static_cast<std::int32_t>(&tensor - tensors.data())};
+    tensor.size = {0, kLargest, 1, 1};
+  }
+  EXPECT_GT(WorkspaceRule(tensors).at(tensors, kLargest, kLargest).bytes, std::int64_t{1} << 48);
+}
+
 TEST(Workspace, RegionsAreDisjoint) {
   for (const char* name : {"mgu", "lstm"})
     for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
@@ -184,7 +201,7 @@ TEST(Workspace, RegionsAreDisjoint) {
       const Executable executable =
           schedule::lower_plan(
               cell, problem,
-              schedule::find_strategy("alternating")->build(cell, problem, point, target::board()))
+              schedule::point_plan(*schedule::find_strategy("alternating"), cell, problem, point))
               .value();
       const WorkspaceRule rule(executable.tensors);
       for (const std::int64_t batch : {1, 3, 64, 1000})

@@ -6,6 +6,7 @@
 #include "compiler/schedule/strategies.h"
 #include "tests/executable/recorder.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {
 namespace {
@@ -22,10 +23,9 @@ struct StepsFixture {
 
   explicit StepsFixture(Pass pass)
       : problem(rondo::testing::problem_of(pass)),
-        plan(schedule::find_strategy("alternating")
-                 ->build(cell, problem,
-                         {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}},
-                         target::board())),
+        plan(schedule::point_plan(
+            *schedule::find_strategy("alternating"), cell, problem,
+            {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}})),
         launcher(rondo::testing::launcher_of(cell, problem, plan)) {}
 
   Recorder run(std::int64_t batch, std::int64_t time) const {

@@ -59,7 +59,9 @@ TEST_P(ShippedCells, PassOnManyData) {
   for (const step::Sizes& sizes : {step::Sizes{3, 65, 2, 40}, step::Sizes{1, 33, 1, 136}})
     for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
       const schedule::Problem p = problem(pass, sizes, storage);
-      if (const auto plan = load_chosen(cell, p)) verify(cell, p, *plan, kSeeds);
+      // Without a search the model's choice may spill, which is slow, not wrong.
+      if (const auto plan = load_chosen(cell, p, runtime::kFullAlignment, true))
+        verify(cell, p, *plan, kSeeds);
     }
   EXPECT_EQ(not_finite_ + ill_conditioned_, 0);
 }

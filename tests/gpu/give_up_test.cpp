@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/strategies.h"
 #include "tests/gpu/gpu.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/schedule/silent_block.h"
 #include "tuner/check/verify.h"
 #include "tuner/measure/measure.h"
@@ -32,7 +33,7 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
   }
   Result<runtime::DevicePlan> loaded(const step::Cell& cell, const schedule::Problem& p, bool silent) const {
     schedule::KernelPlan plan =
-        schedule::find_strategy("persistent")->build(cell, p, parameters(), gpu_->profile);
+        schedule::point_plan(*schedule::find_strategy("persistent"), cell, p, parameters(), gpu_->profile);
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     if (!compiled) return compiled.error();

@@ -16,6 +16,7 @@
 #include "runtime/launch/device_plan.h"
 #include "runtime/plan/compile.h"
 #include "runtime/plan/device_tensor.h"
+#include "tests/schedule/point_plan.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/data/host_problem.h"
 #include "tuner/machine/device_profile.h"
@@ -70,9 +71,9 @@ class GpuTest : public ::testing::Test {
                                             const std::string& strategy,
                                             const schedule::Parameters& parameters,
                                             bool may_spill = false) const {
-    auto compiled =
-        runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                              schedule::find_strategy(strategy)->build(cell, p, parameters, gpu_->profile));
+    auto compiled = runtime::compile_plan(
+        std::make_shared<step::Cell>(cell), p,
+        schedule::point_plan(*schedule::find_strategy(strategy), cell, p, parameters, gpu_->profile));
     if (!compiled) {
       ADD_FAILURE() << cell.name << ": " << compiled.error().message;
       return nullptr;
@@ -88,9 +89,10 @@ class GpuTest : public ::testing::Test {
   // Whether what the compiler makes of a candidate spills; of how many candidates a test asks.
   static constexpr int kTries = 20;
   bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate) const {
-    const auto compiled = runtime::compile_plan(
-        std::make_shared<step::Cell>(cell), p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, gpu_->profile));
+    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                                                schedule::find_strategy(candidate.strategy)
+                                                    ->build(cell, p, candidate.parameters, gpu_->profile)
+                                                    .value());
     return compiled.ok() && compiled->spills();
   }
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.

@@ -109,7 +109,7 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   ASSERT_TRUE(choice.ok());
   const auto compiled = runtime::compile_plan(
       std::make_shared<step::Cell>(cell), p,
-      schedule::find_strategy("stream")->build(cell, p, choice->parameters, gpu_->profile));
+      schedule::find_strategy("stream")->build(cell, p, choice->parameters, gpu_->profile).value());
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto loaded = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_FALSE(loaded.ok());

@@ -165,9 +165,10 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   constexpr std::size_t kSample = 40;
   for (std::size_t i = 0; i < kSample; ++i) {
     const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
-    auto compiled = runtime::compile_plan(
-        std::make_shared<step::Cell>(cell), p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, gpu_->profile));
+    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
+                                          schedule::find_strategy(candidate.strategy)
+                                              ->build(cell, p, candidate.parameters, gpu_->profile)
+                                              .value());
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;

@@ -50,8 +50,8 @@ class Doubling final : public schedule::Strategy {
   int alignment(const Problem& problem, const Parameters&) const override {
     return kernel::storage_bytes(problem.storage);
   }
-  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                   const target::Profile&) const override {
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile&) const override {
     const auto threads = static_cast<int>(parameters.at("threads"));
     kernel::Builder b("doubler_fw", threads, problem.math, "twice the input");
     schedule::Signature signature(b, cell, problem);

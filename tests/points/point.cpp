@@ -137,7 +137,7 @@ Point point_of_seed(std::uint64_t seed, Scale scale) {
 }
 
 schedule::KernelPlan build(const Point& point) {
-  return point.strategy->build(point.cell, point.problem, point.parameters(), point.profile);
+  return point.strategy->build(point.cell, point.problem, point.parameters(), point.profile).value();
 }
 
 std::string describe(const Point& point) {

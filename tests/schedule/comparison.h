@@ -13,6 +13,7 @@
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/step/reference.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -196,7 +197,7 @@ class Comparison {
 
   SimulatedRun simulate() {
     const KernelPlan plan =
-        case_.strategy->build(case_.cell, case_.problem, case_.parameters, target::board());
+        schedule::point_plan(*case_.strategy, case_.cell, case_.problem, case_.parameters);
     const SimulatedRun run = simulate_plan(case_.cell, case_.problem, plan, given_, 16);
     EXPECT_TRUE(run.faults.empty()) << case_.name() << ": " << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty())

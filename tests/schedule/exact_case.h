@@ -12,6 +12,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/reference.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -104,7 +105,7 @@ class ExactCase {
   }
 
   SimulatedRun simulate() {
-    const KernelPlan plan = strategy_->build(cell_, problem_, parameters_, target::board());
+    const KernelPlan plan = schedule::point_plan(*strategy_, cell_, problem_, parameters_);
     SimulatedRun run = simulate_plan(cell_, problem_, plan, given_, 16);
     EXPECT_TRUE(run.faults.empty()) << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty()) << run.unwritten.front();

@@ -12,6 +12,7 @@
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -39,7 +40,7 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
                            {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
                            {"store_warps", 1}};
   for (const auto& [parameter, value] : changed) parameters[parameter] = value;
-  result.plan = find_strategy("persistent")->build(result.cell, result.problem, parameters, target::board());
+  result.plan = schedule::point_plan(*find_strategy("persistent"), result.cell, result.problem, parameters);
   return result;
 }
 
@@ -49,7 +50,7 @@ inline PartPlan stream_plan(const std::string& name, bool grid) {
   result.problem.sizes = {1, 100, 1, 64};
   Parameters parameters = stream_in_cluster_of_two(32, false);
   parameters["exchange"] = grid ? 1 : 0;
-  result.plan = find_strategy("stream")->build(result.cell, result.problem, parameters, target::board());
+  result.plan = schedule::point_plan(*find_strategy("stream"), result.cell, result.problem, parameters);
   return result;
 }
 

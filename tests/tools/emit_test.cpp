@@ -3,11 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "compiler/backend/backends.h"
+#include "compiler/backend/nvrtc/ptxas_log.h"
 #include "runtime/commands/cell_library.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/commands/problem_text.h"
+#include "runtime/plan/compile.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -52,7 +58,8 @@ TEST(Emit, APersistentLstmIsReadable) {
   const Outcome outcome = rondo({"emit", "lstm", "--stage", "cuda", "--strategy", "persistent", "--shape",
                                  "B=16,T=1024,H=12,D=64", "--arch", "h200", "--no-db"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_LT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 300);
+  const std::string body = body_of(outcome.out);
+  EXPECT_LT(std::count(body.begin(), body.end(), '\n'), 300);
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 140U) << line;
 }
@@ -125,17 +132,136 @@ TEST(Emit, CudaCompilesWithNvrtc) {
       }
 }
 
+// The words of the command in the comment above a text.
+std::vector<std::string> compile_command(const std::string& emitted) {
+  const std::string mark = "// compile: ";
+  const std::string heading = heading_of(emitted);
+  const std::size_t at = heading.find(mark);
+  EXPECT_NE(at, std::string::npos) << heading;
+  if (at == std::string::npos) return {};
+  std::istringstream line(heading.substr(at + mark.size(), heading.find('\n', at) - at - mark.size()));
+  return {std::istream_iterator<std::string>(line), {}};
+}
+
+struct Emitted {
+  const char* cell;
+  const char* pass;
+  const char* shape;
+  const char* arch;
+  bool specific;  // a kernel needs the architecture's own instructions
+};
+constexpr Emitted kEmitted[] = {{"paralstm", "fw", "B=2,T=16,H=1,D=64", "h200", false},
+                                {"paralstm", "bw", "B=2,T=16,H=1,D=64", "h200", false},
+                                {"lstm", "bw", "B=16,T=1024,H=1,D=768", "a100", false},
+                                {"lstm", "fw", "B=16,T=1024,H=1,D=768", "h200", true},
+                                {"lstm", "bw", "B=16,T=1024,H=1,D=768", "h200", true}};
+
+std::string emitted_text(const Emitted& wanted) {
+  const Outcome outcome = rondo({"emit", wanted.cell, "--pass", wanted.pass, "--shape", wanted.shape,
+                                 "--arch", wanted.arch, "--no-db"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+// Compiled for sm_90 alone, a product kernel that needs sm_90a spills.
+TEST(Emit, TheCommandInTheCommentCompilesWithoutSpills) {
+  const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+  const Status available = backend.available();
+  ASSERT_TRUE(available.ok()) << available.error().message << " (tools/setup installs it)";
+  for (const Emitted& wanted : kEmitted) {
+    const std::string text = emitted_text(wanted);
+    const std::vector<std::string> command = compile_command(text);
+    ASSERT_GE(command.size(), 4u);
+    EXPECT_EQ(command.front(), "nvcc");
+    EXPECT_EQ(command.back(), "FILE.cu");
+    const std::string arch = "-arch=";
+    ASSERT_TRUE(command[1].starts_with(arch)) << command[1];
+    const std::string name = command[1].substr(arch.size());
+    EXPECT_EQ(name.ends_with('a'), wanted.specific) << wanted.cell << " " << wanted.pass << " " << name;
+    const auto compiled = backend.compile({backend.name(),
+                                           text,
+                                           "emitted.cu",
+                                           {target::compute_capability(name), name.ends_with('a')},
+                                           {command.begin() + 2, command.end() - 2}});
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    EXPECT_FALSE(compiled->image.resources.empty());
+    for (const executable::KernelResources& kernel : compiled->image.resources)
+      EXPECT_FALSE(kernel.spills()) << kernel.name << " for " << name;
+  }
+}
+
 // Where there is no nvcc, NVRTC above has compiled the same text.
-TEST(Emit, CudaCompilesWithPlainNvccWhereThereIsOne) {
+TEST(Emit, TheCommandInTheCommentRunsWhereThereIsNvcc) {
   const std::string nvcc = "/usr/local/cuda/bin/nvcc";
   if (::access(nvcc.c_str(), X_OK) != 0) GTEST_SKIP() << "no CUDA toolkit: " << nvcc << " is not there";
   const Folder folder;
-  for (const char* pass : {"fw", "bw"}) {
-    ASSERT_EQ(rondo(with({"emit", "paralstm", "--pass", pass, "-o", folder.path("k.cu")}, kSmall)).status, 0);
-    const Outcome outcome =
-        start(nvcc, {"-arch=sm_90", "-cubin", "-o", folder.path("k.cubin"), folder.path("k.cu")});
+  for (const Emitted& wanted : kEmitted) {
+    const std::string text = emitted_text(wanted);
+    write_file(folder.path("FILE.cu"), text);
+    std::vector<std::string> command = compile_command(text);
+    ASSERT_GE(command.size(), 4u);
+    command.back() = folder.path("FILE.cu");
+    command.erase(command.begin());
+    command.insert(command.end(), {"-o", folder.path("FILE.cubin"), "-Xptxas", "-v"});
+    const Outcome outcome = start(nvcc, command);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const std::vector<executable::KernelResources> kernels =
+        backend::read_ptxas_log(outcome.out + outcome.err);
+    EXPECT_FALSE(kernels.empty()) << outcome.err;
+    for (const executable::KernelResources& kernel : kernels) EXPECT_FALSE(kernel.spills()) << kernel.name;
   }
+}
+
+// Everything that somebody who launches the kernels by hand wants to know.
+TEST(Emit, TheCommentNamesWhatIsLaunched) {
+  const std::string text = emitted_text(kEmitted[4]);
+  std::string heading = heading_of(text);
+  std::istringstream lines(heading);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.starts_with("// ")) << line;
+    EXPECT_LE(line.size(), 140U) << line;
+  }
+  for (std::size_t at; (at = heading.find("\n//    ")) != std::string::npos;) heading.erase(at, 7);
+  EXPECT_TRUE(
+      heading.starts_with("// lstm, backward, B=16,T=1024,H=1,D=768, bf16, fast math\n// persistent "))
+      << heading;
+  const std::string launched = rondo({"emit", "lstm", "--pass", "bw", "--shape", kEmitted[4].shape, "--arch",
+                                      "h200", "--no-db", "--stage", "launches"})
+                                   .out;
+  EXPECT_NE(launched.find("lstm_grad_b<<<24, 128, 0 bytes>>>(workspace, grad_b, B=16)"), std::string::npos);
+  EXPECT_NE(heading.find(
+                "// lstm_grad_b: grid 24, block 128, cluster 1, shared memory 0 bytes; arguments workspace, "
+                "grad_b, B\n"),
+            std::string::npos)
+      << heading;
+  // Each kernel of the text.
+  const std::string body = body_of(text);
+  const std::regex declaration("__global__ .* (\\w+)\\(\n");
+  std::size_t kernels = 0;
+  for (std::sregex_iterator found(body.begin(), body.end(), declaration), end; found != end;
+       ++found, ++kernels)
+    EXPECT_NE(heading.find("// " + (*found)[1].str() + ": grid "), std::string::npos) << (*found)[1];
+  EXPECT_EQ(kernels, 6u);
+}
+
+// The comment is for people: what plans compile and databases know does not contain it.
+TEST(Emit, TheCommentIsNoPartOfTheText) {
+  const auto file = runtime::load_cell_file("paralstm");
+  ASSERT_TRUE(file.ok());
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto problem =
+      runtime::parse_problem(file->parsed.cells[0], {kEmitted[0].shape, "bf16", "", {}, "states"},
+                             schedule::Pass::Forward, profile.arch());
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const auto& cell = file->parsed.cells[0];
+  const auto choice = runtime::choose(cell, *problem, profile);
+  ASSERT_TRUE(choice.ok());
+  const auto plan = runtime::uncompiled_plan(std::make_shared<step::Cell>(cell), *problem,
+                                             runtime::build_choice(cell, *problem, profile, *choice).value(),
+                                             backend::backend_for(backend::Language::CudaCxx), "1");
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(body_of(emitted_text(kEmitted[0])), plan->request.text);
+  EXPECT_EQ(plan->key.source, plan->request.text);
 }
 
 TEST(Emit, TakesParametersAndWritesWholeFiles) {

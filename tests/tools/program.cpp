@@ -101,6 +101,10 @@ std::vector<std::string> Folder::files() const {
   return names;
 }
 
+std::string heading_of(const std::string& emitted) { return emitted.substr(0, emitted.find("\n\n") + 1); }
+
+std::string body_of(const std::string& emitted) { return emitted.substr(emitted.find("\n\n") + 2); }
+
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

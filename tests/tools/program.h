@@ -36,6 +36,10 @@ class Folder {
   std::string root_;
 };
 
+// Of what `rondo emit` prints as CUDA text: the comment above it, and the text itself.
+std::string heading_of(const std::string& emitted);
+std::string body_of(const std::string& emitted);
+
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& contents);
 // A float32 .npy of this shape with small values that differ.

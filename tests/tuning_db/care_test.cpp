@@ -41,7 +41,7 @@ TEST_F(CareTest, PruningKeepsTheBestAndTheNew) {
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_EQ(trials[0].id, best);
   EXPECT_EQ(trials[1].id, young);
-  EXPECT_EQ(must(db.find_best(sample_problem()))->id, best);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, best);
   EXPECT_TRUE(must(db.get_cubin(kept)).has_value());
   EXPECT_TRUE(must(db.get_cubin(recent)).has_value());
   EXPECT_FALSE(must(db.get_cubin(dropped)).has_value());

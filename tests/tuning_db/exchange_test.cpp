@@ -37,7 +37,7 @@ TEST_F(ExchangeTest, JsonGoesRoundWithoutLoss) {
   EXPECT_EQ(report.trials, 3);
   EXPECT_EQ(report.best, 1);
   EXPECT_EQ(must(copy.export_json()), text);
-  EXPECT_EQ(must(copy.find_best(sample_problem()))->median_ms, 0.1 + 0.2);
+  EXPECT_EQ(must(copy.find_best(sample_problem()))->trial.median_ms, 0.1 + 0.2);
 
   const MergeReport again = must(copy.import_json(text, "x.json"));
   EXPECT_EQ(again.trials, 0);
@@ -76,9 +76,9 @@ TEST_F(ExchangeTest, MergingKeepsTheFasterBest) {
   EXPECT_EQ(report.trials, 4);
   EXPECT_EQ(report.problems, 1);
   EXPECT_EQ(report.cubins, 1);
-  EXPECT_EQ(must(db.find_best(sample_problem(8)))->median_ms, 1.5);
-  EXPECT_EQ(must(db.find_best(sample_problem(16)))->median_ms, 1);
-  EXPECT_EQ(must(db.find_best(sample_problem(32)))->median_ms, 9);
+  EXPECT_EQ(must(db.find_best(sample_problem(8)))->trial.median_ms, 1.5);
+  EXPECT_EQ(must(db.find_best(sample_problem(16)))->trial.median_ms, 1);
+  EXPECT_EQ(must(db.find_best(sample_problem(32)))->trial.median_ms, 9);
   EXPECT_EQ(must(db.get_cubin(sample_cubin().key))->image, sample_cubin().image);
   EXPECT_TRUE(must(db.check()).empty());
 

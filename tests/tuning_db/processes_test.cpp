@@ -72,9 +72,10 @@ TEST_F(ProcessesTest, EightTunersShareOneFile) {
   std::set<std::string> seen;
   for (const Trial& trial : must(db.trials(sample_problem()))) seen.insert(trial.parameters);
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kTuners * kTrials));
-  EXPECT_EQ(must(db.find_best(sample_problem()))->median_ms, 1.0);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.median_ms, 1.0);
   for (int tuner = 0; tuner < kTuners; ++tuner)
-    EXPECT_DOUBLE_EQ(must(db.find_best(sample_problem(100 + tuner)))->median_ms.value(), 1 + 0.1 * tuner);
+    EXPECT_DOUBLE_EQ(must(db.find_best(sample_problem(100 + tuner)))->trial.median_ms.value(),
+                     1 + 0.1 * tuner);
 }
 
 // Opens the file, writes a record if it may, and says what went wrong. A reader also accepts that nothing is

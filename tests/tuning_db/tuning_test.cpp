@@ -193,7 +193,7 @@ TEST_F(TuningTest, TheFileKeepsBestVerified) {
   EXPECT_THROW(raw.run("UPDATE trials SET verified = 0 WHERE id = ?1", good), Failure);
   EXPECT_THROW(raw.run("UPDATE trials SET status = 'timeout' WHERE id = ?1", good), Failure);
   EXPECT_THROW(raw.run("DELETE FROM trials WHERE id = ?1", good), Failure);
-  EXPECT_EQ(must(db.find_best(sample_problem()))->id, good);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, good);
 }
 
 TEST_F(TuningTest, ReplaceIfFasterKeepsTheFaster) {
@@ -203,11 +203,11 @@ TEST_F(TuningTest, ReplaceIfFasterKeepsTheFaster) {
   const std::int64_t faster = must(db.record_trial(problem, sample_trial(1)));
   EXPECT_TRUE(must(db.set_best(first, Replace::IfFaster)));
   EXPECT_FALSE(must(db.set_best(slower, Replace::IfFaster)));
-  EXPECT_EQ(must(db.find_best(sample_problem()))->id, first);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, first);
   EXPECT_TRUE(must(db.set_best(faster, Replace::IfFaster)));
-  EXPECT_EQ(must(db.find_best(sample_problem()))->id, faster);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, faster);
   EXPECT_TRUE(must(db.set_best(slower, Replace::Always)));
-  EXPECT_EQ(must(db.find_best(sample_problem()))->id, slower);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, slower);
 }
 
 TEST_F(TuningTest, NearestGoesByTotalSteps) {
@@ -298,7 +298,7 @@ TEST_F(TuningTest, MovesAndReopens) {
   Database moved = std::move(db);
   EXPECT_TRUE(must(moved.find_best(sample_problem())).has_value());
   db = must(Database::open(file));
-  EXPECT_EQ(must(db.find_best(sample_problem()))->median_ms, 1);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.median_ms, 1);
 }
 
 }  // namespace

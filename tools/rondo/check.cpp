@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/schedule/plan/problem_check.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
@@ -123,6 +124,7 @@ Status check(const Options& options) {
   const step::Cell& cell = loaded->cell;
   const Result<schedule::Problem> problem = problem_of(options, cell, *pass, *session);
   if (!problem) return problem.error();
+  if (Status status = schedule::check_problem(cell, *problem); !status) return status;
   const target::Profile& profile = session->machine.profile;
   const Result<runtime::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();

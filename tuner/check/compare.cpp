@@ -15,6 +15,7 @@ namespace {
 
 // Elements that must be of a shorter type before that is called a fault.
 constexpr std::int64_t kEnough = 32;
+constexpr double kFarFromShort = 64;  // units of roundoff of fp32
 // Of its spread by its norm, from which on a tensor is not compared.
 constexpr double kIllConditioned = 0.25;
 // Times the norm of what storing adds: nothing but the summation of the norm itself errs.
@@ -78,17 +79,19 @@ void check_slices(const Tolerance& tolerance, std::span<const double> errors, st
   check.limit /= whole;
 }
 
-bool is_of(Storage storage, double value) {
-  return static_cast<double>(scalar::round_to(storage, static_cast<float>(value))) == value;
-}
-
-// Whether values have lost the precision that their tensor has and the exact ones use.
-bool is_shortened(const Tolerance& tolerance, std::span<const double> out, std::span<const double> exact) {
+// Whether values have lost the precision that their tensor has and the exact ones use: elements tell that
+// which are far from any 16-bit number, on the scale of the whole.
+bool is_shortened(const Tolerance& tolerance, std::span<const double> out, std::span<const double> exact,
+                  double largest) {
   if (tolerance.stored != Storage::F32 || tolerance.problem == Storage::F32) return false;
+  const double far = kFarFromShort * scalar::unit_roundoff(Storage::F32) * largest;
   std::int64_t telling = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
-    if (!is_of(tolerance.problem, out[i])) return false;
-    telling += !is_of(tolerance.problem, static_cast<double>(static_cast<float>(exact[i])));
+    const auto shorter = [&](double value) {
+      return static_cast<double>(scalar::round_to(tolerance.problem, static_cast<float>(value)));
+    };
+    if (shorter(out[i]) != out[i]) return false;
+    telling += std::abs(shorter(exact[i]) - exact[i]) > far;
   }
   return telling >= kEnough;
 }
@@ -116,7 +119,7 @@ TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<cons
   check.ratio = findings.ratio;
   check.worst = std::move(findings.worst);
   check.ill_conditioned = check.spread > kIllConditioned;
-  check.shortened = !check.ill_conditioned && is_shortened(tolerance, out, exact);
+  check.shortened = !check.ill_conditioned && is_shortened(tolerance, out, exact, largest);
   check.passed = check.not_finite == 0 && (check.ill_conditioned || (check.ratio <= 1 && !check.shortened));
   return check;
 }

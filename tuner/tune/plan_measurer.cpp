@@ -88,10 +88,14 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + chosen.strategy));
     return;
   }
+  Result<schedule::KernelPlan> built = strategy->build_legal(*cell_, problem_, chosen.parameters, profile_);
+  if (!built) {
+    ready_.push_back(failed(candidate, TrialStatus::CompileError, built.error().message));
+    return;
+  }
   try {
-    Result<CompiledPlan> made = runtime::uncompiled_plan(
-        cell_, problem_, strategy->build(*cell_, problem_, chosen.parameters, profile_), backend_,
-        compiler_version_);
+    Result<CompiledPlan> made =
+        runtime::uncompiled_plan(cell_, problem_, std::move(built).value(), backend_, compiler_version_);
     if (!made) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;

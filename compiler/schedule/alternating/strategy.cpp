@@ -18,8 +18,8 @@ int Alternating::alignment(const Problem& problem, const Parameters& parameters)
   return AlternatingParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
 }
 
-KernelPlan Alternating::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                              const target::Profile& profile) const {
+KernelPlan Alternating::build_kernels(const step::Cell& cell, const Problem& problem,
+                                      const Parameters& parameters, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const auto own = AlternatingParameters::from(parameters);
   KernelPlan plan;

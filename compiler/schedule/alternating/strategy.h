@@ -18,8 +18,8 @@ class Alternating final : public Strategy {
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                   const target::Profile& profile) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
 };
 const Strategy& alternating_strategy();
 

@@ -47,9 +47,8 @@ std::int64_t Persistent::turn(const Parameters& parameters) const {
   return global ? std::max<std::int64_t>(staged, GridRing::kMostSlots) : staged;
 }
 
-KernelPlan Persistent::build(const step::Cell& cell, const Problem& problem, const Parameters& chosen,
-                             const target::Profile& profile) const {
-  const Parameters parameters = completed(chosen);
+KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& problem,
+                                     const Parameters& parameters, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

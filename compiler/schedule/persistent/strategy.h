@@ -21,12 +21,12 @@ class Persistent final : public Strategy {
                        const target::Profile& profile) const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                   const target::Profile& profile) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
 };
 const Strategy& persistent_strategy();
 
-// Parts of build(), one file each.
+// Parts of build_kernels(), one file each.
 Launch persistent_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 // All launches of the backward pass, workspace and scratch: products of all steps again, the sweep, sums of
 // parameter gradients, matrix gradients.

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
+#include "compiler/schedule/plan/problem_check.h"
+
 namespace rondo::schedule {
 
 Legality needs_compute_8(const target::Profile& profile, const std::string& feature) {
@@ -9,6 +13,45 @@ Legality needs_compute_8(const target::Profile& profile, const std::string& feat
   return {false,
           fmt::format("it needs {}, which GPUs have from compute capability 8.0 on; {} has {}.{}", feature,
                       profile.name, profile.limits.compute_major, profile.limits.compute_minor)};
+}
+
+Result<KernelPlan> Strategy::build(const step::Cell& cell, const Problem& problem,
+                                   const Parameters& parameters, const target::Profile& profile) const {
+  if (Status status = check_problem(cell, problem); !status) return status.error();
+  try {
+    if (const Legality served = serves(profile); !served.legal)
+      return Error{ErrorKind::Unsupported,
+                   fmt::format("strategy {} does not serve {}: {}", name(), profile.name, served.reason), ""};
+    if (const Legality legality = legal(cell, problem); !legality.legal)
+      return Error{ErrorKind::Input,
+                   fmt::format("strategy {} cannot compute cell {}: {}", name(), cell.name, legality.reason),
+                   ""};
+    const Parameters all = completed(parameters);
+    if (const auto point = space(cell, problem, profile).check({all.begin(), all.end()}); !point)
+      return Error{ErrorKind::Input,
+                   fmt::format("strategy {} has no such kernels for cell {}: {}", name(), cell.name,
+                               point.error().message),
+                   point.error().hint};
+  } catch (const std::exception& defect) {
+    return this->defect(cell, parameters, defect.what());
+  }
+  return build_legal(cell, problem, parameters, profile);
+}
+
+Result<KernelPlan> Strategy::build_legal(const step::Cell& cell, const Problem& problem,
+                                         const Parameters& parameters, const target::Profile& profile) const {
+  try {
+    return build_kernels(cell, problem, completed(parameters), profile);
+  } catch (const std::exception& defect) {
+    return this->defect(cell, parameters, defect.what());
+  }
+}
+
+Error Strategy::defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const {
+  return Error{
+      ErrorKind::Internal,
+      fmt::format("strategy {} cannot build {} for cell {}: {}", name(), print(parameters), cell.name, what),
+      "choose other parameters, and report these"};
 }
 
 }  // namespace rondo::schedule

@@ -74,9 +74,23 @@ class Strategy {
   }
   // Time steps after which all rings of its kernels have turned once: what a verification must pass twice.
   virtual std::int64_t turn(const Parameters&) const { return 1; }
-  // Legal cells, and parameters of space() for the same profile only.
-  virtual KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const = 0;
+  // The kernels of one point. Parameters may be those that an earlier version recorded. Throws nothing.
+  // Errors: those of check_problem(), Unsupported (the GPU is not served), Input (the cell is not legal, a
+  // parameter is missing, unknown or out of its domain, a rule of space() is broken: which one, with its
+  // numbers), Internal for a defect of the strategy.
+  Result<KernelPlan> build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const;
+  // The same for a point that is known to be legal, as ranked_candidates() and choose() give it: only defects
+  // are errors. Checking again takes about as long as building.
+  Result<KernelPlan> build_legal(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                                 const target::Profile& profile) const;
+  // The kernels that build() gives once it has checked the cell and all parameters of space(). Rules that
+  // only narrow the search are not needed here. What it throws is a defect of the caller or the strategy.
+  virtual KernelPlan build_kernels(const step::Cell& cell, const Problem& problem,
+                                   const Parameters& parameters, const target::Profile& profile) const = 0;
+
+ private:
+  Error defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const;
 };
 
 // Serves GPUs from compute capability 8.0 on: `feature` names what they have since then.

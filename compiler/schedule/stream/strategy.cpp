@@ -77,8 +77,8 @@ std::int64_t Stream::turn(const Parameters& parameters) const {
   return parameters.at("steps") * parameters.at("stages") * parameters.at("time_split");
 }
 
-KernelPlan Stream::build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         const target::Profile&) const {
+KernelPlan Stream::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                                 const target::Profile&) const {
   const step::Cell simple = step::simplify(cell);
   KernelPlan plan;
   plan.strategy = name();

@@ -20,8 +20,8 @@ class Stream final : public Strategy {
   Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                   const target::Profile& profile) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
 };
 const Strategy& stream_strategy();
 
@@ -30,7 +30,7 @@ const Strategy& stream_strategy();
 // every cell backward unless its gradients are clipped (linear_step.h).
 int segment_parts(const step::Cell& cell, const Problem& problem);
 
-// Parts of build(), one file each.
+// Parts of build_kernels(), one file each.
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, time_split, H, P, D], P rows
 // as counted by `param_rows`.

@@ -379,6 +379,29 @@ TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
     EXPECT_NE(candidates.error().message.find(why), std::string::npos) << candidates.error().message;
 }
 
+// Each way to a choice: by the model, from the database, with given parameters, and the list of all points.
+TEST_F(Choosing, ConstantsThatTheCellHasNotAreRefused) {
+  store_best(problem_, parameters(), 0.5);
+  schedule::Problem problem = problem_;
+  problem.constants = {{"misspelt", 2}};
+  const auto refused = [](const Error& error) {
+    EXPECT_EQ(error.kind, ErrorKind::Input);
+    EXPECT_NE(error.message.find("has no constant 'misspelt'"), std::string::npos) << error.message;
+  };
+  const auto choice = choose(cell_, problem, profile_, options_);
+  ASSERT_FALSE(choice.ok());
+  refused(choice.error());
+  const auto given = choose_with(cell_, problem, profile_, {"stream", {}});
+  ASSERT_FALSE(given.ok());
+  refused(given.error());
+  const auto all = ranked_candidates(cell_, problem, profile_);
+  ASSERT_FALSE(all.ok());
+  refused(all.error());
+  const Status one = check_candidate(cell_, problem, profile_, "stream", parameters());
+  ASSERT_FALSE(one.ok());
+  refused(one.error());
+}
+
 TEST(Candidates, ImpossibleAlignmentIsExplained) {
   const auto candidates =
       ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),

@@ -12,6 +12,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/commands/cell_library.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::testing {
@@ -55,8 +56,8 @@ inline schedule::Parameters stream_parameters(const step::Cell& cell, const sche
 
 inline schedule::KernelPlan stream_plan(const step::Cell& cell, const schedule::Problem& problem,
                                         std::int64_t vector = 8) {
-  return schedule::find_strategy("stream")->build(cell, problem, stream_parameters(cell, problem, vector),
-                                                  target::board());
+  return schedule::point_plan(*schedule::find_strategy("stream"), cell, problem,
+                              stream_parameters(cell, problem, vector));
 }
 
 // The launch walk of a plan.

@@ -13,6 +13,7 @@
 #include "compiler/step/simplify.h"
 #include "compiler/support/index.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/step/random_cell.h"
 #include "tests/target/board.h"
 
@@ -150,7 +151,7 @@ TEST(FoldParameters, AComplementIsPartOfItsProduct) {
   for (const bool fewer : {false, true}) {
     Parameters parameters = stream_in_cluster_of_two(64, false);
     parameters["rewrite"] = fewer ? 2 : 0;
-    const KernelPlan plan = Stream().build(cell, problem, parameters, target::board());
+    const KernelPlan plan = schedule::point_plan(Stream(), cell, problem, parameters);
     const std::string text = backend::cuda::emit({&plan.launches.front().kernel});
     EXPECT_EQ(text.find("fmaf(-f") != std::string::npos, fewer);
     EXPECT_EQ(text.find("1.0f - f") == std::string::npos, fewer);

@@ -11,6 +11,7 @@
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/exact_case.h"
 #include "tests/schedule/persistent/dense_points.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -92,7 +93,7 @@ TEST(SavedProducts, TakeThePlaceOfTheProductsOfAllSteps) {
       const auto plan = [&](Pass pass, bool save) {
         problem.pass = pass;
         problem.save_products = save;
-        return strategy->build(cell, problem, point, target::board());
+        return schedule::point_plan(*strategy, cell, problem, point);
       };
       EXPECT_EQ(written_or_read(plan(Pass::ForwardSave, false), Role::Products, true), 0);
       EXPECT_GT(written_or_read(plan(Pass::ForwardSave, true), Role::Products, true), 0);

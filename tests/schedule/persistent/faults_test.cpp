@@ -12,6 +12,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/damage.h"
+#include "tests/schedule/point_plan.h"
 
 namespace rondo::schedule {
 namespace {
@@ -102,7 +103,7 @@ class FaultySweep {
 
  private:
   KernelPlan build() const {
-    return find_strategy("persistent")->build(cell_, problem_, parameters_, target::board());
+    return schedule::point_plan(*find_strategy("persistent"), cell_, problem_, parameters_);
   }
 
   void draw_arguments() {

@@ -3,6 +3,7 @@
 #include "compiler/schedule/stream/cluster_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/schedule/stream/damage.h"
 #include "tests/target/board.h"
 
@@ -98,10 +99,10 @@ TEST(StreamCluster, ParameterGradientsHaveARowABlock) {
                            {"time_split", 1},     {"stream_stores", 0}, {"interleaved_copies", 0},
                            {"pipeline_depth", 1}, {"exchange", 0}};
   const KernelPlan alone =
-      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
+      schedule::point_plan(*find_strategy("stream"), cell_named("paralstm"), problem, parameters);
   parameters["time_split"] = 4;
   const KernelPlan shared =
-      find_strategy("stream")->build(cell_named("paralstm"), problem, parameters, target::board());
+      schedule::point_plan(*find_strategy("stream"), cell_named("paralstm"), problem, parameters);
   EXPECT_GT(alone.workspace_elements_per_batch, 0);
   EXPECT_EQ(shared.workspace_elements_per_batch, 4 * alone.workspace_elements_per_batch);
   EXPECT_EQ(grid_blocks(shared.launches[0], 3, 40), 4 * grid_blocks(alone.launches[0], 3, 40));

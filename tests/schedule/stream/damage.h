@@ -12,6 +12,7 @@
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/damage.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -32,7 +33,7 @@ inline AffineLaunch affine_launch(const Parameters& parameters) {
   problem.storage = kernel::Storage::F32;
   problem.math = kernel::Math::Accurate;
   const KernelPlan plan =
-      find_strategy("stream")->build(cell_named("affine"), problem, parameters, target::board());
+      schedule::point_plan(*find_strategy("stream"), cell_named("affine"), problem, parameters);
   return {plan.launches.back(), plan.exchange.at(1, kTime)};
 }
 

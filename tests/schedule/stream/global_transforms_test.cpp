@@ -2,6 +2,7 @@
 #include "compiler/schedule/stream/global_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
+#include "tests/schedule/point_plan.h"
 #include "tests/schedule/stream/damage.h"
 #include "tests/target/board.h"
 
@@ -31,7 +32,7 @@ TEST(StreamGlobal, WordsAreClearedBeforeTheyAreSent) {
   Problem problem;
   problem.sizes = {3, kTime, 1, kDim};
   const KernelPlan plan =
-      find_strategy("stream")->build(cell_named("affine"), problem, in_grid(), target::board());
+      schedule::point_plan(*find_strategy("stream"), cell_named("affine"), problem, in_grid());
   ASSERT_EQ(plan.launches.size(), 2U);
   EXPECT_EQ(plan.launches[0].kernel.name, "affine_clear_exchange");
   // 7 batch rows, in rounds of two blocks and 16 steps; a pair of entries for each block and channel.

@@ -38,7 +38,7 @@ Outcome outcome_of(const step::Cell& cell, const schedule::Problem& problem, std
   const auto best = runtime::best_candidate(cell, problem, profile);
   if (!best) return {Outcome::Kind::NoStrategy, best.error().message};
   const schedule::KernelPlan plan =
-      schedule::find_strategy(best->strategy)->build(cell, problem, best->parameters, profile);
+      schedule::find_strategy(best->strategy)->build(cell, problem, best->parameters, profile).value();
   VerifyCase shape;
   shape.sizes = problem.sizes;
   shape.layout.gap = 16 / kernel::storage_bytes(problem.storage);

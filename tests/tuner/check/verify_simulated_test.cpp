@@ -8,6 +8,7 @@
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/schedule/point_plan.h"
 #include "tuner/check/verify.h"
 
 namespace rondo::tuner {
@@ -109,7 +110,7 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
     const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
     const Verifier::CaseData& run = verifier.cases()[0];
     schedule::TensorValues given;
-    const schedule::KernelPlan plan = strategy.build(cell, problem, point, target::board());
+    const schedule::KernelPlan plan = schedule::point_plan(strategy, cell, problem, point);
     const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
     for (const executable::Tensor& tensor : launcher.tensors())
       if (const auto* values =

@@ -8,30 +8,30 @@
 #include "compiler/schedule/strategies.h"
 #include "runtime/plan/compile.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/schedule/point_plan.h"
 
 namespace rondo::tuner {
 namespace {
 
 schedule::KernelPlan grid_plan(schedule::Pass pass) {
-  return schedule::find_strategy("persistent")
-      ->build(rondo::testing::library_cell("lstm"), rondo::testing::problem_of(pass),
-              {{"blocks", 4},
-               {"exchange", 1},
-               {"reduce_scatter", 0},
-               {"cluster_k_split", 1},
-               {"setmaxnreg", 0},
-               {"batch_tiles_in_flight", 1},
-               {"split_k", 1},
-               {"unit_blocks", 1},
-               {"batch_tiles", 1},
-               {"register_k_tiles", 1},
-               {"accumulators", 1},
-               {"steps", 4},
-               {"stages", 3},
-               {"vector", 8},
-               {"producer_warps", 1},
-               {"store_warps", 1}},
-              target::board());
+  return schedule::point_plan(*schedule::find_strategy("persistent"), rondo::testing::library_cell("lstm"),
+                              rondo::testing::problem_of(pass),
+                              {{"blocks", 4},
+                               {"exchange", 1},
+                               {"reduce_scatter", 0},
+                               {"cluster_k_split", 1},
+                               {"setmaxnreg", 0},
+                               {"batch_tiles_in_flight", 1},
+                               {"split_k", 1},
+                               {"unit_blocks", 1},
+                               {"batch_tiles", 1},
+                               {"register_k_tiles", 1},
+                               {"accumulators", 1},
+                               {"steps", 4},
+                               {"stages", 3},
+                               {"vector", 8},
+                               {"producer_warps", 1},
+                               {"store_warps", 1}});
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {

@@ -85,8 +85,8 @@ TEST_F(Recording, EveryTrialIsStoredWithItsReasonAndTheBestIsVerified) {
   EXPECT_EQ(count[TrialStatus::LaunchError], 1);
   const auto best = database_->find_best(runtime::database_problem(cell_, problem_, profile_));
   ASSERT_TRUE(best.ok() && best->has_value());
-  EXPECT_TRUE((*best)->verified);
-  EXPECT_EQ(runtime::parameters_from_json((*best)->parameters), result.rows[0].candidate.parameters);
+  EXPECT_TRUE((*best)->trial.verified);
+  EXPECT_EQ(runtime::parameters_from_json((*best)->trial.parameters), result.rows[0].candidate.parameters);
 }
 
 TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {

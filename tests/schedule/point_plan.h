@@ -1,0 +1,16 @@
+// Kernels of any point that a strategy can make, whether or not its space has it.
+#pragma once
+
+#include "compiler/schedule/plan/strategy.h"
+#include "tests/target/board.h"
+
+namespace rondo::schedule {
+
+// Spaces have rules that only narrow the search; tests use smaller and odder points than those. Parameters
+// that an earlier version had not are added, as build() does.
+inline KernelPlan point_plan(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
+                             const Parameters& parameters, const target::Profile& profile = target::board()) {
+  return strategy.build_kernels(cell, problem, strategy.completed(parameters), profile);
+}
+
+}  // namespace rondo::schedule
