@@ -99,12 +99,12 @@ std::int64_t some_batch(Random& random, const Point& point) {
 
 // Steps worth a call: two turns of the ring and one more; whole stages of the launches over all steps; a few.
 std::int64_t some_time(Random& random, const Point& point) {
-  constexpr std::array kWhole = {16, 32, 64};
+  const bool gradients = Costs(point).backward() && point.strategy->name() != "stream";
+  if (gradients && chance(random, 0.3)) return pick(random, 1, 2) * stage_of_products(point);
   switch (pick(random, 0, 9)) {
     case 0: return pick(random, 1, 3);
     case 1: return pick(random, 4, 40);
-    case 2:
-    case 3: return one_of(random, kWhole);
+    case 2: return 16 * pick(random, 1, 4);
     default: return two_turns(point) + 1;
   }
 }
@@ -115,6 +115,11 @@ std::int64_t two_turns(const Point& point) {
   const Costs costs(point);
   if (point.strategy->name() == "alternating") return 1;
   return 2 * costs.at("stages") * costs.at("steps") * costs.at("time_split");
+}
+
+std::int64_t stage_of_products(const Point& point) {
+  if (point.problem.storage == scalar::Storage::F32) return 16;
+  return point.problem.sizes.dim >= 128 ? 64 : 32;
 }
 
 std::int64_t rows_of_part(const Point& point) {
@@ -135,7 +140,11 @@ bool draw_call(Random& random, Point& point) {
   // Which of the two is cut down first is a matter of luck.
   const bool keep_batch = chance(random, 0.5);
   if (!keep_batch && !fits()) batch = std::min<std::int64_t>(batch, pick(random, 1, 3));
-  while (!fits() && time > 9) time = time % 16 == 0 ? time / 2 : time * 3 / 4;
+  const std::int64_t stage = stage_of_products(point);
+  const bool whole = time % stage == 0 && batch > 1;
+  if (whole) time = fits() ? time : stage;
+  if (whole && !fits()) batch = 2;
+  while (!fits() && time > 9) time = time * 3 / 4;
   while (!fits() && batch > 1) batch = batch * 3 / 4;
   while (!fits() && time > 2) --time;
   point.call.batch = batch;

@@ -22,8 +22,6 @@ std::vector<std::pair<std::string, bool>> situations(const Point& point) {
   const auto at = [&](const char* name) { return p.contains(name) ? p.at(name) : 0; };
   const bool dense = step::analyze(point.cell).has_matrix;
   const bool backward = point.problem.pass == schedule::Pass::Backward;
-  // As many steps as a stage of the products over all steps has (gemm/parameters.cpp).
-  const int stage = point.problem.storage == scalar::Storage::F32 ? 16 : problem.dim >= 128 ? 64 : 32;
   const bool later_part = at("exchange") == 1 && call.batch > rows_of_part(point);
   return {{"more than two turns of the ring",
            at("stages") > 0 && at("steps") > 0 && call.time > two_turns(point)},
@@ -34,7 +32,7 @@ std::vector<std::pair<std::string, bool>> situations(const Point& point) {
           {"more than a tile of batch rows, the last one not full",
            dense && call.batch > 8 * at("batch_tiles") && call.batch % (8 * at("batch_tiles")) != 0},
           {"whole stages of a gradient of a matrix, several batch rows",
-           dense && backward && call.time % stage == 0 && call.batch > 1},
+           dense && backward && call.time % stage_of_products(point) == 0 && call.batch > 1},
           {"states of several rows",
            has_tensor(point.cell, step::TensorKind::State, [](const auto& t) { return t.rows > 1; })},
           {"a gradient of a number a head, more than 128 channels",

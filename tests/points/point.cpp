@@ -8,6 +8,7 @@
 
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/structure.h"
 #include "tests/points/call.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/target/board.h"
@@ -46,24 +47,26 @@ step::Cell parsed(const std::string& text) {
   return result.cells.at(0);
 }
 
-// One of the library, or a random one.
-void draw_cell(Random& random, bool dense, Point& point) {
+// One of the library, or a random one; false if the strategy is not for it.
+bool draw_cell(Random& random, Point& point) {
+  const bool dense = chance(random, 0.5);
   const double kind = std::uniform_real_distribution<>(0, 1)(random);
   point.exact = kind < 0.55;
-  if (kind < 0.75) {
+  point.from_library = kind >= 0.75;
+  if (point.from_library) {
+    point.cell = one_of(random, library());
+  } else {
     const Coupling coupling = dense                 ? Coupling::Dense
                               : chance(random, 0.7) ? Coupling::Affine
                                                     : Coupling::Diagonal;
     point.cell = parsed(random_text(random, {coupling, point.exact}));
-  } else {
-    point.from_library = true;
-    do point.cell = one_of(random, library());
-    while (!point.strategy->legal(point.cell, {}).legal);
   }
+  if (!point.strategy->legal(point.cell, {}).legal) return false;
   step::Clip clip;
   if (point.exact && chance(random, 0.25)) clip.forward = pick(random, 1, 3);
   if (point.exact && chance(random, dense ? 0.4 : 0.2)) clip.gradient = pick(random, 1, 4);
   point.cell = step::clipped(point.cell, clip).value();
+  return true;
 }
 
 void draw_sizes(Random& random, bool dense, Scale scale, step::Sizes& sizes) {
@@ -73,8 +76,7 @@ void draw_sizes(Random& random, bool dense, Scale scale, step::Sizes& sizes) {
   constexpr std::array kFullTimes = {1, 64, 1024, 4096};
   constexpr std::array kHeads = {1, 1, 2, 3};
   constexpr std::array kFullHeads = {1, 1, 2, 4, 12};
-  constexpr std::array kDims = {1,  3,  8,  13, 16, 24, 32,  33,  40,  40,
-                                48, 64, 64, 72, 80, 96, 130, 136, 200, 256};
+  constexpr std::array kDims = {1, 3, 8, 13, 24, 32, 33, 40, 40, 48, 64, 64, 72, 80, 96, 130, 136, 200, 256};
   constexpr std::array kFullDims = {24,  40,  64,  96,   128,  136,  192,  256, 257,
                                     384, 512, 768, 1000, 1024, 1536, 2048, 4096};
   if (scale == Scale::Full) {
@@ -88,8 +90,7 @@ void draw_sizes(Random& random, bool dense, Scale scale, step::Sizes& sizes) {
 
 void draw_problem(Random& random, bool dense, Scale scale, Point& point) {
   schedule::Problem& problem = point.problem;
-  constexpr std::array kPasses = {Pass::Forward, Pass::ForwardSave, Pass::ForwardSave, Pass::Backward,
-                                  Pass::Backward};
+  constexpr std::array kPasses = {Pass::Forward, Pass::ForwardSave, Pass::Backward, Pass::Backward};
   constexpr std::array kStorages = {Storage::BF16, Storage::F16, Storage::F32};
   problem.pass = one_of(random, kPasses);
   problem.storage = one_of(random, kStorages);
@@ -100,24 +101,25 @@ void draw_problem(Random& random, bool dense, Scale scale, Point& point) {
   draw_sizes(random, dense, scale, problem.sizes);
 }
 
-// A problem and a point of its space; false where the strategy has none.
+// A problem and a point of its space; false where there is none. A strategy comes as often as it has
+// parameters.
 bool draw_all(Random& random, Scale scale, Point& point) {
-  const double kind = std::uniform_real_distribution<>(0, 1)(random);
-  point.strategy = schedule::find_strategy(kind < 0.45   ? "stream"
-                                           : kind < 0.83 ? "persistent"
-                                                         : "alternating");
-  const bool dense = point.strategy->name() != "stream";
+  constexpr double kMostParameters = 16;
+  point.strategy = one_of(random, schedule::strategies());
   point.profile = some_profile(random);
-  draw_cell(random, dense, point);
+  if (!draw_cell(random, point)) return false;
+  const bool dense = step::analyze(point.cell).has_matrix;
   draw_problem(random, dense, scale, point);
   if (!point.strategy->legal(point.cell, point.problem).legal) return false;
-  const auto drawn = draw_point(point.strategy->space(point.cell, point.problem, point.profile), random,
-                                chance(random, 0.75));
+  const constraint::System space = point.strategy->space(point.cell, point.problem, point.profile);
+  if (!chance(random, std::min(1.0, static_cast<double>(space.domains().size()) / kMostParameters)))
+    return false;
+  const auto drawn = draw_point(space, random, chance(random, 0.75));
   if (!drawn) return false;
   point.drawn = *drawn;
-  const int vector =
-      static_cast<int>(point.drawn.parameters.contains("vector") ? point.drawn.parameters.at("vector") : 1);
   constexpr std::array kPads = {0, 1, 3};
+  const schedule::Parameters& parameters = point.parameters();
+  const int vector = parameters.contains("vector") ? static_cast<int>(parameters.at("vector")) : 1;
   point.pad = vector * one_of(random, kPads);
   point.missing = chance(random, 0.15) ? 0.5 : 0;
   point.call = point.problem.sizes;

@@ -40,6 +40,8 @@ std::string describe(const Point& point);
 // Time steps of two turns of the ring in which the point stages its inputs; 1 where it has none. A call of
 // more steps uses every place of the ring a third time at least in its first one.
 std::int64_t two_turns(const Point& point);
+// Steps of a stage of the launches over all steps (compiler/schedule/gemm/parameters.cpp), or a multiple.
+std::int64_t stage_of_products(const Point& point);
 // Batch rows that one part of a launch takes; more are launched in further parts, or by further blocks.
 std::int64_t rows_of_part(const Point& point);
 

@@ -35,7 +35,8 @@ class RandomText {
     for (int i = 0; i < values; ++i) name_value(options_.exact ? exact_term(fixed_) : smooth_term(fixed_));
     advance_states();
     add_outputs();
-    return fmt::format("cell random(D) {{\n{}{}}}\n", declarations_, body_);
+    std::shuffle(declarations_.begin(), declarations_.end(), random_);
+    return fmt::format("cell random(D) {{\n{}{}}}\n", fmt::join(declarations_, ""), body_);
   }
 
  private:
@@ -63,7 +64,8 @@ class RandomText {
   std::vector<std::string> tensor(const char* kind, const std::string& name, int most, const char* tail) {
     const int rows = pick(random_, 0, most);
     const std::string extents = rows == 0 ? tail : fmt::format("{}{}{}", rows, *tail == 0 ? "" : ", ", tail);
-    declarations_ += line(fmt::format("{} {}{}", kind, name, extents.empty() ? "" : "[" + extents + "]"));
+    declarations_.push_back(
+        line(fmt::format("{} {}{}", kind, name, extents.empty() ? "" : "[" + extents + "]")));
     return rows_of(name, rows);
   }
   static void add(std::vector<std::string>& to, const std::vector<std::string>& rows) {
@@ -110,22 +112,25 @@ class RandomText {
     return name;
   }
 
-  // A product of every row of every matrix: with states, inputs, what is made of them, and products before
-  // it.
+  // What a row of a matrix multiplies: a state or an input, what is made of them, or a product before it;
+  // often what another row multiplies.
+  std::string some_vector(const std::vector<std::string>& products) {
+    if (!vectors_.empty() && chance(random_, 0.6)) return one_of(random_, vectors_);
+    vectors_.push_back(old());
+    if (!products.empty() && chance(random_, 0.25)) return bounded(one_of(random_, products));
+    if (chance(random_, 0.2)) return fmt::format("({} {} {})", old(), one_of(random_, kSigns), old());
+    return chance(random_, 0.15) ? any(inputs_) : vectors_.back();
+  }
+
+  // A product of every row of every matrix; of all with one vector, now and then.
   void make_products() {
-    std::vector<std::string> products;
+    const std::string common = chance(random_, 0.4) ? old() : "";
     for (const std::string& matrix : matrices_) {
-      std::string vector = old();
-      if (products.empty() || chance(random_, 0.3)) vectors_.push_back(vector);
-      if (chance(random_, 0.5)) vector = one_of(random_, vectors_);
-      if (chance(random_, 0.2)) vector = fmt::format("({} {} {})", old(), one_of(random_, kSigns), vector);
-      if (chance(random_, 0.15)) vector = any(inputs_);
-      if (!products.empty() && chance(random_, 0.2)) vector = bounded(one_of(random_, products));
-      const std::string name = fmt::format("p{}", products.size());
+      const std::string vector = common.empty() ? some_vector(products_) : common;
+      const std::string name = fmt::format("p{}", products_.size());
       say(fmt::format("{} = {} @ {}", name, matrix, vector));
-      products.push_back(name);
+      products_.push_back(name);
     }
-    products_ = products;
   }
 
   // Exact: of integers, an integer. Of `rows`, which affine steps keep free of the state.
@@ -213,7 +218,8 @@ class RandomText {
       for (const std::string& own : state.rows) {
         std::string next = options_.exact ? exact_next(own) : smooth_next(own);
         if (!products_.empty()) {
-          const std::string product = any(products_);
+          std::string product = any(products_);
+          if (chance(random_, 0.4)) product += " - " + any(products_);
           next = options_.exact ? fmt::format("clamp({} + {}, -2, 2)", next, product)
                                 : fmt::format("0.7 * tanh({}) + 0.3 * ({})", product, next);
         }
@@ -246,7 +252,8 @@ class RandomText {
 
   Random& random_;
   TextOptions options_;
-  std::string declarations_, body_;
+  std::vector<std::string> declarations_;  // lines, in any order
+  std::string body_;
   std::vector<std::string> inputs_;  // rows
   std::vector<std::string> fixed_;   // these, parameters and values; no state reaches them in an affine step
   std::vector<std::string> matrices_;  // rows

@@ -121,16 +121,16 @@ class Checker {
     if (most == 0) return;
     at_most((kernel_->threads - kWarpgroup) * most + kWarpgroup * least, limits_.registers_per_sm,
             "registers after setmaxnreg");
-    require(
-        least <= registers_allowed() && most >= std::min<std::int64_t>(registers_allowed(), kMostRegisters),
-        "setmaxnreg turns the wrong way");
+    const std::int64_t before = std::min<std::int64_t>(registers_allowed() / 8 * 8, kMostRegisters);
+    require(least <= before && most >= before, "setmaxnreg turns the wrong way");
     at_most(quantity("registers").value_or(0), most, "registers needed where setmaxnreg gives fewer");
   }
 
-  // Blocks that wait for each other: each part of a launch at the problem's batch must be resident.
+  // Blocks that wait for each other: those of a whole part of a launch must be resident.
   void check_together(const Launch& launch) {
     if (!kernel_->cooperative) return;
-    const std::int64_t rows = std::min(point_.problem.sizes.batch, launch.tiles_together * launch.batch_tile);
+    require(launch.tiles_together > 0, "all its blocks wait for each other, however many there are");
+    const std::int64_t rows = launch.tiles_together * launch.batch_tile;
     const std::int64_t blocks = schedule::grid_blocks(launch, rows, point_.problem.sizes.time);
     const std::int64_t by_shared = limits_.shared_per_sm / (kernel::shared_bytes(*kernel_) + kReserved);
     const std::int64_t by_threads = limits_.threads_per_sm / round_up(kernel_->threads, kWarp);

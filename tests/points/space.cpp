@@ -1,5 +1,7 @@
 #include "tests/points/space.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -41,16 +43,28 @@ class Reservoir {
   std::optional<Assignment> kept_;
 };
 
-// A value of a variable: one that a hundredth of the points has thirty times as often as one that all have.
-std::pair<std::size_t, std::int64_t> draw_value(const Reservoir& all, std::size_t variables, Random& random) {
-  std::vector<std::pair<std::size_t, std::int64_t>> values;
+// Parameters that make other kernels, not larger or smaller ones.
+constexpr std::array kForms = {"exchange",   "reduce_scatter", "cluster_k_split", "setmaxnreg",
+                               "time_split", "pipeline_depth", "split_k"};
+
+// A value of a variable that has several, half the time of one of kForms: a value that a hundredth of the
+// points has comes thirty times as often as one that all have.
+std::pair<std::size_t, std::int64_t> draw_value(const System& space, const Reservoir& all, Random& random) {
+  std::vector<std::size_t> variables, forms;
+  for (std::size_t i = 0; i < space.domains().size(); ++i) {
+    if (all.values(i).size() < 2) continue;
+    variables.push_back(i);
+    if (std::find(kForms.begin(), kForms.end(), name_of(space, i)) != kForms.end()) forms.push_back(i);
+  }
+  if (variables.empty()) return {0, all.values(0).begin()->first};
+  const std::size_t variable = one_of(random, forms.empty() || chance(random, 0.5) ? variables : forms);
+  std::vector<std::int64_t> values;
   std::vector<double> weights;
-  for (std::size_t i = 0; i < variables; ++i)
-    for (const auto& [value, points] : all.values(i)) {
-      values.emplace_back(i, value);
-      weights.push_back(std::pow(static_cast<double>(points), -0.75));
-    }
-  return values[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random)];
+  for (const auto& [value, points] : all.values(variable)) {
+    values.push_back(value);
+    weights.push_back(std::pow(static_cast<double>(points), -0.75));
+  }
+  return {variable, values[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random)]};
 }
 
 }  // namespace
@@ -65,7 +79,7 @@ std::optional<Drawn> draw_point(const System& space, Random& random, bool by_val
     for (const auto& [value, points] : all.values(i)) result.reach[name_of(space, i)].push_back(value);
   Reservoir part(variables, random);
   if (by_value) {
-    const auto [variable, value] = draw_value(all, variables, random);
+    const auto [variable, value] = draw_value(space, all, random);
     System narrowed = space;
     narrowed.require(constraint::Var(variable, name_of(space, variable)) == value, "the value");
     part.run(narrowed);
