@@ -58,7 +58,7 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
     const auto ready =
         tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
     if (!ready) return ready.error();
-    Result<tuner::BenchRow> row = tuner::bench(cell, problem, session.machine, *ready, options.samples, copy);
+    Result<tuner::BenchRow> row = tuner::bench(cell, problem, session.machine, *ready, {options.samples, copy, options.weights});
     if (!row) return row.error();
     rows.push_back(std::move(row).value());
     if (!options.json) print(bench_text(rows.back()));

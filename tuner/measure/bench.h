@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/measure/measure.h"
 #include "tuner/measure/ready_plan.h"
 #include "tuner/measure/samples.h"
 
@@ -25,8 +26,14 @@ struct BenchRow {
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };
 
-// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Error Device.
+struct BenchOptions {
+  int samples = 21;
+  double copy_bytes_per_s = 0;         // 0: measured first
+  double weights = RunData::kWeights;  // standard deviation of the parameters
+};
+
+// Times one pass on the machine's GPU. Error Device.
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const ReadyPlan& ready, int samples, double copy_bytes_per_s = 0);
+                       const ReadyPlan& ready, const BenchOptions& options = {});
 
 }  // namespace rondo::tuner
