@@ -27,9 +27,12 @@ Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
   const Result<std::vector<double>> seconds = timer->time(data->work(ready.plan), timing);
   if (!seconds) return seconds.error();
   if (Status status = ready.plan.check(); !status) return status.error();
+  auto convergence = data->convergence(ready.plan, timer->stream());
+  if (!convergence) return convergence.error();
   return BenchRow{cell.name,        cell.clip,           problem,
                   ready.choice,     timing_of(*seconds), schedule::compulsory_bytes(cell, problem),
-                  copy_bytes_per_s, ready.ready_s,       ready.compiled.from_cache};
+                  copy_bytes_per_s, ready.ready_s,       ready.compiled.from_cache,
+                  *convergence};
 }
 
 }  // namespace rondo::tuner

@@ -21,7 +21,8 @@ struct BenchRow {
   double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
   double ready_s =
       0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
-  bool from_cache = false;  // the cubin came from the database
+  bool from_cache = false;                             // the cubin came from the database
+  std::optional<executable::Convergence> convergence;  // of the last run, where the kernel iterates
 
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };

@@ -86,6 +86,11 @@ class RunData {
   // One run of the plan; graphs are recorded before a sample, and those of all sets are kept. reserve() it
   // first.
   TimedWork work(const runtime::DevicePlan& plan) const;
+  // DevicePlan::convergence() of the last run.
+  Result<std::optional<executable::Convergence>> convergence(const runtime::DevicePlan& plan,
+                                                             runtime::StreamHandle stream) const {
+    return plan.convergence(workspace_, sizes_.batch, sizes_.time, stream);
+  }
 
  private:
   step::Sizes sizes_;

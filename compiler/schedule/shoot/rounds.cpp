@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/executable/convergence.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -34,6 +35,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::C
       tolerance_(shoot_tolerance(problem)) {
   const ShootParameters& p = parameters_;
   const int states = sweep.states();
+  report_ = kernel.signature().writes({Role::Report, -1});
   if (p.segments > 1)
     handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
   if (p.among_blocks()) {
@@ -70,6 +72,8 @@ void ShootRounds::compute() {
     for (int c = 0; c < parameters_.per_thread; ++c)
       incoming_.push_back(b_.variable("incoming", sweep_.initial(k, c)));
   again_ = b_.variable("again", b_.select(kernel_.exists(), b_.real(1), b_.real(0)));
+  sweeps_ = b_.variable("sweeps", b_.real(0));
+  in_order_ = b_.variable("finished_in_order", b_.real(0));
   end_ = b_.variable("end_round", b_.constant(parameters_.rounds()));
   b_.for_("round", b_.constant(0), end_, b_.constant(1), 1, [&](Value round) {
     const Value changed = kernel_.any_lane(again_ == b_.real(1));
@@ -78,6 +82,35 @@ void ShootRounds::compute() {
     judge();
   });
   sweep_.store_last();
+  report();
+}
+
+// The jump as a share of the state's size, the worst of the warp. max() drops a NaN, so a start that is not
+// finite is put in apart.
+void ShootRounds::report() {
+  b_.comment("how this warp's segment ended");
+  const Value worst = b_.variable("worst", b_.real(0));
+  b_.if_(kernel_.exists(), [&] {
+    each_state([&](int k, int c, Value incoming) {
+      const Value jump = b_.let("jump", b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)}));
+      const Value share =
+          b_.let("share", b_.select(jump == b_.real(0), b_.real(0), jump / sweep_.scale(k, c)));
+      b_.assign(worst, b_.math(scalar::Op::Max, {worst, share}));
+    });
+  });
+  const Value lost =
+      kernel_.any_lane(kernel_.exists() && b_.select(finite(), b_.real(0), b_.real(1)) == b_.real(1));
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const Value other = b_.shuffle("other", worst, kernel::ShuffleMode::Xor, b_.constant(distance));
+    b_.assign(worst, b_.math(scalar::Op::Max, {worst, other}));
+  }
+  b_.if_(b_.thread() % 32 == 0, [&] {
+    const Value block = b_.wide(kernel_.team()) * parameters_.time_split + b_.wide(kernel_.rank());
+    const Value record = block * parameters_.warps() + b_.wide(kernel_.warp());
+    const Value jump = b_.select(lost == b_.real(1), b_.real(executable::Convergence::kLost), worst);
+    b_.store_vector(report_.memory[record * executable::Convergence::kRecord],
+                    {sweeps_, in_order_, jump, b_.real(0)});
+  });
 }
 
 void ShootRounds::turns(Value round) {
@@ -120,6 +153,8 @@ void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
         b_.assign(sweep_.state(k, c), b_.select(wanted, incoming, sweep_.beginning(k, c)));
       });
     });
+    b_.assign(sweeps_, sweeps_ + b_.real(1));
+    b_.if_(in_order, [&] { b_.assign(in_order_, in_order_ + b_.real(1)); });
     sweep_.run(parameters_.warmup == 0
                    ? b_.constant(0)
                    : b_.let("lead_in", b_.select(round == 0, kernel_.lead(), b_.constant(0))));

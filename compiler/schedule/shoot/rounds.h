@@ -38,6 +38,7 @@ class ShootRounds {
   void judge();             // whether each channel started where it should have
   kernel::Value differs();  // Pred
   kernel::Value finite();   // Pred
+  void report();            // what this warp did
   void each_state(const std::function<void(int state, int channel, kernel::Value incoming)>& body);
   kernel::Place handover(int state, int channel);
 
@@ -53,6 +54,8 @@ class ShootRounds {
   // incoming_: the start that the last scan gave this segment. again_: 1 where it differs from the one used.
   ByState incoming_;
   kernel::Value again_, end_;
+  kernel::Value sweeps_, in_order_;  // that this warp made, as numbers
+  KernelTensor report_;
 };
 
 // Of the state's size, by how much a segment may start off: below what one step's rounding with this

@@ -19,6 +19,9 @@ using namespace constraint;
 constexpr int kLeastSegment = 16;     // steps of a segment that is worth a guess
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
 constexpr int kScanWarpRegisters = 48;
+// A run that converges nowhere sweeps so often in vain before it walks in order. A sweep takes as long as
+// that walk by so many segments, or, where memory or instructions bound it, some third of it.
+constexpr int kPartsOfSweep = 8;
 constexpr int kMostTurns = 2;  // of all threads of the GPU
 
 class Space {
@@ -71,7 +74,7 @@ class Space {
   const Var newton =
       s_.var("newton", range(0, 1), "1: Jacobians correct the starts; 0: the ends of the segments before");
   const Var sweeps =
-      s_.var("sweeps", values({1, 3}), "sweeps side by side before the rest is finished in order");
+      s_.var("sweeps", values({1, 2, 3}), "sweeps side by side before the rest is finished in order");
   const Var rewrite =
       s_.var("rewrite", range(0, most_rewrite()),
              "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
@@ -91,6 +94,7 @@ void Space::require_time() {
   // Without a correction a guess must be good; with one, a chance to use it.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
   s_.require(implies(sweeps == 1, newton == 0), "a correction to sweep with");
+  s_.require(implies(sweeps > 1, sweeps * kPartsOfSweep <= parts), "a worst case near that of stream");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),

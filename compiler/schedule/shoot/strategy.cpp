@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/executable/convergence.h"
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/shoot/resources.h"
@@ -65,12 +66,14 @@ KernelPlan Shoot::build_kernels(const step::Cell& cell, const Problem& problem, 
   plan.strategy = name();
   plan.parameters = parameters;
   plan.alignment = alignment(problem, parameters);
+  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
   if (p.among_blocks() && p.through_global()) {
-    const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
     const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(simple.next.size()), true);
     plan.exchange = {0, problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }
+  plan.report = {0,
+                 problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
   plan.launches.push_back(shoot_forward(simple, problem, p, profile.limits));
   return plan;
 }
