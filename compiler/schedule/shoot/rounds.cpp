@@ -19,6 +19,7 @@ constexpr int kSlots = 2;
 // Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
 // numbers over all segments would overflow.
 constexpr double kSteepest = 8;
+constexpr double kFar = 1.0 / 16;  // of the state's size: a jump of more says that sweeping again is in vain
 
 }  // namespace
 
@@ -145,7 +146,10 @@ void ShootRounds::take_turn(Value turn) {
 void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
   const Value wanted = again_ == b_.real(1);
   const Value first = b_.named("kSweeps", parameters_.sweeps);
-  const Value side_by_side = round < first && finite();
+  Value side_by_side = round < first && finite();
+  if (!parameters_.newton)
+    side_by_side =
+        side_by_side && (round == 0 || b_.select(differs(kFar), b_.real(0), b_.real(1)) == b_.real(1));
   const Value sweeps = kernel_.any_lane(wanted && (side_by_side || (mine.valid() ? mine : in_order)));
   b_.if_(sweeps == b_.real(1), [&] {
     b_.if_(round >= 1, [&] {
@@ -193,14 +197,14 @@ void ShootRounds::scan(Value round, Value changed) {
   b_.if_(total == b_.real(0), [&] { b_.assign(end_, round); });
 }
 
-Value ShootRounds::differs() {
+Value ShootRounds::differs(double share) {
   Value all;
   each_state([&](int k, int c, Value incoming) {
     const Value jump = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
-    const Value within = jump <= sweep_.scale(k, c) * b_.real(tolerance_);
+    const Value within = jump <= sweep_.scale(k, c) * b_.real(share);
     all = all.valid() ? all && within : within;
   });
-  return b_.select(all, b_.real(0), b_.real(1));
+  return b_.select(all, b_.real(0), b_.real(1)) == b_.real(1);
 }
 
 Value ShootRounds::finite() {
@@ -213,7 +217,8 @@ Value ShootRounds::finite() {
 }
 
 void ShootRounds::judge() {
-  b_.if_(kernel_.exists(), [&] { b_.assign(again_, differs()); });
+  b_.if_(kernel_.exists(),
+         [&] { b_.assign(again_, b_.select(differs(tolerance_), b_.real(1), b_.real(0))); });
 }
 
 }  // namespace rondo::schedule
