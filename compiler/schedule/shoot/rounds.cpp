@@ -142,15 +142,18 @@ void ShootRounds::take_turn(Value turn) {
   judge();
 }
 
-// Side by side a start that is not finite is no better than the one before. In order it is the true one.
+// Side by side a start that is not finite is no better than the one before, and one far off makes its warp
+// wait for its turn. In order the start is the true one.
 void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
   const Value wanted = again_ == b_.real(1);
   const Value first = b_.named("kSweeps", parameters_.sweeps);
+  const Value turn = mine.valid() ? mine : in_order;
   Value side_by_side = round < first && finite();
-  if (!parameters_.newton)
-    side_by_side =
-        side_by_side && (round == 0 || b_.select(differs(kFar), b_.real(0), b_.real(1)) == b_.real(1));
-  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || (mine.valid() ? mine : in_order)));
+  if (!parameters_.newton) {
+    const Value far = kernel_.any_lane(wanted && round >= 1 && differs(kFar));
+    side_by_side = side_by_side && far == b_.real(0);
+  }
+  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || turn));
   b_.if_(sweeps == b_.real(1), [&] {
     b_.if_(round >= 1, [&] {
       each_state([&](int k, int c, Value incoming) {

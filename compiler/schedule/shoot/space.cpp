@@ -127,6 +127,8 @@ void Space::require_copies() {
   s_.require(implies(vector < widest, steps == 8 && stages == 3 && unroll == 4 && time_split == 1),
              "narrow copies");
   s_.require(per_thread <= vector, "alignment of stores");
+  // Rows of 32 channels fill 128 bytes in fp32; two channels only make a walk in order longer.
+  if (element() == 4) s_.require(per_thread == 1, "whole lines of memory");
   s_.require(unroll <= steps, "unrolling");
 }
 
