@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 namespace rondo::db {
 namespace {
 
@@ -149,6 +152,48 @@ std::optional<int> version_of(const Header& header, const std::string& path, int
   return static_cast<int>(header.version);
 }
 
+// The text of each table, view, index and trigger, by type and name; without those that SQLite makes itself.
+using Objects = std::map<std::pair<std::string, std::string>, std::string>;
+
+Objects read_objects(Connection& c) {
+  Objects objects;
+  Statement row = c.query(
+      "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND "
+      "substr(name, 1, "
+      "7) = 'sqlite_')");
+  while (row.step()) objects[{row.text(0), row.text(1)}] = row.text(2);
+  return objects;
+}
+
+Objects objects_of(int version, std::span<const Migration> steps) {
+  Connection memory(":memory:", OpenMode::ReadWriteCreate, std::chrono::milliseconds(0));
+  for (const Migration& step : steps)
+    if (step.version <= version) memory.run_script(step.sql);
+  return read_objects(memory);
+}
+
+[[noreturn]] void fail_altered(const std::string& path, const std::string& how) {
+  throw Failure({ErrorKind::Database, fmt::format("database '{}' is damaged or was altered: {}", path, how),
+                 "Rondo leaves the file as it is: restore a copy, or move it away and tune again"});
+}
+
+// A file is used only if its schema is the one of its version, word for word: a view in place of a table, a
+// generated column or a trigger runs what its author likes, for as long as that takes, whenever a row is read
+// or changed.
+void check_objects(const Objects& found, const Objects& wanted, const std::string& path) {
+  for (const auto& [name, text] : wanted) {
+    const auto object = found.find(name);
+    if (object == found.end())
+      fail_altered(path, fmt::format("its {} '{}' is missing", name.first, name.second));
+    if (object->second != text)
+      fail_altered(path, fmt::format("its {} '{}' is another one", name.first, name.second));
+  }
+  for (const auto& [name, text] : found)
+    if (!wanted.contains(name))
+      fail_altered(
+          path, fmt::format("it holds the {} '{:.80}', which Rondo did not make", name.first, name.second));
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
@@ -156,9 +201,13 @@ std::span<const Migration> migrations() { return kMigrations; }
 int newest_version(std::span<const Migration> steps) { return steps.empty() ? 0 : steps.back().version; }
 
 std::optional<int> schema_version(Connection& connection, std::span<const Migration> steps) {
-  // One view for all three: another process may be creating the tables right now.
-  const Header header = connection.read([&] { return read_header(connection); });
-  return version_of(header, connection.path(), newest_version(steps));
+  // One view for all: another process may be creating the tables right now.
+  return connection.read([&] {
+    const std::optional<int> version =
+        version_of(read_header(connection), connection.path(), newest_version(steps));
+    if (version) check_objects(read_objects(connection), objects_of(*version, steps), connection.path());
+    return version;
+  });
 }
 
 void migrate(Connection& connection, std::span<const Migration> steps) {

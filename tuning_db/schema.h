@@ -22,7 +22,8 @@ std::span<const Migration> migrations();
 int newest_version(std::span<const Migration> steps = migrations());
 
 // Version of the tables in the file; none for one that holds nothing yet. Changes nothing; a Failure for
-// another application's file and for a version newer than `steps` know.
+// another application's file, for a version newer than `steps` know, and where tables, views, indexes and
+// triggers are not those of the version.
 std::optional<int> schema_version(Connection& connection, std::span<const Migration> steps = migrations());
 
 // Brings the file to the newest version, all steps in one transaction: another process sees the old version

@@ -47,8 +47,7 @@ TEST_F(SchemaTest, AFailingStepLeavesTheOldVersion) {
 TEST_F(SchemaTest, AnOlderFileNeedsOneOpeningForWriting) {
   {
     Connection connection = open();
-    connection.run_script(
-        "PRAGMA application_id = 1380861007; CREATE TABLE other (x); PRAGMA user_version = 0");
+    migrate(connection, migrations().first(1));
   }
   expect_error(Database::open(file, {.access = Access::ReadOnly}), ErrorKind::Database,
                "older than this program's");
