@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "tuning_db/cache_key.h"
+
 namespace rondo::db {
 namespace {
 
@@ -124,7 +126,10 @@ CREATE TABLE verifications (
 CREATE INDEX verifications_by_code ON verifications (code);
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
+constexpr Migration kMigrations[] = {
+    {1, kVersion1, "0dc73ec2c5b558ccb295a943107102fba7b61138493c6c360535d44e158a6bcd"},
+    {2, kVersion2, "1a465b9978f8f542606474984261225f8cfaf071bc5acc0ab0e5aff7382378cf"},
+};
 
 struct Header {
   std::int64_t application_id, version, tables;
@@ -177,10 +182,7 @@ Objects objects_of(int version, std::span<const Migration> steps) {
                  "Rondo leaves the file as it is: restore a copy, or move it away and tune again"});
 }
 
-// A file is used only if its schema is the one of its version, word for word: a view in place of a table, a
-// generated column or a trigger runs what its author likes, for as long as that takes, whenever a row is read
-// or changed.
-void check_objects(const Objects& found, const Objects& wanted, const std::string& path) {
+void fail_at_difference(const Objects& found, const Objects& wanted, const std::string& path) {
   for (const auto& [name, text] : wanted) {
     const auto object = found.find(name);
     if (object == found.end())
@@ -194,6 +196,25 @@ void check_objects(const Objects& found, const Objects& wanted, const std::strin
           path, fmt::format("it holds the {} '{:.80}', which Rondo did not make", name.first, name.second));
 }
 
+std::string digest_of(const Objects& objects) {
+  std::string all;
+  for (const auto& [name, text] : objects)
+    all += hash_fields("rondo-object-1", {name.first, name.second, text});
+  return hash_fields("rondo-schema-1", {all});
+}
+
+// A file is used only if its schema is the one of its version, word for word: a view in place of a table, a
+// generated column or a trigger runs what its author likes, for as long as that takes, whenever a row is read
+// or changed.
+void check_objects(Connection& c, int version, std::span<const Migration> steps) {
+  const Objects found = read_objects(c);
+  const std::string digest = digest_of(found);
+  for (const Migration& step : steps)
+    if (step.version == version && step.digest == digest) return;
+  const Objects wanted = objects_of(version, steps);  // takes a millisecond
+  if (found != wanted) fail_at_difference(found, wanted, c.path());
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
@@ -205,10 +226,12 @@ std::optional<int> schema_version(Connection& connection, std::span<const Migrat
   return connection.read([&] {
     const std::optional<int> version =
         version_of(read_header(connection), connection.path(), newest_version(steps));
-    if (version) check_objects(read_objects(connection), objects_of(*version, steps), connection.path());
+    if (version) check_objects(connection, *version, steps);
     return version;
   });
 }
+
+std::string schema_digest(Connection& connection) { return digest_of(read_objects(connection)); }
 
 void migrate(Connection& connection, std::span<const Migration> steps) {
   connection.write([&] {

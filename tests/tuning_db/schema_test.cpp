@@ -23,6 +23,14 @@ TEST_F(SchemaTest, StepsAreInOrder) {
   EXPECT_EQ(newest_version(), last);
 }
 
+TEST_F(SchemaTest, DigestsAreThoseOfTheSteps) {
+  for (const Migration& step : migrations()) {
+    Connection connection = open();
+    migrate(connection, migrations().first(static_cast<std::size_t>(step.version)));
+    EXPECT_EQ(schema_digest(connection), step.digest) << "version " << step.version;
+  }
+}
+
 TEST_F(SchemaTest, ALaterStepKeepsTheRows) {
   sample_database(file);
   Connection connection = open();
