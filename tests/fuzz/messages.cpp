@@ -3,9 +3,9 @@
 #include "compiler/executable/launcher.h"
 #include "compiler/executable/print.h"
 #include "compiler/executable/serialise.h"
-#include "compiler/step/verify.h"
 #include "runtime/worker/compile_message.h"
 #include "runtime/worker/frame.h"
+#include "tests/fuzz/passes.h"
 #include "tests/fuzz/samples.h"
 #include "tests/fuzz/target.h"
 #include "tuner/trial/message.h"
@@ -61,7 +61,7 @@ void read_trial_request(std::string_view bytes) {
   const auto request = tuner::decode_request(bytes);
   if (!request) return;
   require(tuner::decode_request(tuner::encode_request(*request)).has_value(), "what was read is written");
-  if (request->setup && step::verify(request->setup->cell).empty()) (void)step::print(request->setup->cell);
+  if (request->setup) check_cell(request->setup->cell);
 }
 
 void read_trial_reply(std::string_view bytes) {
