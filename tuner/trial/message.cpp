@@ -1,5 +1,6 @@
 #include "tuner/trial/message.h"
 
+#include "compiler/step/verify.h"
 #include "runtime/worker/frame.h"
 
 namespace rondo::tuner {
@@ -189,6 +190,7 @@ void write_setup(ByteWriter& writer, const TrialSetup& setup) {
 TrialSetup read_setup(ByteReader& reader) {
   TrialSetup setup;
   setup.cell = read_cell(reader);
+  if (!step::verify(setup.cell).empty()) reader.fail();
   setup.problem = read_problem(reader);
   if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
     setup.profile = std::move(profile).value();
