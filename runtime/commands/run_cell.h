@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "compiler/step/reference/executor.h"
 #include "runtime/arrays/run_arrays.h"
 #include "runtime/launch/device_plan.h"
 
