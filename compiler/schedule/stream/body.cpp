@@ -1,6 +1,5 @@
 #include "compiler/schedule/stream/body.h"
 
-#include "compiler/schedule/analysis/fold_parameters.h"
 #include "compiler/schedule/stream/segment_body.h"
 
 #include <fmt/format.h>
@@ -33,20 +32,10 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     shifts_ = std::move(linear->shifts);
     step = std::move(linear->carry_free);
   }
-  switch (parameters.rewrite) {
-    case Rewrite::None: break;
-    case Rewrite::Latency: return shorten_chain(cell_, problem_, step);
-    case Rewrite::Throughput: return fold_parameters(cell_, step);
-  }
-  return step;
+  return rewritten(cell_, problem_, std::move(step), parameters.rewrite);
 }
 
-void StreamBody::declare_params() {
-  for (const TensorId id : cell_.of_kind(TensorKind::Param))
-    for (int row = 0; row < tensor(id).rows; ++row)
-      if (lowering_.uses(id, row) && params_.count(id) == 0)
-        params_[id] = stream_.signature().reads({Role::Param, id});
-}
+void StreamBody::declare_params() { params_.declare(stream_, cell_, lowering_); }
 
 void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
@@ -58,20 +47,11 @@ void StreamBody::declare_carries(const std::string& prefix) {
 void StreamBody::load_start(const CarryEnds& ends) {
   auto& b = stream_.builder();
   const bool carries = !parameters_.among_blocks();
-  if (carries || !params_.empty())
+  if (carries || params_.any())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
-  for (const auto& [id, kernel_tensor] : params_)
-    for (int row = 0; row < tensor(id).rows; ++row)
-      if (lowering_.uses(id, row))
-        for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          param_values_[{id, row}].push_back(
-              b.variable(fmt::format("{}_{}", tensor(id).name, row), b.real(0)));
+  params_.make_registers(stream_, cell_, lowering_, parameters_.per_thread);
   stream_.if_active([&] {
-    for (const auto& [key, values] : param_values_)
-      for (std::size_t c = 0; c < values.size(); ++c) {
-        const Value place = stream_.param_index(tensor(key.first), key.second, static_cast<int>(c));
-        b.assign(values[c], b.load("param", params_.at(key.first).memory[place]));
-      }
+    params_.load(stream_, cell_);
     for (std::size_t k = 0; carries && k < cell_.next.size(); ++k)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
         const step::Row& row = cell_.next[k];
@@ -120,9 +100,7 @@ void StreamBody::assign_carries(const Results& values) {
   for (std::size_t i = 0; i < next.size(); ++i) stream_.builder().assign(carry_[i], next[i]);
 }
 
-Value StreamBody::param(const step::Node& leaf, int channel) const {
-  return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(channel)];
-}
+Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {
   for (std::size_t k = 0; k < cell_.next.size(); ++k)

@@ -10,8 +10,9 @@
 
 #include "compiler/schedule/analysis/linear_step.h"
 #include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/channelwise/params.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/stream/kernel.h"
-#include "compiler/schedule/stream/scan_warp.h"
 
 namespace rondo::schedule {
 
@@ -76,8 +77,7 @@ class StreamBody {
   void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);
 
-  std::map<step::TensorId, KernelTensor> params_;
-  std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;
+  ChannelParams params_;
   std::vector<kernel::Value> carry_;
 };
 

@@ -49,20 +49,9 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
 
 StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
                            const Problem& problem, const StreamParameters& parameters, Direction direction)
-    : cell_(cell),
-      problem_(problem),
+    : ChannelThreads(name, parameters.threads(), comment, cell, problem, parameters),
       parameters_(parameters),
-      direction_(direction),
-      builder_(std::move(name), parameters.threads(), problem.math, std::move(comment)),
-      signature_(builder_, cell, problem) {
-  signature_.narrow_strides();
-  if (parameters.through_global())
-    builder_.set_cooperative();
-  else if (parameters.time_split > 1)
-    builder_.set_cluster(parameters.time_split);
-}
-
-bool StreamKernel::channels_divide() const { return problem_.sizes.dim % parameters_.channels == 0; }
+      direction_(direction) {}
 
 int StreamKernel::stage(TensorRef ref, bool shifted) {
   StagedTensor staged;
@@ -84,56 +73,15 @@ int StreamKernel::write_each_step(TensorRef ref) {
 
 void StreamKernel::place_threads() {
   auto& b = builder_;
-  const step::Sizes& sizes = problem_.sizes;
-  batch_ = signature_.batch();
-  time_ = signature_.time();
-  const Value dim = b.named("kDim", sizes.dim, "channels a head");
-  const Value channels = b.named("kChannels", parameters_.channels, "channels a block");
-  const std::int64_t tiles = ceil_div(sizes.dim, parameters_.channels);
-  // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
-  b.comment("this block's batch row, head and channels; this thread's first channel");
+  place_channels();
   const std::int64_t split = parameters_.time_split;
-  rank_ = split == 1                      ? b.constant(0)
-          : !parameters_.through_global() ? b.let("rank", b.cluster_rank())
-                                          : b.let("rank", b.block() % split);
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
-  team_ = split == 1 ? b.block() : b.block() / split;
-  if (parameters_.through_global()) team_ = signature_.among_all_parts(team_, tiles * sizes.heads);
-  if (split > 1) team_ = b.let("team", team_);
-  const Value tile = b.let("tile", team_ % tiles);
-  head_ = b.let("head", team_ / tiles % sizes.heads);
-  batch_index_ = b.let("row", team_ / (tiles * sizes.heads));
-  tile_channel_ = b.let("first_channel", tile * channels);
-  const bool parts = parameters_.segments > 1;
-  lane_ =
-      b.let("lane_channel", (parts ? b.thread() % parameters_.lanes() : b.thread()) * parameters_.per_thread);
-  segment_ = parts ? b.let("segment", b.thread() / parameters_.lanes()) : b.constant(0);
-  channel_ = b.let("channel", tile_channel_ + lane_);
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
   const Value span = split == 1 ? steps : steps * split;
-  blocks_ = b.let("blocks", (time_ + (split * parameters_.steps - 1)) / span);
-  auto base = [&](const KernelTensor& tensor, Value first, const std::string& suffix) {
-    return b.let(tensor.name + suffix,
-                 b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
-  };
+  rounds_ = blocks_ = b.let("blocks", (time_ + (split * parameters_.steps - 1)) / span);
   for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
   for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
-}
-
-Value StreamKernel::index_of(Value batch_row, int rows, int row, Value channel) {
-  auto& b = builder_;
-  const Value dim = b.named("kDim", problem_.sizes.dim);
-  return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
-         b.wide(dim * row + channel);
-}
-
-Value StreamKernel::state_index(int rows, int row, int channel) {
-  return state_index(rows, row, channel_index(channel));
-}
-
-Value StreamKernel::state_index(int rows, int row, Value channel) {
-  return index_of(builder_.wide(batch_index_), rows, row, channel);
 }
 
 Value StreamKernel::workspace_index(int rows, int row, int channel) {
@@ -142,29 +90,9 @@ Value StreamKernel::workspace_index(int rows, int row, int channel) {
                   rows, row, channel_index(channel));
 }
 
-Value StreamKernel::param_index(const step::Tensor& tensor, int row, int channel) {
-  auto& b = builder_;
-  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
-  const Value dim = b.named("kDim", problem_.sizes.dim);
-  return head_ * (tensor.rows * problem_.sizes.dim) + dim * row + channel_index(channel);
-}
-
-Value StreamKernel::channel_index(int channel) { return channel_ + channel; }
-
 Value StreamKernel::computing() {
   if (only_computing_ || parameters_.threads() == parameters_.computing()) return {};
   return builder_.thread() < parameters_.computing();
-}
-
-Value StreamKernel::channel_exists() {
-  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", problem_.sizes.dim);
-}
-
-void StreamKernel::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
-  Value all;
-  for (const Value condition : conditions)
-    if (condition.valid()) all = all.valid() ? all && condition : condition;
-  all.valid() ? builder_.if_(all, body) : body();
 }
 
 void StreamKernel::if_active(const std::function<void()>& body) {
@@ -174,12 +102,6 @@ void StreamKernel::if_active(const std::function<void()>& body) {
 void StreamKernel::if_owner(const std::function<void()>& body) {
   if (parameters_.segments == 1) return if_active(body);
   if_active([&] { builder_.if_(segment_ == 0, body); });
-}
-
-void StreamKernel::if_channel_exists(Value place, const std::function<void(Value)>& body) {
-  const Value channel = tile_channel_ + place;
-  if (channels_divide()) return body(channel);
-  builder_.if_(channel < builder_.named("kDim", problem_.sizes.dim), [&] { body(channel); });
 }
 
 bool StreamKernel::any_shifted() const {

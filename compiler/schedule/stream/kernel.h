@@ -11,49 +11,29 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/analysis/rewrite_step.h"
+#include "compiler/schedule/channelwise/threads.h"
 #include "compiler/schedule/lower/graph.h"
-#include "compiler/schedule/plan/signature.h"
 
 namespace rondo::schedule {
 
-// Named barriers of a kernel with a scan warp. kWalkBarrier: for the threads that compute or stage.
-// kPublishedBarrier: there the scan warp waits for published transforms; with pipeline_depth 2 only in even
-// rounds, in odd ones at the number after it. kScanBarrier: for the scan warp alone.
-constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
-
-// How the step is rewritten before it is emitted. Latency shortens the dependent chain from carry to carry
-// (shorten_chain.h), Throughput saves instructions (fold_parameters.h). Neither is best everywhere.
-enum class Rewrite { None, Latency, Throughput };
-
-struct StreamParameters {
-  int channels = 64;       // of a block
-  int per_thread = 1;      // channels of a thread
+// Of Team: more segments than one, which are parts of a stage, need a step that is affine in what it
+// carries (linear_step.h) and unroll * segments == steps.
+struct StreamParameters : Team {
   int steps = 16;          // time steps of a stage
   int stages = 4;          // of the ring
   int unroll = 4;          // steps whose values are loaded together
   int vector = 8;          // elements that one asynchronous copy moves
   int producer_warps = 0;  // warps that only stage inputs; 0: the computing threads stage them
   Rewrite rewrite = Rewrite::None;
-  // Parts of a stage that are worked on at once, each by its own threads. More than one needs a step that is
-  // affine in what it carries (linear_step.h) and unroll * segments == steps.
-  int segments = 1;
-  // Thread blocks that share the channels and split time between them. More than one needs segments > 1.
-  int time_split = 1;
-  // How those blocks exchange their transforms: within a cluster, or through global memory.
-  Exchange exchange = Exchange::Cluster;
   bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
   // How reads and writes are spread over a stage. Without it, a stage's copies are issued at its start with
   // arithmetic between them, and each step stores its results. With it, copies come in bursts between the
   // steps, and the compiler may gather the stores of a group of steps. Which is faster depends on the
   // problem.
   bool interleaved_copies = false;
-  // Rounds in flight where blocks split time, 1 or 2. With 2, a round's apply phase runs after the next
-  // round's local scan. This hides the exchange, at twice the registers of what is kept.
-  int pipeline_depth = 1;
 
   static StreamParameters from(const Parameters& parameters);
-  int lanes() const { return channels / per_thread; }   // threads side by side along the channels
-  int computing() const { return lanes() * segments; }  // threads that compute
   kernel::CacheHint writing() const {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
@@ -61,9 +41,6 @@ struct StreamParameters {
   int staging() const {
     return producer_warps == 0 ? computing() : 32 * producer_warps;
   }  // threads that stage inputs
-  bool among_blocks() const { return time_split > 1; }
-  bool through_global() const { return exchange == Exchange::Global; }
-  bool pipelined() const { return pipeline_depth > 1; }
   int walking() const {
     return producer_warps > 0 ? first_producer() + 32 * producer_warps : computing();
   }  // threads that compute or stage
@@ -73,13 +50,10 @@ struct StreamParameters {
 
 enum class Direction { Forward, Backward };
 
-class StreamKernel {
+class StreamKernel final : public ChannelThreads {
  public:
   StreamKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
                const StreamParameters& parameters, Direction direction);
-
-  kernel::Builder& builder() { return builder_; }
-  Signature& signature() { return signature_; }
 
   // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
   // at t = 0 the slot is filled by fill_first_step.
@@ -89,30 +63,11 @@ class StreamKernel {
   // After all tensors are declared: takes B and T, works out the thread's place.
   void place_threads();
 
-  // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
-  // (per_head).
-  kernel::Value state_index(int rows, int row, int channel);
-  kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
-  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
-  kernel::Value batch_index() const { return batch_index_; }
-  kernel::Value head_index() const { return head_; }
-  kernel::Value channel_index(int channel);  // within the head
-  kernel::Value segment() const {
-    return segment_;
-  }  // this thread's part of a stage, of StreamParameters::segments
-  kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
-  // Where blocks split time: this block's place in the order of the walk, the number of its team, and the
-  // number of rounds.
-  kernel::Value rank() const { return rank_; }
-  kernel::Value team() const { return team_; }
-  kernel::Value rounds() const { return blocks_; }
   // Index in the workspace, [B, time_split, H, rows, D]: each block that splits time has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
   // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
   void if_owner(const std::function<void()>& body);
-  // Gives the channel within the head of the block's channel `place`, where it exists.
-  void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -217,27 +172,17 @@ class StreamKernel {
   void apply_carries(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
-  kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
-  kernel::Value computing();       // Pred: the thread computes; invalid if all do
-  kernel::Value channel_exists();  // Pred: its channels are in the head; invalid if all are
-  void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
-  bool channels_divide() const;
+  kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
-  const step::Cell& cell_;
-  const Problem& problem_;
   StreamParameters parameters_;
   Direction direction_;
-  kernel::Builder builder_;
-  Signature signature_;
   std::vector<StagedTensor> staged_;
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
-  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_, slot_,
-      first_step_;               // of the stage under way
-  kernel::Value blocks_;         // stages of this block
-  bool only_computing_ = false;  // what is built now runs on threads that compute
-  // Of blocks that split time: place in the order of the walk, in that of time, and number of the team.
-  kernel::Value rank_, part_, team_;
+  kernel::Value slot_, first_step_;  // of the stage under way
+  kernel::Value blocks_;             // stages of this block
+  kernel::Value part_;               // of blocks that split time: place in the order of time
+  bool only_computing_ = false;      // what is built now runs on threads that compute
 };
 
 }  // namespace rondo::schedule

@@ -4,7 +4,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/stream/affine_transforms.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"

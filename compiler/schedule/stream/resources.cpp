@@ -5,9 +5,9 @@
 #include "compiler/schedule/analysis/fold_parameters.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
-#include "compiler/schedule/stream/affine_transforms.h"
-#include "compiler/schedule/stream/cluster_transforms.h"
-#include "compiler/schedule/stream/scan_warp.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/channelwise/cluster_transforms.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/stream/strategy.h"
 
 namespace rondo::schedule {

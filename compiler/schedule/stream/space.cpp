@@ -1,7 +1,7 @@
 // The stream strategy's tuning space.
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
-#include "compiler/schedule/stream/affine_transforms.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"

@@ -5,9 +5,9 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/linear_step.h"
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
-#include "compiler/schedule/stream/affine_transforms.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
@@ -30,8 +30,8 @@ constexpr RenamedParameter kRenamed[] = {
 executable::SizeRule exchange_extent(const step::Cell& cell, const Problem& problem,
                                      const StreamParameters& p) {
   const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
-  const TransformTable table{{}, p.time_split, static_cast<int>(cell.next.size()), p.channels, {}};
-  return {0, problem.sizes.heads * tiles * table.elements(), 1, std::int64_t{p.time_split} * p.steps};
+  const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(cell.next.size()));
+  return {0, problem.sizes.heads * tiles * words, 1, std::int64_t{p.time_split} * p.steps};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // stream among blocks of the grid: what the exchange of maps through global memory rests on.
-#include "compiler/schedule/stream/global_transforms.h"
+#include "compiler/schedule/channelwise/global_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/point_plan.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/schedule/stream/affine_transforms.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 
 namespace rondo::schedule {
 

@@ -9,14 +9,17 @@
 
 #include <vector>
 
-#include "compiler/schedule/stream/block_transforms.h"
-#include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/channelwise/block_transforms.h"
+#include "compiler/schedule/channelwise/threads.h"
 
 namespace rondo::schedule {
 
 class GlobalTransforms final : public BlockTransforms {
  public:
-  GlobalTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states);
+  // `table`: of a round, its memory the exchange tensor. `of_round`: words of a team's round, of which these
+  // begin at the `first`.
+  GlobalTransforms(ChannelThreads& kernel, const TransformTable& table, std::int64_t of_round,
+                   std::int64_t first);
 
   void begin() override {}
   void send(kernel::Value round, const ScanLanes& lanes,
@@ -30,10 +33,11 @@ class GlobalTransforms final : public BlockTransforms {
   // Words of a lane come in vectors: of two neighbouring channels, a pair of entries.
   int vectors_of_block(const ScanLanes& lanes) const;
 
-  StreamKernel& kernel_;
+  ChannelThreads& kernel_;
   kernel::Builder& builder_;
   TransformTable table_;  // of a round; its memory is that of all
-  kernel::Array words_;   // a lane's of a round
+  std::int64_t of_round_, first_;
+  kernel::Array words_;  // a lane's of a round
 };
 
 }  // namespace rondo::schedule

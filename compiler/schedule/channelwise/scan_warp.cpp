@@ -1,9 +1,9 @@
-#include "compiler/schedule/stream/scan_warp.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
 
 #include <fmt/format.h>
 
-#include "compiler/schedule/stream/cluster_transforms.h"
-#include "compiler/schedule/stream/global_transforms.h"
+#include "compiler/schedule/channelwise/cluster_transforms.h"
+#include "compiler/schedule/channelwise/global_transforms.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -29,10 +29,10 @@ void ScanLanes::if_any(kernel::Builder& b, const std::function<void()>& action) 
   lanes == kLanes ? action() : b.if_(lane < lanes, action);
 }
 
-ScanWarp::ScanWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell)
-    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters), cell_(cell) {
+ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts)
+    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters), cell_(cell), counts_(counts) {
   auto& b = builder_;
-  const StreamParameters& p = parameters;
+  const Team& p = parameters;
   table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
   table_.memory = b.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
                            fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
@@ -40,18 +40,46 @@ ScanWarp::ScanWarp(StreamKernel& kernel, const StreamParameters& parameters, con
   incoming_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                        fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
   scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
-  if (p.through_global())
-    blocks_ = std::make_unique<GlobalTransforms>(kernel, p, states());
-  else
-    blocks_ = std::make_unique<ClusterTransforms>(kernel, p, states());
+  if (p.through_global()) exchange_ = kernel.signature().writes({Role::Exchange, -1}).memory;
+  blocks_ = exchange(p, states(), p.channels, "maps");
+  if (!counts_) return;
+  block_counts_ = exchange(p, 1, kCountChannels, "counts");
+  warp_counts_ = b.shared("warp_counts", Storage::F32, std::int64_t{kSlots} * warps(), "[slots, warps]");
+  totals_ = b.shared("totals", Storage::F32, kSlots, "[slots]: the sum of all counts of the team");
 }
 
-void ScanWarp::publish(Value round, const std::vector<AffineTransform>& transforms) {
+std::int64_t ScanWarp::exchange_words(const Team& team, int states, bool counts) {
+  const TransformTable maps{{}, team.time_split, states, team.channels, {}};
+  const TransformTable numbers{{}, team.time_split, 1, kCountChannels, {}};
+  return maps.elements() + (counts ? numbers.elements() : 0);
+}
+
+std::unique_ptr<BlockTransforms> ScanWarp::exchange(const Team& p, int states, int channels,
+                                                    const std::string& name) {
+  TransformTable table{exchange_, p.time_split, states, channels, {}};
+  if (!p.through_global())
+    return std::make_unique<ClusterTransforms>(kernel_, std::move(table), p.pipelined(), name);
+  const std::int64_t all = exchange_words(p, this->states(), counts_);
+  const std::int64_t first = name == "maps" ? 0 : all - table.elements();
+  return std::make_unique<GlobalTransforms>(kernel_, table, all, first);
+}
+
+void ScanWarp::begin() {
+  blocks_->begin();
+  if (counts_) block_counts_->begin();
+}
+
+void ScanWarp::publish(Value round, const std::vector<AffineTransform>& transforms, Value count) {
   auto& b = builder_;
   b.comment("this segment's map, for the warp that follows the carries");
   segment_transforms(round).store(b, kernel_.segment(), kernel_.lane_channel(), transforms);
+  if (counts_)
+    b.if_(b.thread() % kLanes == 0,
+          [&] { b.store(warp_counts_[round % kSlots * warps() + b.thread() / kLanes], count); });
   sync_published(round, false);
 }
+
+Value ScanWarp::total(Value round) { return builder_.load("total", totals_[round % kSlots]); }
 
 void ScanWarp::sync_published(Value round, bool waits) {
   auto& b = builder_;
@@ -97,7 +125,7 @@ void ScanWarp::each_carry(const std::function<void(const step::Row&, Value place
     });
 }
 
-void ScanWarp::role(const CarryEnds& ends) {
+void ScanWarp::enter(const std::map<step::TensorId, KernelTensor>& first) {
   auto& b = builder_;
   lanes_ = ScanLanes::of(parameters_.channels);
   lanes_.lane = b.let("lane", b.thread() % kLanes);
@@ -107,9 +135,14 @@ void ScanWarp::role(const CarryEnds& ends) {
   b.comment("first carries");
   lanes_.if_any(b, [&] {
     each_carry([&](const step::Row& row, Value place, Value carry) {
-      b.assign(carry, b.load("first", ends.first.at(row.tensor).memory[place]));
+      b.assign(carry, b.load("first", first.at(row.tensor).memory[place]));
     });
   });
+}
+
+void ScanWarp::role(const CarryEnds& ends) {
+  auto& b = builder_;
+  enter(ends.first);
   scan_rounds();
   b.if_(kernel_.rank() == 0, [&] {
     b.comment(ends.what);
@@ -119,6 +152,64 @@ void ScanWarp::role(const CarryEnds& ends) {
       });
     });
   });
+}
+
+void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& first, Value rounds) {
+  auto& b = builder_;
+  enter(first);
+  std::vector<TransformColumn> beginning = registers("beginning");
+  const auto copy = [&](const std::vector<TransformColumn>& from, const std::vector<TransformColumn>& to) {
+    for (std::size_t c = 0; c < from.size(); ++c)
+      for (std::size_t k = 0; k < from[c].rows.size(); ++k) b.assign(to[c].rows[k], from[c].rows[k]);
+  };
+  copy(carries_, beginning);
+  const Value end = b.variable("last_round", rounds);
+  b.for_("round", b.constant(0), end, b.constant(1), 1, [&](Value round) {
+    send(round);
+    send_count(round);
+    store_exclusive_prefixes(round);
+    copy(beginning, carries_);
+    scan(round);
+    const Value total = scan_counts(round);
+    announce(round);
+    b.if_(total == b.real(0), [&] { b.assign(end, round); });
+  });
+}
+
+// One lane has the numbers.
+ScanLanes ScanWarp::count_lanes() const {
+  ScanLanes lanes = lanes_;
+  lanes.each = kCountChannels;
+  lanes.lanes = 1;
+  lanes.first = builder_.constant(0);
+  return lanes;
+}
+
+void ScanWarp::send_count(Value round) {
+  auto& b = builder_;
+  b.comment("the block's count, to all blocks that split time with it");
+  const ScanLanes lanes = count_lanes();
+  lanes.if_any(b, [&] {
+    const Value sum = b.variable("count", b.real(0));
+    b.for_("warp", 0, warps(), std::min(warps(), kTogether), [&](Value warp) {
+      b.assign(sum, sum + b.load("own", warp_counts_[round % kSlots * warps() + warp]));
+    });
+    block_counts_->send(round, lanes, {{b.real(1), sum}, {b.real(1), b.real(0)}});
+  });
+}
+
+// Gives the team's total to all lanes, and to the threads that compute.
+Value ScanWarp::scan_counts(Value round) {
+  auto& b = builder_;
+  const ScanLanes lanes = count_lanes();
+  block_counts_->await(round, lanes);
+  const Value sum = b.variable("total", b.real(0));
+  lanes.if_any(b, [&] {
+    for (int block = 0; block < parameters_.time_split; ++block)
+      b.assign(sum, sum + block_counts_->transforms(round, lanes, block).front()[1]);
+    b.store(totals_[round % kSlots], sum);
+  });
+  return b.shuffle("total", sum, kernel::ShuffleMode::Index, b.constant(0));
 }
 
 // With two rounds in flight the next round's transform is sent before this round's are waited for: two
@@ -131,12 +222,16 @@ void ScanWarp::scan_rounds() {
       send(round);
       store_exclusive_prefixes(round);
       scan(round);
+      announce(round);
     });
     return;
   }
   b.for_("round", b.constant(0), rounds + 1, one, 1, [&](Value round) {
     b.if_(round < rounds, [&] { send(round); });
-    b.if_(round >= 1, [&] { scan(round - 1); });
+    b.if_(round >= 1, [&] {
+      scan(round - 1);
+      announce(round - 1);
+    });
     b.if_(round < rounds, [&] { store_exclusive_prefixes(round); });
   });
 }
@@ -154,8 +249,9 @@ void ScanWarp::scan(Value round) {
   incoming_registers_ = registers("before");
   blocks_->await(round, lanes_);
   lanes_.if_any(b, [&] { scan_blocks(round); });
-  b.arrive(scanned_, round % kSlots);
 }
+
+void ScanWarp::announce(Value round) { builder_.arrive(scanned_, round % kSlots); }
 
 std::vector<TransformColumn> ScanWarp::registers(const std::string& name) {
   std::vector<TransformColumn> columns(at(lanes_.each));

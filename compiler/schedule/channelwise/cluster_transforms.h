@@ -8,10 +8,11 @@
 // n + 2, so the others have read round n.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "compiler/schedule/stream/block_transforms.h"
-#include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/channelwise/block_transforms.h"
+#include "compiler/schedule/channelwise/threads.h"
 
 namespace rondo::schedule {
 
@@ -19,7 +20,8 @@ class ClusterTransforms final : public BlockTransforms {
  public:
   static constexpr int slots(bool pipelined) { return pipelined ? 4 : 2; }
 
-  ClusterTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states);
+  // `table`: of a round, without memory, which is allocated here as `name`.
+  ClusterTransforms(ChannelThreads& kernel, TransformTable table, bool pipelined, const std::string& name);
 
   // Expects the first rounds. (Mbarriers of a cluster are ready when a kernel's body begins.)
   void begin() override;
@@ -36,7 +38,7 @@ class ClusterTransforms final : public BlockTransforms {
     return round % slots_ * table_.parts + block;
   }
 
-  StreamKernel& kernel_;
+  ChannelThreads& kernel_;
   kernel::Builder& builder_;
   int slots_;
   TransformTable table_;  // of all slots

@@ -1,4 +1,4 @@
-#include "compiler/schedule/stream/global_transforms.h"
+#include "compiler/schedule/channelwise/global_transforms.h"
 
 namespace rondo::schedule {
 
@@ -11,14 +11,9 @@ constexpr int kWords = 4;  // of a vector
 
 }  // namespace
 
-GlobalTransforms::GlobalTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()) {
-  table_ = {kernel.signature().writes({Role::Exchange, -1}).memory,
-            parameters.time_split,
-            states,
-            parameters.channels,
-            {}};
-}
+GlobalTransforms::GlobalTransforms(ChannelThreads& kernel, const TransformTable& table, std::int64_t of_round,
+                                   std::int64_t first)
+    : kernel_(kernel), builder_(kernel.builder()), table_(table), of_round_(of_round), first_(first) {}
 
 int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
   return TransformTable::entries(table_.states) * lanes.each / kWords;
@@ -27,7 +22,8 @@ int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
 kernel::Place GlobalTransforms::word(Value round, Value element) {
   auto& b = builder_;
   const Value table = b.wide(kernel_.team()) * b.wide(kernel_.rounds()) + b.wide(round);
-  return table_.memory[table * table_.elements() + b.wide(element)];
+  const Value place = first_ == 0 ? element : element + first_;
+  return table_.memory[table * of_round_ + b.wide(place)];
 }
 
 void GlobalTransforms::send(Value round, const ScanLanes& lanes,

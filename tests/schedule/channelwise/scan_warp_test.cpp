@@ -1,6 +1,6 @@
 // The scan warp where blocks split time: what it and the threads that compute rest on,
 // piece by piece. A kernel as built is damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/scan_warp.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
 #include "tests/schedule/stream/damage.h"
 
 namespace rondo::schedule {

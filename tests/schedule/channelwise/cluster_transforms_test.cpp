@@ -1,6 +1,6 @@
 // stream in clusters of blocks: what the exchange of maps rests on, piece by piece. A kernel as built is
 // damaged in one place, and the simulator must say so.
-#include "compiler/schedule/stream/cluster_transforms.h"
+#include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "tests/schedule/point_plan.h"

@@ -35,8 +35,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/stream/block_transforms.h"
-#include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/channelwise/block_transforms.h"
+#include "compiler/schedule/channelwise/threads.h"
 
 namespace rondo::schedule {
 
@@ -50,31 +50,51 @@ class ScanWarp {
  public:
   static constexpr int kSlots = 2;
 
-  ScanWarp(StreamKernel& kernel, const StreamParameters& parameters, const step::Cell& cell);
+  // `counts`: with each round's transforms goes a number of every warp, and all learn the sum over the team.
+  ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts = false);
+
+  // Words of Role::Exchange that a round of a team takes.
+  static std::int64_t exchange_words(const Team& team, int states, bool counts = false);
 
   // Before and after the walk; all threads of the block.
-  void begin() { blocks_->begin(); }
+  void begin();
   void finish() { blocks_->finish(); }
 
   // Called by whole warps of computing threads, with or without channels. Publishes the transforms of this
-  // thread's segment in a round, by channel of the thread.
-  void publish(kernel::Value round, const std::vector<AffineTransform>& transforms);
+  // thread's segment in a round, by channel of the thread. `count`: the warp's number, F32, the same in all
+  // lanes.
+  void publish(kernel::Value round, const std::vector<AffineTransform>& transforms, kernel::Value count = {});
   // Waits for the scan, and gives the carries that come into this thread's segment, by row * channels of the
   // thread + channel. Called by whole warps of computing threads.
   std::vector<kernel::Value> incoming_carries(kernel::Value round);
+  // After incoming_carries(): the sum of the team's counts of the round.
+  kernel::Value total(kernel::Value round);
 
   // All that the scan warp does in the walk.
   void role(const CarryEnds& ends);
+  // The same where every round begins again at the first carries: at most `rounds` rounds, up to the first
+  // one whose total is 0. Needs counts; stores nothing at the end.
+  void role_until_none(const std::map<step::TensorId, KernelTensor>& first, kernel::Value rounds);
 
  private:
+  // A number of every block to every block: the constant of an affine transform of two channels.
+  static constexpr int kCountChannels = 2;
+  std::unique_ptr<BlockTransforms> exchange(const Team& parameters, int states, int channels,
+                                            const std::string& name);
+  void enter(const std::map<step::TensorId, KernelTensor>& first);
+  ScanLanes count_lanes() const;
+  void send_count(kernel::Value round);
+  kernel::Value scan_counts(kernel::Value round);
+  int warps() const { return parameters_.computing() / 32; }
   int states() const { return table_.states; }
   // The place in incoming_ of one carry.
   kernel::Place incoming(kernel::Value round, int row, kernel::Value channel);
   // The signal that all segments' transforms are published: computing threads arrive, the scan warp waits.
   void sync_published(kernel::Value round, bool waits);
   void scan_rounds();
-  void send(kernel::Value round);  // the block's transform, to the others
-  void scan(kernel::Value round);  // waits for the blocks' transforms, and announces the incoming carries
+  void send(kernel::Value round);      // the block's transform, to the others
+  void scan(kernel::Value round);      // waits for the blocks' transforms, and computes the incoming carries
+  void announce(kernel::Value round);  // that these are there
   std::vector<AffineTransform> compose(kernel::Value round);  // of all segments, by channel of the lane
   void scan_blocks(kernel::Value round);
   void store_exclusive_prefixes(kernel::Value round);
@@ -86,11 +106,14 @@ class ScanWarp {
   void each_carry(
       const std::function<void(const step::Row&, kernel::Value place, kernel::Value carry)>& body);
 
-  StreamKernel& kernel_;
+  ChannelThreads& kernel_;
   kernel::Builder& builder_;
-  const StreamParameters& parameters_;
+  const Team& parameters_;
   const step::Cell& cell_;
-  std::unique_ptr<BlockTransforms> blocks_;
+  bool counts_;
+  std::unique_ptr<BlockTransforms> blocks_, block_counts_;
+  kernel::Memory exchange_;              // through global memory
+  kernel::Memory warp_counts_, totals_;  // [slots, warps], [slots]
   // The segments' transforms, [slots, segments, ...]; the scan warp replaces them by exclusive prefixes.
   TransformTable table_;
   kernel::Memory incoming_;  // carries that come into the block, [slots, rows, channels]

@@ -1,19 +1,21 @@
-#include "compiler/schedule/stream/cluster_transforms.h"
+#include "compiler/schedule/channelwise/cluster_transforms.h"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace rondo::schedule {
 
 using kernel::Value;
 
-ClusterTransforms::ClusterTransforms(StreamKernel& kernel, const StreamParameters& parameters, int states)
-    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(parameters.pipelined())) {
-  const int blocks = parameters.time_split;
-  table_ = {{}, blocks, states, parameters.channels, {}};
-  const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_, blocks,
-                                        TransformTable::entries(states) / 2, parameters.channels);
-  table_.memory = builder_.shared("cluster_maps", kernel::Storage::F32, slots_ * table_.elements(), shape);
-  ready_ = builder_.mbarrier("maps_ready", slots_, 1, "the maps of all blocks have come");
+ClusterTransforms::ClusterTransforms(ChannelThreads& kernel, TransformTable table, bool pipelined,
+                                     const std::string& name)
+    : kernel_(kernel), builder_(kernel.builder()), slots_(slots(pipelined)), table_(std::move(table)) {
+  const std::string shape =
+      fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_, table_.parts,
+                  TransformTable::entries(table_.states) / 2, table_.channels);
+  table_.memory = builder_.shared("cluster_" + name, kernel::Storage::F32, slots_ * table_.elements(), shape);
+  ready_ = builder_.mbarrier(name + "_ready", slots_, 1, fmt::format("the {} of all blocks have come", name));
 }
 
 void ClusterTransforms::expect(Value slot) {

@@ -1,4 +1,4 @@
-#include "compiler/schedule/stream/affine_transforms.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,98 @@
+#include "compiler/schedule/channelwise/threads.h"
+
+#include <utility>
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::string& comment,
+                               const step::Cell& cell, const Problem& problem, const Team& team)
+    : cell_(cell),
+      problem_(problem),
+      builder_(name, threads, problem.math, comment),
+      signature_(builder_, cell, problem),
+      team_parameters_(team) {
+  signature_.narrow_strides();
+  if (team.through_global())
+    builder_.set_cooperative();
+  else if (team.time_split > 1)
+    builder_.set_cluster(team.time_split);
+}
+
+std::int64_t ChannelThreads::tiles() const {
+  return (problem_.sizes.dim + team_parameters_.channels - 1) / team_parameters_.channels;
+}
+
+// Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
+void ChannelThreads::place_channels() {
+  auto& b = builder_;
+  const Team& p = team_parameters_;
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  b.named("kDim", problem_.sizes.dim, "channels a head");
+  const Value channels = b.named("kChannels", p.channels, "channels a block");
+  b.comment("this block's batch row, head and channels; this thread's first channel");
+  rank_ = p.time_split == 1     ? b.constant(0)
+          : !p.through_global() ? b.let("rank", b.cluster_rank())
+                                : b.let("rank", b.block() % p.time_split);
+  team_ = p.time_split == 1 ? b.block() : b.block() / p.time_split;
+  if (p.through_global()) team_ = signature_.among_all_parts(team_, tiles() * problem_.sizes.heads);
+  if (p.time_split > 1) team_ = b.let("team", team_);
+  const Value tile = b.let("tile", team_ % tiles());
+  head_ = b.let("head", team_ / tiles() % problem_.sizes.heads);
+  batch_index_ = b.let("row", team_ / (tiles() * problem_.sizes.heads));
+  tile_channel_ = b.let("first_channel", tile * channels);
+  const bool parts = p.segments > 1;
+  lane_ = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
+  segment_ = parts ? b.let("segment", b.thread() / p.lanes()) : b.constant(0);
+  channel_ = b.let("channel", tile_channel_ + lane_);
+}
+
+Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::string& suffix) {
+  auto& b = builder_;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return b.let(tensor.name + suffix,
+               b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
+}
+
+Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
+  auto& b = builder_;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
+         b.wide(dim * row + channel);
+}
+
+Value ChannelThreads::state_index(int rows, int row, int channel) {
+  return state_index(rows, row, channel_index(channel));
+}
+
+Value ChannelThreads::state_index(int rows, int row, Value channel) {
+  return index_of(builder_.wide(batch_index_), rows, row, channel);
+}
+
+Value ChannelThreads::param_index(const step::Tensor& tensor, int row, int channel) {
+  auto& b = builder_;
+  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  const Value dim = b.named("kDim", problem_.sizes.dim);
+  return head_ * (tensor.rows * problem_.sizes.dim) + dim * row + channel_index(channel);
+}
+
+Value ChannelThreads::channel_exists() {
+  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", problem_.sizes.dim);
+}
+
+void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
+  Value all;
+  for (const Value condition : conditions)
+    if (condition.valid()) all = all.valid() ? all && condition : condition;
+  all.valid() ? builder_.if_(all, body) : body();
+}
+
+void ChannelThreads::if_channel_exists(Value place, const std::function<void(Value)>& body) {
+  const Value channel = tile_channel_ + place;
+  if (channels_divide()) return body(channel);
+  builder_.if_(channel < builder_.named("kDim", problem_.sizes.dim), [&] { body(channel); });
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,68 @@
+// The threads of a kernel that works on channels side by side: which channels of which batch row and head a
+// block has, which of them a thread has, and where their values are found in tensors.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "compiler/schedule/channelwise/team.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+// Named barriers of a kernel with a scan warp. kWalkBarrier: for the threads that compute or stage.
+// kPublishedBarrier: there the scan warp waits for published transforms; with pipeline_depth 2 only in even
+// rounds, in odd ones at the number after it. kScanBarrier: for the scan warp alone.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
+
+class ChannelThreads {
+ public:
+  // `threads`: of a block.
+  ChannelThreads(const std::string& name, int threads, const std::string& comment, const step::Cell& cell,
+                 const Problem& problem, const Team& team);
+
+  kernel::Builder& builder() { return builder_; }
+  Signature& signature() { return signature_; }
+
+  // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
+  // (per_head).
+  kernel::Value state_index(int rows, int row, int channel);
+  kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
+  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value batch_index() const { return batch_index_; }
+  kernel::Value head_index() const { return head_; }
+  kernel::Value channel_index(int channel) { return channel_ + channel; }  // within the head
+  kernel::Value segment() const { return segment_; }                       // of the block's, this thread's
+  kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
+  // Where blocks split time: this block's place in the order of the walk, the number of its team, and the
+  // rounds of exchange that a team has.
+  kernel::Value rank() const { return rank_; }
+  kernel::Value team() const { return team_; }
+  kernel::Value rounds() const { return rounds_; }
+  // Gives the channel within the head of the block's channel `place`, where it exists.
+  void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
+
+ protected:
+  // Works out the block's and the thread's place. Before it, tensors are declared; after it, `batch_` and
+  // `time_` are valid too.
+  void place_channels();
+  // Element of channel `first` of this block's batch row and head at t = 0, row 0.
+  kernel::Value base(const KernelTensor& tensor, kernel::Value first, const std::string& suffix);
+  kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
+  kernel::Value channel_exists();  // Pred: the thread's channels are in the head; invalid if all are
+  void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
+  bool channels_divide() const { return problem_.sizes.dim % team_parameters_.channels == 0; }
+  std::int64_t tiles() const;  // of channels, in a head
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  kernel::Builder builder_;
+  Signature signature_;
+  kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_;
+  kernel::Value rank_, team_, rounds_;
+
+ private:
+  Team team_parameters_;
+};
+
+}  // namespace rondo::schedule
