@@ -1,5 +1,6 @@
 #include "tuner/trial/message.h"
 
+#include "compiler/schedule/problem/serialise.h"
 #include "compiler/step/serialise.h"
 #include "runtime/worker/frame.h"
 
@@ -9,37 +10,6 @@ namespace {
 template <class Enum>
 void write_enum(ByteWriter& writer, Enum value) {
   writer.u8(static_cast<std::uint8_t>(value));
-}
-
-void write_problem(ByteWriter& writer, const schedule::Problem& problem) {
-  const step::Sizes& sizes = problem.sizes;
-  for (const std::int64_t extent : {sizes.batch, sizes.time, sizes.heads, sizes.dim}) writer.i64(extent);
-  write_enum(writer, problem.storage);
-  write_enum(writer, problem.pass);
-  write_enum(writer, problem.math);
-  writer.count(problem.constants.size());
-  for (const auto& [name, value] : problem.constants) {
-    writer.text(name);
-    writer.f64(value);
-  }
-  writer.text(problem.arch);
-  writer.flag(problem.save_products);
-}
-
-schedule::Problem read_problem(ByteReader& reader) {
-  schedule::Problem problem;
-  step::Sizes& sizes = problem.sizes;
-  for (std::int64_t* extent : {&sizes.batch, &sizes.time, &sizes.heads, &sizes.dim}) *extent = reader.i64();
-  problem.storage = reader.one_of(kernel::Storage::I32);
-  problem.pass = reader.one_of(schedule::Pass::Backward);
-  problem.math = reader.one_of(kernel::Math::Tf32);
-  for (std::size_t left = reader.count(12); left > 0; --left) {
-    std::string name = reader.text();
-    problem.constants[std::move(name)] = reader.f64();
-  }
-  problem.arch = reader.text();
-  problem.save_products = reader.flag();
-  return problem;
 }
 
 void write_plan(ByteWriter& writer, const TrialRequest::Plan& plan) {
@@ -61,7 +31,7 @@ TrialRequest::Plan read_plan(ByteReader& reader) {
 
 void write_setup(ByteWriter& writer, const TrialSetup& setup) {
   step::write_cell(writer, setup.cell);
-  write_problem(writer, setup.problem);
+  schedule::write_problem(writer, setup.problem);
   writer.text(target::to_json(setup.profile));
   writer.u64(setup.seed);
 }
@@ -69,7 +39,7 @@ void write_setup(ByteWriter& writer, const TrialSetup& setup) {
 TrialSetup read_setup(ByteReader& reader) {
   TrialSetup setup;
   setup.cell = step::read_cell(reader);
-  setup.problem = read_problem(reader);
+  setup.problem = schedule::read_problem(reader);
   if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
     setup.profile = std::move(profile).value();
   else
