@@ -75,8 +75,8 @@ void store_cubin(const CompiledCode& code, db::Database& database);
 
 // What is stored under a tuned choice's `cubin_key`, without a plan to compare it with: if this very build of
 // the program made it (executable::build_id()) of what is `wanted`, the hash of what was asked and the
-// backend's flags included, it holds what building would give. Only the source's hash does not count; nothing is
-// taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
+// backend's flags included, it holds what building would give. Only the source's hash does not count; nothing
+// is taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
                                         const backend::Backend& backend, int capability,
                                         db::Database& database);

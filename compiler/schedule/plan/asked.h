@@ -11,8 +11,8 @@ namespace rondo::schedule {
 
 // SHA-256, 64 hex digits, over all that Strategy::build() is given beside its parameters, names of values
 // included: the cell, the problem, the GPU's profile. With the same build of the program, strategy and
-// parameters it decides the plan. B and T are in it, though a call is free to use others: products over all steps
-// are divided as the problem's sizes say.
+// parameters it decides the plan. B and T are in it, though a call is free to use others: products over all
+// steps are divided as the problem's sizes say.
 std::string asked_hash(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
 
 }  // namespace rondo::schedule
