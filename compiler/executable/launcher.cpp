@@ -97,6 +97,16 @@ Status Launcher::check_sizes(std::int64_t batch, std::int64_t time) const {
   return success();
 }
 
+std::optional<Launcher::Region> Launcher::report(Address workspace, std::int64_t batch,
+                                                 std::int64_t time) const {
+  const Workspace regions = workspace_.at(tensors_, batch, time);
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (tensors_[i].ref.role == Role::Report)
+      return Region{workspace + static_cast<Address>(regions.offsets[i]),
+                    region_bytes(tensors_[i], batch, time)};
+  return std::nullopt;
+}
+
 Status Launcher::find_workspace(const Bindings& bindings, Call& call) const {
   call.regions = workspace_.at(tensors_, call.batch, call.time);
   if (call.regions.bytes > kMaxWorkspace)

@@ -27,6 +27,13 @@ class Launcher {
   // them.
   std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const;
   const std::vector<Tensor>& tensors() const { return tensors_; }
+  // Where a launch with this workspace leaves its tensor of Role::Report, fp32 numbers (convergence.h); none
+  // if its kernels do not iterate.
+  struct Region {
+    Address pointer = 0;
+    std::int64_t bytes = 0;
+  };
+  std::optional<Region> report(Address workspace, std::int64_t batch, std::int64_t time) const;
 
   // Where kernels say that they have waited in vain; not set: nowhere.
   void set_status(Address word) { status_ = word; }

@@ -68,7 +68,7 @@ void write_tensor(ByteWriter& out, const Tensor& tensor) {
 
 Tensor read_tensor(ByteReader& in) {
   Tensor tensor;
-  tensor.ref.role = in.one_of(Role::Carries);
+  tensor.ref.role = in.one_of(Role::Report);
   tensor.ref.tensor = in.i32();
   tensor.name = in.text();
   tensor.shape = in.text();

@@ -31,6 +31,7 @@ constexpr std::array<RoleInfo, kRoles> kTable = {{
     {Role::Packed, "packed", "packed", kNoTime, kBatch, kInternal, Need::Required},
     {Role::Vectors, "vectors", "vectors", kNoTime, kBatch, kInternal, Need::Required},
     {Role::Carries, "carries", "carries", kNoTime, kBatch, kInternal, Need::Required},
+    {Role::Report, "report", "report", kNoTime, kBatch, kInternal, Need::Required},
 }};
 
 constexpr bool in_order() {

@@ -30,8 +30,9 @@ enum class Role : std::uint8_t {
   Packed,   // matrices in the order in which they are multiplied, storage type
   Vectors,  // vectors that are multiplied, rounded to the storage type
   Carries,  // carried and kept values of a step, fp32
+  Report,   // what a launch says of its iteration, fp32 (convergence.h)
 };
-inline constexpr int kRoles = static_cast<int>(Role::Carries) + 1;
+inline constexpr int kRoles = static_cast<int>(Role::Report) + 1;
 
 // Whether a caller must bind a tensor of a role.
 enum class Need : std::uint8_t {

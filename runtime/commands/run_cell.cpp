@@ -77,7 +77,8 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
   with_constants.constants = problem.constants;
   Result<step::ForwardResult<double>> result = step::run_forward(cell, problem.sizes, with_constants);
   if (!result) return result.error();
-  CellRun run{std::move(result->outputs), std::move(result->last_states), "CPU, reference executor in fp64"};
+  CellRun run{
+      std::move(result->outputs), std::move(result->last_states), {}, "CPU, reference executor in fp64"};
   for (auto& [name, values] : run.outputs)
     for (double& value : values)
       value = static_cast<double>(round_to(problem.storage, static_cast<float>(value)));
@@ -97,7 +98,12 @@ Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& p
     return status.error();
   if (Status status = stream->synchronize(); !status) return status.error();
   if (Status status = plan.check(); !status) return status.error();
-  return download(cell, *tensors, *stream);
+  Result<CellRun> run = download(cell, *tensors, *stream);
+  if (!run) return run;
+  auto convergence = plan.convergence(tensors->workspace, problem.sizes.batch, problem.sizes.time, *stream);
+  if (!convergence) return convergence.error();
+  run->convergence = *convergence;
+  return run;
 }
 
 }  // namespace rondo::runtime

@@ -2,6 +2,7 @@
 // executor.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "compiler/step/reference/executor.h"
@@ -11,8 +12,9 @@
 namespace rondo::runtime {
 
 struct CellRun {
-  step::TensorMap<double> outputs;      // by the output's name, rounded to the storage type
-  step::TensorMap<double> last_states;  // by the state's name, fp32
+  step::TensorMap<double> outputs;                     // by the output's name, rounded to the storage type
+  step::TensorMap<double> last_states;                 // by the state's name, fp32
+  std::optional<executable::Convergence> convergence;  // of a kernel that iterates
   std::string where;  // "NVIDIA H200, stream channels=64 ... (tuned)", "CPU, reference executor in fp64"
 };
 

@@ -84,6 +84,20 @@ Status DevicePlan::check() const {
       "(--strategy, --param) and report this one"};
 }
 
+Result<std::optional<executable::Convergence>> DevicePlan::convergence(const DeviceBuffer& workspace,
+                                                                       std::int64_t batch, std::int64_t time,
+                                                                       StreamHandle stream) const {
+  const auto region = launcher_.report(0, batch, time);
+  if (!region) return std::optional<executable::Convergence>();
+  std::vector<float> records(static_cast<std::size_t>(region->bytes) / sizeof(float));
+  if (Status status = workspace.download(std::as_writable_bytes(std::span(records)), stream,
+                                         static_cast<std::size_t>(region->pointer));
+      !status)
+    return status.error();
+  if (Status status = synchronize(stream); !status) return status.error();
+  return std::optional(executable::convergence_of(records));
+}
+
 Status DevicePlan::start(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                          std::int64_t time) const {
   DriverSink sink(*this, stream);

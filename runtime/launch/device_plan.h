@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/executable/convergence.h"
 #include "compiler/executable/launcher.h"
 #include "compiler/support/result.h"
 #include "runtime/cuda/driver.h"
@@ -54,6 +55,12 @@ class DevicePlan {
   // kernel ends with wrong results. Error Device if that has happened since the last call. A launch is
   // covered once the caller has waited for its end. The context and the plan stay usable. Never waits.
   Status check() const;
+
+  // How the iteration of the last launch with this workspace and these sizes ended, which the caller has
+  // waited for; none if the plan does not iterate. A small copy on `stream`, waited for. Error Device.
+  Result<std::optional<executable::Convergence>> convergence(const DeviceBuffer& workspace,
+                                                             std::int64_t batch, std::int64_t time,
+                                                             StreamHandle stream) const;
 
  private:
   class DriverSink;

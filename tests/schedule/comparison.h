@@ -42,6 +42,7 @@ struct Case {
   // zero is.
   bool reached_states = false;
   double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
+  bool forward_only = false;  // of a strategy without a backward pass
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -90,7 +91,7 @@ class Comparison {
     if (passes_products(case_.problem)) compare_products(forward);
     for (const auto& [ref, values] : forward.written)
       if (ref.role != Role::LastState) given_[ref] = values;
-    backward();
+    if (!case_.forward_only) backward();
   }
 
  private:

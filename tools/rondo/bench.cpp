@@ -58,10 +58,13 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
     const auto ready =
         tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
     if (!ready) return ready.error();
-    Result<tuner::BenchRow> row = tuner::bench(cell, problem, session.machine, *ready, options.samples, copy);
+    Result<tuner::BenchRow> row =
+        tuner::bench(cell, problem, session.machine, *ready, {options.samples, copy, options.weights});
     if (!row) return row.error();
     rows.push_back(std::move(row).value());
-    if (!options.json) print(bench_text(rows.back()));
+    if (options.json) continue;
+    print(bench_text(rows.back()));
+    if (rows.back().convergence) print("  " + executable::describe(*rows.back().convergence) + "\n");
   }
   print(options.json ? bench_json(session.machine.profile.name, rows) : parameters_text(rows));
   return success();

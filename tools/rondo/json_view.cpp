@@ -1,6 +1,7 @@
 #include "tools/rondo/json_view.h"
 
 #include <fmt/format.h>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -59,6 +60,15 @@ json row_json(const tuner::Row& row) {
                  {"spill_bytes", row.spill_bytes}};
   if (row.timing.samples > 0) object["median_ms"] = row.timing.median_s * 1e3;
   return object;
+}
+
+json convergence_json(const std::optional<executable::Convergence>& found) {
+  if (!found) return nullptr;
+  return {{"sweeps", found->sweeps},
+          {"segments", found->segments},
+          {"extra_sweeps", found->extra_sweeps},
+          {"segments_in_order", found->segments_in_order},
+          {"worst_jump", std::isfinite(found->worst_jump) ? json(found->worst_jump) : json(nullptr)}};
 }
 
 // As this version reads them, or as they stand there.
@@ -238,6 +248,7 @@ std::string run_json(const step::Cell& cell, const schedule::Problem& problem, c
                {"where", run.where},
                {"outputs", outputs},
                {"last_states", states},
+               {"convergence", convergence_json(run.convergence)},
                {"written", files}});
 }
 
@@ -292,6 +303,7 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
                     {"share_of_copy_bandwidth", row.share()},
                     {"ready_ms", row.ready_s * 1e3},
                     {"from_cache", row.from_cache},
+                    {"convergence", convergence_json(row.convergence)},
                     {"target_ms", nullptr},
                     {"peer_ms", nullptr}});
   const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;

@@ -167,6 +167,9 @@ void bench_options(CLI::App& app, Options& o) {
   app.add_option("--samples", o.samples, "timings to take the median of")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  app.add_option("--weights", o.weights, "standard deviation of the parameters, uniform numbers")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
   app.add_flag("--ablate", o.ablate,
                "what a step is made of: the kernels as they are, and without one part after the other");
   add_strict(app, o);

@@ -49,7 +49,8 @@ struct Options {
 
   bool simulate = false;  // verify
   unsigned seed = 0;
-  int samples = 21;  // bench
+  int samples = 21;                      // bench
+  double weights = 0.28867513459481287;  // bench: standard deviation of the parameters
   bool ablate = false;
 
   std::string action;  // db

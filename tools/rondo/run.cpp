@@ -153,6 +153,7 @@ Status run(const Options& options) {
   }
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes),
                                  kernel::storage_name(problem->storage), result->where);
+  if (result->convergence) text += executable::describe(*result->convergence) + "\n";
   for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
   if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
   print(text);

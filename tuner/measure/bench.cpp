@@ -6,28 +6,33 @@
 namespace rondo::tuner {
 
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const ReadyPlan& ready, int samples, double copy_bytes_per_s) {
+                       const ReadyPlan& ready, const BenchOptions& options) {
   Result<EventTimer> timer = EventTimer::make();
   if (!timer) return timer.error();
+  double copy_bytes_per_s = options.copy_bytes_per_s;
   if (copy_bytes_per_s <= 0) {
     const Result<double> copy = copy_bandwidth(*timer);
     if (!copy) return copy.error();
     copy_bytes_per_s = *copy;
   }
-  Result<RunData> data = RunData::make(cell, problem, machine.profile.limits.l2_bytes, timer->stream(), 1);
+  Result<RunData> data =
+      RunData::make(cell, problem, machine.profile.limits.l2_bytes, timer->stream(), 1, options.weights);
   if (!data) return data.error();
   if (Status status = data->reserve(ready.plan); !status) return status.error();
   TimingPlan timing;
   timing.warm_up = 3;
-  timing.samples = samples;
+  timing.samples = options.samples;
   timing.sample_s = 2e-3;
   timing.sets = data->sets();
   const Result<std::vector<double>> seconds = timer->time(data->work(ready.plan), timing);
   if (!seconds) return seconds.error();
   if (Status status = ready.plan.check(); !status) return status.error();
+  auto convergence = data->convergence(ready.plan, timer->stream());
+  if (!convergence) return convergence.error();
   return BenchRow{cell.name,        cell.clip,           problem,
                   ready.choice,     timing_of(*seconds), schedule::compulsory_bytes(cell, problem),
-                  copy_bytes_per_s, ready.ready_s,       ready.compiled.from_cache};
+                  copy_bytes_per_s, ready.ready_s,       ready.compiled.from_cache,
+                  *convergence};
 }
 
 }  // namespace rondo::tuner

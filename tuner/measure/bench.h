@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/measure/measure.h"
 #include "tuner/measure/ready_plan.h"
 #include "tuner/measure/samples.h"
 
@@ -20,13 +21,20 @@ struct BenchRow {
   double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
   double ready_s =
       0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
-  bool from_cache = false;  // the cubin came from the database
+  bool from_cache = false;                             // the cubin came from the database
+  std::optional<executable::Convergence> convergence;  // of the last run, where the kernel iterates
 
   double share() const { return static_cast<double>(bytes) / timing.median_s / copy_bytes_per_s; }
 };
 
-// Times one pass on the machine's GPU. `copy_bytes_per_s` 0: measured first. Error Device.
+struct BenchOptions {
+  int samples = 21;
+  double copy_bytes_per_s = 0;         // 0: measured first
+  double weights = RunData::kWeights;  // standard deviation of the parameters
+};
+
+// Times one pass on the machine's GPU. Error Device.
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                       const ReadyPlan& ready, int samples, double copy_bytes_per_s = 0);
+                       const ReadyPlan& ready, const BenchOptions& options = {});
 
 }  // namespace rondo::tuner

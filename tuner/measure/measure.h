@@ -73,9 +73,11 @@ Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes = std::size_t
 // problem.
 class RunData {
  public:
-  // Error Device when not even one set fits in memory.
+  // Inputs are uniform in [-1, 1], initial states in [-1/2, 1/2]; `weights`: the standard deviation of
+  // parameters, uniform too. Error Device when not even one set fits in memory.
   static Result<RunData> make(const step::Cell& cell, const schedule::Problem& problem, std::int64_t l2_bytes,
-                              runtime::StreamHandle stream, std::uint64_t seed);
+                              runtime::StreamHandle stream, std::uint64_t seed, double weights = kWeights);
+  static constexpr double kWeights = 0.28867513459481287;  // of uniform numbers in [-1/2, 1/2]
 
   int sets() const { return static_cast<int>(sets_.size()); }
   std::int64_t bytes_per_set() const { return bytes_per_set_; }
@@ -84,6 +86,11 @@ class RunData {
   // One run of the plan; graphs are recorded before a sample, and those of all sets are kept. reserve() it
   // first.
   TimedWork work(const runtime::DevicePlan& plan) const;
+  // DevicePlan::convergence() of the last run.
+  Result<std::optional<executable::Convergence>> convergence(const runtime::DevicePlan& plan,
+                                                             runtime::StreamHandle stream) const {
+    return plan.convergence(workspace_, sizes_.batch, sizes_.time, stream);
+  }
 
  private:
   step::Sizes sizes_;

@@ -1,5 +1,6 @@
 // Tensors for timing: large, random, and several sets of them where one would stay in L2.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "compiler/scalar/storage.h"
@@ -24,7 +25,8 @@ namespace {
 constexpr std::int64_t kPatternElements = 1'048'573;
 constexpr int kMostSets = 32;
 
-// Timing does not depend on the values as long as they are ordinary numbers: a random pattern, repeated by
+// Timing hardly depends on the values as long as they are ordinary numbers; shoot sweeps more often where
+// weights are large. A random pattern, repeated by
 // copies that double, fills gigabytes in milliseconds.
 Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
@@ -45,12 +47,14 @@ Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream
 }
 
 Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedule::Problem& problem,
-                                           StreamHandle stream, std::uint64_t seed) {
+                                           StreamHandle stream, std::uint64_t seed, double weights) {
   std::vector<DeviceTensor> tensors;
   for (const TensorRef ref : tensors_of_pass(cell, problem)) {
     Result<DeviceTensor> tensor = DeviceTensor::allocate(ref, cell, problem, problem.sizes);
     if (!tensor) return tensor.error();
-    const double scale = ref.role == Role::Param || ref.role == Role::InitialState ? 0.5 : 1;
+    const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
+                         : ref.role == Role::InitialState ? 0.5
+                                                          : 1;
     if (Status status = fill_random(*tensor, scale, stream, seed++); !status) return status.error();
     tensors.push_back(std::move(tensor).value());
   }
@@ -92,12 +96,13 @@ std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::P
 }
 
 Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem, std::int64_t l2_bytes,
-                              StreamHandle stream, std::uint64_t seed) {
+                              StreamHandle stream, std::uint64_t seed, double weights) {
   RunData data;
   data.sizes_ = problem.sizes;
   std::int64_t total = 0;
   while (data.sets() == 0 || (total < 2 * l2_bytes && data.sets() < kMostSets)) {
-    Result<std::vector<DeviceTensor>> set = make_set(cell, problem, stream, seed + 1000 * data.sets_.size());
+    Result<std::vector<DeviceTensor>> set =
+        make_set(cell, problem, stream, seed + 1000 * data.sets_.size(), weights);
     if (!set) {
       if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
       return set.error();

@@ -11,6 +11,7 @@ executable::SizeRule internal_size(const KernelPlan& plan, const Problem& proble
     case Role::Packed: return plan.packed;
     case Role::Vectors: return plan.vectors;
     case Role::Carries: return plan.carries;
+    case Role::Report: return plan.report;
     case Role::Scratch: {
       const std::int64_t rows = plan.scratch_rows.at(static_cast<std::size_t>(ref.tensor));
       return {0, rows * problem.sizes.heads * problem.sizes.dim, 1, 1};

@@ -57,6 +57,7 @@ struct KernelPlan {
   std::vector<int> scratch_rows;                  // rows of each Scratch tensor
   executable::SizeRule exchange;                  // int32 words
   executable::SizeRule packed, vectors, carries;  // elements
+  executable::SizeRule report;                    // elements
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.
   int alignment = 2;

@@ -64,6 +64,9 @@ class PlanSimulator final : public executable::LaunchSink {
     if (!status) throw std::invalid_argument("simulate_plan: " + status.error().message);
     for (const executable::Tensor& tensor : executable_.tensors)
       if (tensor.written && !is_internal(tensor.ref.role)) collect(tensor);
+    if (const auto report = launcher->report(kWorkspace, sizes_.batch, sizes_.time))
+      if (const int found = memory_.at(report->pointer); found >= 0)
+        result_.report = memory_.buffers()[static_cast<std::size_t>(found)].values;
     return std::move(result_);
   }
 

@@ -1,22 +1,17 @@
 #include "compiler/schedule/stream/strategy.h"
 
-#include <fmt/format.h>
-
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/linear_step.h"
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
-
-using step::Tail;
-using step::TensorKind;
 
 namespace {
 
@@ -41,16 +36,7 @@ Legality Stream::serves(const target::Profile& profile) const {
 }
 
 Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
-  const step::Structure structure = step::analyze(cell);
-  if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
-  if (passes_products(problem))
-    return {false, "the step multiplies by no matrix: there are no products to save"};
-  if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
-  for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == Tail::Scalar && tensor.kind != TensorKind::Param)
-      return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
-                                 tensor.name)};
-  return {};
+  return channels_alone(cell, problem);
 }
 
 int segment_parts(const step::Cell& cell, const Problem& problem) {

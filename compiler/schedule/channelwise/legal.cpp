@@ -1,0 +1,22 @@
+#include "compiler/schedule/channelwise/legal.h"
+
+#include <fmt/format.h>
+
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+Legality channels_alone(const step::Cell& cell, const Problem& problem) {
+  const step::Structure structure = step::analyze(cell);
+  if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
+  if (passes_products(problem))
+    return {false, "the step multiplies by no matrix: there are no products to save"};
+  if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param)
+      return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
+                                 tensor.name)};
+  return {};
+}
+
+}  // namespace rondo::schedule

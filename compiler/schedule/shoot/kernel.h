@@ -1,0 +1,89 @@
+// The frame of the shoot kernel: which segment of time a warp has, the ring in shared memory where each warp
+// stages its own inputs, and the walk through a segment.
+//
+// All of time is cut into segments, `segments` in each of `time_split` blocks, and a warp walks through one
+// of them with 32 * per_thread neighbouring channels. Warps stage for themselves, so a walk needs no barrier
+// of the block, and a warp that has nothing to do in a sweep skips it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/channelwise/threads.h"
+#include "compiler/schedule/shoot/parameters.h"
+
+namespace rondo::schedule {
+
+class ShootKernel final : public ChannelThreads {
+ public:
+  ShootKernel(const std::string& name, const std::string& comment, const step::Cell& cell,
+              const Problem& problem, const ShootParameters& parameters);
+
+  // Declares an input, whose rows are staged.
+  int stage(TensorRef ref);
+  // Declares a tensor written at each step.
+  int write_each_step(TensorRef ref);
+  // After all tensors are declared: takes B and T, works out the thread's place and segment.
+  void place_threads();
+
+  // The segment: its steps [first, end), and its place among all of the team. Segments at the end of a short
+  // sequence are empty.
+  kernel::Value first_step() const { return first_; }
+  kernel::Value end_step() const { return end_; }
+  kernel::Value part() const { return part_; }
+  kernel::Value time() const { return time_; }
+  kernel::Value has_steps() { return first_ < end_; }  // Pred
+  kernel::Value warp() const { return warp_; }
+  // Stages before the segment that a warm-up of the parameters' length may begin with; none before t = 0.
+  kernel::Value lead() const { return lead_; }
+  // Whether `condition`, a Pred, holds in any lane of the warp, as 1 or 0. Called by whole warps.
+  kernel::Value any_lane(kernel::Value condition);
+  void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
+  kernel::Value exists();  // Pred: the thread has channels and its segment has steps
+
+  // The value of a staged input: (id of the tensor, row, channel of the thread).
+  using Staged = std::function<kernel::Value(int, int, int)>;
+  struct Walk {
+    std::function<void(const Staged&)> lead_in;  // a step before the segment
+    std::function<void()> enter;                 // before the segment's first step
+    std::function<void(const Staged&)> step;     // a step of the segment
+    std::function<void()> leave_stage;           // after the steps of a stage
+  };
+  // Walks from `lead` stages before the segment to its end; whole warps, the same way for all lanes.
+  void walk(kernel::Value lead, const Walk& body);
+  // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
+  // thread.
+  void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // The launch; called once.
+  Launch finish();
+
+ private:
+  struct StagedTensor {
+    KernelTensor tensor;
+    kernel::Memory shared;
+    kernel::Value from;  // element of this lane's first vector at t = 0, row 0
+    kernel::Value to;    // the same in the warp's slot 0
+  };
+  struct Written {
+    KernelTensor tensor;
+    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
+    kernel::Value cursor;  // the same at the current step
+  };
+
+  int vectors() const { return parameters_.warp_channels() / parameters_.vector; }  // of a row
+  int steps_abreast() const { return 32 / vectors(); }                              // of one turn of copies
+  void place_staging();
+  void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
+  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
+  void run_group(kernel::Value slot_step, int steps, const std::function<void(const Staged&)>& body);
+
+  ShootParameters parameters_;
+  std::vector<StagedTensor> staged_;
+  std::vector<Written> written_;
+  kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_;
+  kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
+};
+
+}  // namespace rondo::schedule

@@ -1,0 +1,103 @@
+// The shoot strategy's cost model.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/shoot/resources.h"
+#include "compiler/schedule/shoot/strategy.h"
+#include "compiler/step/simplify.h"
+#include "compiler/target/cluster_cost.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+constexpr double kUnproven = 1.01;         // streaming stores: after the point without, for the tuner to find
+constexpr double kGridExchange = 2.5e-6;   // seconds, of a round of maps and counts through the L2 (assumed)
+constexpr double kClusterExchange = 2e-6;  // the same in a cluster
+constexpr double kBlockExchange = 0.5e-6;  // the same in a block
+
+// A shoot problem priced for one GPU; it outlives what it was made from.
+struct Model {
+  step::Sizes sizes;
+  ShootShape shape;
+  target::Limits limits;
+  target::Speeds speeds;
+  ShootTraffic traffic;
+  StepCost plain, newton;
+
+  // Sweeps of a segment on average, for a cell that forgets within some tens of steps: one and a check after
+  // a warm-up, a correction more without. What the user's cell needs only measuring tells.
+  static double sweeps(const ShootParameters& p) {
+    if (p.all_segments() == 1) return 1;
+    const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : 2;
+    return p.sweeps == 1 && needed > 1.2 ? 8 : needed;
+  }
+
+  Estimate operator()(const Parameters& parameters) const {
+    const ShootParameters p = ShootParameters::from(parameters);
+    const StepCost& step = p.newton ? newton : plain;
+    const double element = shape.element;
+    const double length = std::ceil(static_cast<double>(sizes.time) / p.all_segments());
+    const double lead = std::min<double>(p.warmup, length);
+    const double swept = sweeps(p);
+    const double rows = static_cast<double>(sizes.batch * sizes.heads * sizes.dim);
+    const double blocks = std::ceil(static_cast<double>(sizes.dim) / p.channels) *
+                          static_cast<double>(sizes.batch * sizes.heads) * p.time_split;
+    const int per_sm = blocks_of_sm(shape, p, limits);
+    const bool clusters = p.among_blocks() && !p.through_global();
+    const double room =
+        clusters ? std::max(1, target::clusters_at_once(limits, p.time_split, per_sm)) * p.time_split
+                 : static_cast<double>(per_sm) * limits.sm_count;
+    const double waves = std::ceil(blocks / room);
+    const double busiest = std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));
+
+    Estimate e;
+    const double row_bytes = p.warp_channels() * element;
+    const double waste = row_bytes < 128 ? 1.08 : 1.0;
+    const double moved = traffic.read * (swept + 0.5 * lead / length) + traffic.written * swept;
+    const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
+    const double ring = element * (p.stages * p.steps * traffic.read) * (p.channels * p.segments);
+    const double rate =
+        std::min(speeds.sm_bytes_per_s, busiest * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
+                                            (traffic.read + traffic.written) / traffic.read);
+    const double used = std::min<double>(blocks, limits.sm_count);
+    e.memory = std::max(bytes / speeds.copy_bytes_per_s, bytes / (rate * used));
+    const double walked = length * swept + lead;
+    const double loop = 16.0 / p.unroll;
+    e.chain = waves * walked * (step.chain + loop) / speeds.clock_hz;
+    const double overhead =
+        2.0 * (traffic.read + traffic.written) + 8.0 / p.per_thread + 2.0 * traffic.read / p.vector;
+    const double slots = p.per_thread * (step.alu + step.special + overhead);
+    const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
+    const double warps = std::ceil(p.threads() / 32.0) * busiest;
+    e.issue = waves * walked * std::ceil(warps / 4) * std::max(slots, special) / speeds.clock_hz;
+    const double exchange = !p.among_blocks()    ? kBlockExchange
+                            : p.through_global() ? kGridExchange
+                                                 : kClusterExchange;
+    e.launch = speeds.launch_s + waves * speeds.memory_latency_s * (1 + swept) +
+               waves * (1 + swept) * exchange + (p.through_global() ? speeds.launch_s : 0);
+    const double sum = e.memory + e.issue + e.chain;
+    const double top = std::max({e.memory, e.issue, e.chain});
+    e.seconds = top + 0.15 * (sum - top) + e.launch;
+    if (p.stream_stores) e.seconds *= kUnproven;
+    // One segment walks as stream does, which has more to choose from.
+    if (p.all_segments() == 1) e.seconds *= 2;
+    return e;
+  }
+};
+
+}  // namespace
+
+CostModel Shoot::cost_model(const step::Cell& cell, const Problem& problem,
+                            const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  return Model{problem.sizes,
+               shoot_shape(simple, problem),
+               profile.limits,
+               profile.speeds,
+               shoot_traffic(simple, problem.pass),
+               shoot_cost(simple, problem, false),
+               shoot_cost(simple, problem, true)};
+}
+
+}  // namespace rondo::schedule

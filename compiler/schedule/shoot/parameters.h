@@ -1,0 +1,35 @@
+// The parameters of shoot.
+#pragma once
+
+#include "compiler/schedule/analysis/rewrite_step.h"
+#include "compiler/schedule/channelwise/team.h"
+#include "compiler/schedule/problem/parameters.h"
+
+namespace rondo::schedule {
+
+// Of Team: a segment is a part of all of time, and each warp has one segment of 32 * per_thread channels.
+struct ShootParameters : Team {
+  int steps = 16;      // time steps of a stage
+  int stages = 3;      // of a warp's ring
+  int unroll = 4;      // steps whose values are loaded together
+  int vector = 8;      // elements that one asynchronous copy moves
+  int warmup = 0;      // steps before its segment from which a thread starts, at zero; whole stages
+  bool newton = true;  // starts are corrected with the segments' Jacobians; or by their ends alone
+  int sweeps = 3;      // side by side, before what is left is finished in order
+  Rewrite rewrite = Rewrite::None;
+  bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
+
+  static ShootParameters from(const Parameters& parameters);
+  int warp_channels() const { return 32 * per_thread; }
+  int warps() const { return computing() / 32; }
+  int all_segments() const { return segments * time_split; }
+  // Rounds of sweep and scan: those side by side, then one for each block that finishes its part in order.
+  int rounds() const { return sweeps + time_split; }
+  // Where blocks split time, the scan warp comes after the others.
+  int threads() const { return computing() + (among_blocks() ? 32 : 0); }
+  kernel::CacheHint writing() const {
+    return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
+  }
+};
+
+}  // namespace rondo::schedule

@@ -1,0 +1,87 @@
+#include "compiler/schedule/shoot/resources.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/channelwise/cluster_transforms.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/shoot/sweep.h"
+
+namespace rondo::schedule {
+
+using step::TensorKind;
+
+namespace {
+
+// Measured on what the compiler does without spilling: addresses and the walk; special functions that are
+// written out.
+constexpr int kWalkRegisters = 30, kFunctionRegisters = 12;
+constexpr int kMostBlocks = 4;
+
+int round_up(int a, int b) { return (a + b - 1) / b * b; }
+
+int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors) {
+  int sum = 0;
+  for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+  return sum;
+}
+
+}  // namespace
+
+ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass) {
+  ShootTraffic t;
+  t.read = rows_of(cell, cell.of_kind(TensorKind::Input));
+  t.written = rows_of(cell, cell.of_kind(TensorKind::Output));
+  if (pass == Pass::ForwardSave) t.written += rows_of(cell, stored_histories(cell));
+  return t;
+}
+
+StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton) {
+  const StepGraph step = shoot_step(cell, newton);
+  StepCost cost = step_cost(cell, problem, step.graph, step.roots);
+  const int states = static_cast<int>(cell.next.size());
+  if (newton) cost.alu += states * states * states;
+  cost.alu += 2 * states;
+  return cost;
+}
+
+ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
+  return {static_cast<int>(cell.next.size()), param_rows(cell),
+          rows_of(cell, cell.of_kind(TensorKind::Input)), kernel::storage_bytes(problem.storage),
+          problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0};
+}
+
+int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton) {
+  const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
+                   shape.inputs * unroll;
+  return kWalkRegisters + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
+}
+
+std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
+std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
+std::int64_t shoot_team_bytes(int states) {
+  return ClusterTransforms::slots(false) * TransformTable::bytes(states);
+}
+
+std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& p) {
+  const std::int64_t ring = std::int64_t{p.stages} * p.steps * shape.inputs * shape.element;
+  std::int64_t bytes =
+      p.channels * (p.segments * (ring + shoot_map_bytes(shape.states)) + shoot_channel_bytes(shape.states));
+  if (p.among_blocks() && !p.through_global())
+    bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
+  return bytes + kShootFixedBytes;
+}
+
+int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {
+  const int threads = round_up(p.threads(), 128);
+  const int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton), 8);
+  const std::int64_t shared = shoot_shared_bytes(shape, p) + kShootReserved;
+  const std::int64_t least =
+      std::min<std::int64_t>({limits.registers_per_sm / (registers * threads),
+                              limits.threads_per_sm / threads, limits.shared_per_sm / shared});
+  return static_cast<int>(std::clamp<std::int64_t>(least, 1, kMostBlocks));
+}
+
+}  // namespace rondo::schedule

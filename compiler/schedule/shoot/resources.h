@@ -1,0 +1,51 @@
+// What a configuration of shoot needs of a GPU: the tuning space bounds it, the model prices it, and kernels
+// are compiled for it.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/shoot/parameters.h"
+#include "compiler/target/profile.h"
+
+namespace rondo::schedule {
+
+// Rows of storage type that a step reads and writes, of one channel.
+struct ShootTraffic {
+  int read = 0;
+  int written = 0;
+};
+ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass);
+
+// The cost of a step with the Jacobian and its product, and without both.
+StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton);
+
+// What registers and shared memory follow from, of a cell and problem.
+struct ShootShape {
+  int states = 1;  // rows, as the others
+  int params = 0;
+  int inputs = 1;
+  int element = 2;         // bytes
+  bool functions = false;  // special functions are written out
+};
+ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
+
+// Registers of a thread, estimated: the values of `unroll` steps, parameters, states and what goes with them.
+int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton);
+
+// Bytes of shared memory: of a segment's ring by stage, step and channel; of maps by segment and channel; by
+// channel beside those.
+std::int64_t shoot_map_bytes(int states);
+std::int64_t shoot_channel_bytes(int states);
+// By block that splits time: of a channel, and of the exchange of counts.
+std::int64_t shoot_team_bytes(int states);
+inline constexpr std::int64_t kShootFixedBytes = 1024;  // counts, mbarriers, alignment
+inline constexpr std::int64_t kShootReserved =
+    1024;  // that the driver keeps of each block (CUDA guide, 16.8)
+std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& p);
+
+// Blocks of one SM at once; kernels are compiled for them.
+int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,219 @@
+#include "compiler/schedule/shoot/rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/executable/convergence.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Storage;
+using kernel::Value;
+
+namespace {
+
+constexpr int kSlots = 2;
+// Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
+// numbers over all segments would overflow.
+constexpr double kSteepest = 8;
+
+}  // namespace
+
+double shoot_tolerance(const Problem& problem) {
+  return std::ldexp(1.0, problem.math == kernel::Math::Fast ? -14 : -20);
+}
+
+ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::Cell& cell,
+                         const Problem& problem, const ShootParameters& parameters)
+    : kernel_(kernel),
+      sweep_(sweep),
+      b_(kernel.builder()),
+      parameters_(parameters),
+      tolerance_(shoot_tolerance(problem)) {
+  const ShootParameters& p = parameters_;
+  const int states = sweep.states();
+  report_ = kernel.signature().writes({Role::Report, -1});
+  if (p.segments > 1)
+    handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
+  if (p.among_blocks()) {
+    scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, cell, true);
+    return;
+  }
+  table_ = {{}, p.segments, states, p.channels, {}};
+  table_.memory = b_.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
+                            fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
+                                        p.segments, TransformTable::entries(states) / 2, p.channels));
+  counts_ = b_.shared("counts", Storage::F32, std::int64_t{kSlots} * p.warps(), "[slots, warps]");
+}
+
+void ShootRounds::run() {
+  if (!scan_warp_) return compute();
+  scan_warp_->begin();
+  const Value in_scan_warp = b_.thread() >= b_.named("kFollowing", parameters_.computing(),
+                                                     "first thread of the warp that scans the blocks' maps");
+  b_.if_(
+      in_scan_warp,
+      [&] { scan_warp_->role_until_none(sweep_.first_tensors(), b_.constant(parameters_.rounds())); },
+      [&] { compute(); });
+  scan_warp_->finish();
+}
+
+void ShootRounds::each_state(const std::function<void(int, int, Value)>& body) {
+  for (int k = 0; k < sweep_.states(); ++k)
+    for (int c = 0; c < parameters_.per_thread; ++c)
+      body(k, c, incoming_[at(k * parameters_.per_thread + c)]);
+}
+
+void ShootRounds::compute() {
+  for (int k = 0; k < sweep_.states(); ++k)
+    for (int c = 0; c < parameters_.per_thread; ++c)
+      incoming_.push_back(b_.variable("incoming", sweep_.initial(k, c)));
+  again_ = b_.variable("again", b_.select(kernel_.exists(), b_.real(1), b_.real(0)));
+  sweeps_ = b_.variable("sweeps", b_.real(0));
+  in_order_ = b_.variable("finished_in_order", b_.real(0));
+  end_ = b_.variable("end_round", b_.constant(parameters_.rounds()));
+  b_.for_("round", b_.constant(0), end_, b_.constant(1), 1, [&](Value round) {
+    const Value changed = kernel_.any_lane(again_ == b_.real(1));
+    turns(round);
+    scan(round, changed);
+    judge();
+  });
+  sweep_.store_last();
+  report();
+}
+
+// The jump as a share of the state's size, the worst of the warp. max() drops a NaN, so a start that is not
+// finite is put in apart.
+void ShootRounds::report() {
+  b_.comment("how this warp's segment ended");
+  const Value worst = b_.variable("worst", b_.real(0));
+  b_.if_(kernel_.exists(), [&] {
+    each_state([&](int k, int c, Value incoming) {
+      const Value jump = b_.let("jump", b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)}));
+      const Value share =
+          b_.let("share", b_.select(jump == b_.real(0), b_.real(0), jump / sweep_.scale(k, c)));
+      b_.assign(worst, b_.math(scalar::Op::Max, {worst, share}));
+    });
+  });
+  const Value lost =
+      kernel_.any_lane(kernel_.exists() && b_.select(finite(), b_.real(0), b_.real(1)) == b_.real(1));
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const Value other = b_.shuffle("other", worst, kernel::ShuffleMode::Xor, b_.constant(distance));
+    b_.assign(worst, b_.math(scalar::Op::Max, {worst, other}));
+  }
+  b_.if_(b_.thread() % 32 == 0, [&] {
+    const Value block = b_.wide(kernel_.team()) * parameters_.time_split + b_.wide(kernel_.rank());
+    const Value record = block * parameters_.warps() + b_.wide(kernel_.warp());
+    const Value jump = b_.select(lost == b_.real(1), b_.real(executable::Convergence::kLost), worst);
+    b_.store_vector(report_.memory[record * executable::Convergence::kRecord],
+                    {sweeps_, in_order_, jump, b_.real(0)});
+  });
+}
+
+void ShootRounds::turns(Value round) {
+  const Value first = b_.named("kSweeps", parameters_.sweeps, "sweeps side by side");
+  const Value in_order = b_.let("in_order", round - first == kernel_.rank());
+  if (parameters_.segments == 1) return sweep_where_needed(round, in_order, {});
+  const Value turns = b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1)));
+  b_.for_("turn", b_.constant(0), turns, b_.constant(1), 1, [&](Value turn) {
+    const Value mine = b_.let("mine", in_order && kernel_.segment() == turn);
+    b_.if_(mine, [&] { take_turn(turn); });
+    sweep_where_needed(round, in_order, mine);
+    b_.if_(mine, [&] {
+      each_state([&](int k, int c, Value) { b_.store(handover(k, c), sweep_.state(k, c)); });
+      sweep_.settle();
+    });
+    b_.if_(in_order, [&] { b_.named_barrier(kWalkBarrier, parameters_.computing()); });
+  });
+}
+
+kernel::Place ShootRounds::handover(int state, int channel) {
+  return handover_[kernel_.lane_channel() + (state * parameters_.channels + channel)];
+}
+
+void ShootRounds::take_turn(Value turn) {
+  b_.if_(turn >= 1, [&] {
+    each_state([&](int k, int c, Value incoming) { b_.assign(incoming, b_.load("end", handover(k, c))); });
+  });
+  judge();
+}
+
+// Side by side a start that is not finite is no better than the one before. In order it is the true one.
+void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
+  const Value wanted = again_ == b_.real(1);
+  const Value first = b_.named("kSweeps", parameters_.sweeps);
+  const Value side_by_side = round < first && finite();
+  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || (mine.valid() ? mine : in_order)));
+  b_.if_(sweeps == b_.real(1), [&] {
+    b_.if_(round >= 1, [&] {
+      each_state([&](int k, int c, Value incoming) {
+        b_.assign(sweep_.state(k, c), b_.select(wanted, incoming, sweep_.beginning(k, c)));
+      });
+    });
+    b_.assign(sweeps_, sweeps_ + b_.real(1));
+    b_.if_(in_order, [&] { b_.assign(in_order_, in_order_ + b_.real(1)); });
+    sweep_.run(parameters_.warmup == 0
+                   ? b_.constant(0)
+                   : b_.let("lead_in", b_.select(round == 0, kernel_.lead(), b_.constant(0))));
+  });
+}
+
+void ShootRounds::scan(Value round, Value changed) {
+  const std::vector<AffineTransform> transforms = sweep_.transforms(kSteepest);
+  Value total;
+  if (scan_warp_) {
+    scan_warp_->publish(round, transforms, changed);
+    const std::vector<Value> scanned = scan_warp_->incoming_carries(round);
+    for (std::size_t i = 0; i < scanned.size(); ++i) b_.assign(incoming_[i], scanned[i]);
+    total = scan_warp_->total(round);
+  } else {
+    const Value slot = round % kSlots;
+    const TransformTable table = table_.starting_at(slot * table_.parts);
+    table.store(b_, kernel_.segment(), kernel_.lane_channel(), transforms);
+    b_.if_(b_.thread() % 32 == 0,
+           [&] { b_.store(counts_[slot * parameters_.warps() + kernel_.warp()], changed); });
+    b_.named_barrier(kWalkBarrier, parameters_.computing());
+    b_.comment("where this segment should have started");
+    for (int c = 0; c < parameters_.per_thread; ++c) {
+      TransformColumn running, before;
+      for (int k = 0; k < sweep_.states(); ++k) {
+        running.rows.push_back(b_.variable("running", sweep_.initial(k, c)));
+        before.rows.push_back(incoming_[at(k * parameters_.per_thread + c)]);
+      }
+      scan_transforms(b_, table, kernel_.lane_channel() + c, kernel_.segment(), running, before);
+    }
+    total = b_.variable("total", b_.real(0));
+    b_.for_("of_warp", 0, parameters_.warps(), std::min(8, parameters_.warps()), [&](Value of_warp) {
+      b_.assign(total, total + b_.load("count", counts_[slot * parameters_.warps() + of_warp]));
+    });
+  }
+  b_.if_(total == b_.real(0), [&] { b_.assign(end_, round); });
+}
+
+Value ShootRounds::differs() {
+  Value all;
+  each_state([&](int k, int c, Value incoming) {
+    const Value jump = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
+    const Value within = jump <= sweep_.scale(k, c) * b_.real(tolerance_);
+    all = all.valid() ? all && within : within;
+  });
+  return b_.select(all, b_.real(0), b_.real(1));
+}
+
+Value ShootRounds::finite() {
+  Value all;
+  each_state([&](int, int, Value incoming) {
+    const Value number = incoming - incoming == b_.real(0);
+    all = all.valid() ? all && number : number;
+  });
+  return all;
+}
+
+void ShootRounds::judge() {
+  b_.if_(kernel_.exists(), [&] { b_.assign(again_, differs()); });
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,65 @@
+// The rounds of shoot: every warp sweeps through its segment, the ends and Jacobians of all segments give
+// each its corrected start by an affine scan, and what did not start there sweeps again.
+//
+// After `sweeps` rounds whatever has not converged is finished in order. In each further round one block
+// takes its segments one after the other, each from the end of the one before; their maps are then constant,
+// so the scan carries the true end to the next block. A run therefore ends after `sweeps` + `time_split`
+// rounds at most, converged or walked step by step.
+//
+// The certificate. A segment counts as converged if the start that the scan gives it differs from the one it
+// used by no more than `tolerance` times the largest size of the state within it. Every warp publishes with
+// its maps whether it had to sweep again, and the team ends at the first round in which none had. A NaN is
+// never within the tolerance, so it reaches the walk in order.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/shoot/sweep.h"
+
+namespace rondo::schedule {
+
+class ShootRounds {
+ public:
+  ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::Cell& cell, const Problem& problem,
+              const ShootParameters& parameters);
+  // All threads of the block.
+  void run();
+
+ private:
+  using ByState = std::vector<kernel::Value>;  // by state row * channels of the thread + channel
+
+  void compute();                      // what computing threads do
+  void turns(kernel::Value round);     // sweeps, side by side or in order
+  void take_turn(kernel::Value turn);  // in order: where the segment before ended
+  void sweep_where_needed(kernel::Value round, kernel::Value in_order, kernel::Value turn);
+  void scan(kernel::Value round, kernel::Value changed);
+  void judge();             // whether each channel started where it should have
+  kernel::Value differs();  // Pred
+  kernel::Value finite();   // Pred
+  void report();            // what this warp did
+  void each_state(const std::function<void(int state, int channel, kernel::Value incoming)>& body);
+  kernel::Place handover(int state, int channel);
+
+  ShootKernel& kernel_;
+  SegmentSweep& sweep_;
+  kernel::Builder& b_;
+  ShootParameters parameters_;
+  double tolerance_;
+  std::unique_ptr<ScanWarp> scan_warp_;  // where blocks split time
+  TransformTable table_;                 // where they do not
+  kernel::Memory counts_;                // likewise, [slots, warps]
+  kernel::Memory handover_;              // [states, channels]: the end of the segment before
+  // incoming_: the start that the last scan gave this segment. again_: 1 where it differs from the one used.
+  ByState incoming_;
+  kernel::Value again_, end_;
+  kernel::Value sweeps_, in_order_;  // that this warp made, as numbers
+  KernelTensor report_;
+};
+
+// Of the state's size, by how much a segment may start off: below what one step's rounding with this
+// arithmetic changes. `fast` functions are right to 2^-11 (PTX ISA, tanh.approx), accurate ones to a few ulp.
+double shoot_tolerance(const Problem& problem);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,181 @@
+// The shoot strategy's tuning space.
+
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/fold_parameters.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/shoot/resources.h"
+#include "compiler/schedule/shoot/strategy.h"
+#include "compiler/schedule/shoot/sweep.h"
+#include "compiler/step/simplify.h"
+#include "compiler/target/cluster_cost.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+using namespace constraint;
+
+constexpr int kLeastSegment = 16;     // steps of a segment that is worth a guess
+constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
+constexpr int kScanWarpRegisters = 48;
+// A run that converges nowhere sweeps so often in vain before it walks in order. A sweep takes as long as
+// that walk by so many segments, or, where memory or instructions bound it, some third of it.
+constexpr int kPartsOfSweep = 8;
+constexpr int kMostTurns = 2;  // of all threads of the GPU
+
+class Space {
+ public:
+  Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
+      : cell_(cell), problem_(problem), limits_(limits), shape_(shoot_shape(cell, problem)) {}
+
+  System build() {
+    require_time();
+    require_copies();
+    require_threads();
+    require_shared();
+    return std::move(s_);
+  }
+
+ private:
+  int states() const { return static_cast<int>(cell_.next.size()); }
+  int most_rewrite() const {
+    if (problem_.math != kernel::Math::Fast) return 0;
+    return instructions_folded(cell_, shoot_step(cell_, true)) > 0 ? 2 : 1;
+  }
+  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  void require_time();
+  void require_copies();
+  void require_threads();
+  void require_shared();
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const target::Limits& limits_;
+  const ShootShape shape_;
+  System s_;
+
+  const Var channels = s_.var("channels", values({32, 64, 128, 256}), "channels a block");
+  const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
+  // 7, 15 and 31 make whole groups of warps together with the scan warp.
+  const Var segments =
+      s_.var("segments", values({1, 2, 4, 7, 8, 15, 16, 31, 32}), "segments of time in a block");
+  const Var time_split =
+      s_.var("time_split", powers_of_two(1, 16), "blocks that share channels and split time");
+  const Var exchange =
+      s_.var("exchange", range(0, 1), "how those blocks exchange; 0: in a cluster, 1: through global memory");
+  const Var steps = s_.var("steps", values({8, 16, 32}), "time steps a stage");
+  const Var stages = s_.var("stages", values({2, 3, 4}), "stages in a warp's ring");
+  const Var unroll = s_.var("unroll", values({4, 8}), "steps whose values are loaded together");
+  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
+  const Var warmup =
+      s_.var("warmup", values({0, 32, 64, 128, 256}), "steps before its segment where a guess begins");
+  const Var newton =
+      s_.var("newton", range(0, 1), "1: Jacobians correct the starts; 0: the ends of the segments before");
+  const Var sweeps =
+      s_.var("sweeps", values({1, 2, 3}), "sweeps side by side before the rest is finished in order");
+  const Var rewrite =
+      s_.var("rewrite", range(0, most_rewrite()),
+             "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
+  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+                                   "1: what is written at each step leaves the L2 first");
+  const Expr parts = segments * time_split;
+};
+
+void Space::require_time() {
+  s_.require(
+      parts * kLeastSegment <= static_cast<int>(std::max<std::int64_t>(problem_.sizes.time, kLeastSegment)),
+      "segments long enough for a guess");
+  s_.require(warmup * parts <= static_cast<int>(std::max<std::int64_t>(problem_.sizes.time, 1)),
+             "a warm-up no longer than a segment");
+  s_.require(mod(warmup, steps) == 0, "a warm-up of whole stages");
+  s_.require(implies(parts == 1, warmup == 0 && newton == 0 && sweeps == 1), "one segment needs no guess");
+  // Without a correction a guess must be good; with one, a chance to use it.
+  s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
+  s_.require(implies(sweeps == 1, newton == 0), "a correction to sweep with");
+  s_.require(implies(sweeps > 1, sweeps * kPartsOfSweep <= parts), "a worst case near that of stream");
+  s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
+  s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
+  s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
+             "thread blocks of a cluster (sm_90 and later)");
+}
+
+void Space::require_copies() {
+  const std::int64_t dim = problem_.sizes.dim;
+  s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
+  s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
+  // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
+  // them.
+  std::int64_t widest = 16 / element();
+  while (dim % widest != 0) widest /= 2;
+  s_.require(implies(vector < widest, steps == 8 && stages == 3 && unroll == 4 && time_split == 1),
+             "narrow copies");
+  s_.require(per_thread <= vector, "alignment of stores");
+  s_.require(unroll <= steps, "unrolling");
+}
+
+void Space::require_threads() {
+  const Expr computing = floor_div(channels, per_thread) * segments;
+  const Expr threads = s_.define("threads", computing + when(time_split > 1, 32, 0), "threads a block");
+  s_.require(mod(floor_div(channels, per_thread), 32) == 0, "whole warps of channels");
+  // Segments are for what the channels alone do not fill.
+  const std::int64_t rows = problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim;
+  const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
+  s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
+             "segments that the GPU has threads for");
+  s_.require(unroll * per_thread <= 8 && stages * steps <= 96, "rings and groups that pay");
+  s_.require(threads <= limits_.threads_per_block, "threads a block");
+  s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
+             "channels the head has");
+  const auto estimate = [&](int each_thread, int unrolled, bool newtons) {
+    return shoot_registers(shape_, each_thread, unrolled, newtons);
+  };
+  const auto of = [&](bool newtons) {
+    const int fixed = estimate(0, 0, newtons), each = estimate(1, 0, newtons) - fixed;
+    const int step = estimate(1, 1, newtons) - fixed - each;
+    return fixed + per_thread * (each + unroll * step);
+  };
+  const Expr registers =
+      s_.define("registers", when(newton == 1, of(true), of(false)), "registers a thread, estimated");
+  const Expr counted = ceil_div(threads, 128) * 128;
+  s_.require(registers <= limits_.registers_per_thread, "registers a thread");
+  s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
+  // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
+  s_.require(implies(exchange == 1, (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
+             "registers of the scan warp");
+}
+
+void Space::require_shared() {
+  const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element();
+  const Expr bytes =
+      s_.define("shared_bytes",
+                channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
+                            shoot_channel_bytes(states())) +
+                    when(time_split > 1 && exchange == 0,
+                         time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
+                    kShootFixedBytes,
+                "bytes of shared memory a block");
+  s_.require(bytes <= limits_.shared_per_block, "shared memory");
+  // The blocks of a launch wait for each other: the tuned batch must be resident at once.
+  const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
+                      (problem_.sizes.heads * problem_.sizes.batch) * time_split;
+  const Expr threads = ceil_div(floor_div(channels, per_thread) * segments + 32, 128) * 128;
+  const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
+    s_.require(implies(exchange == 1, blocks <= limits_.sm_count * blocks_of_sm),
+               "blocks resident at once, by " + resource);
+  };
+  resident(floor_div(limits_.shared_per_sm, bytes + kShootReserved), "shared memory");
+  resident(floor_div(limits_.threads_per_sm, threads), "threads");
+  resident(1, "registers");
+}
+
+}  // namespace
+
+System Shoot::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  return Space(simple, problem, profile.limits).build();
+}
+
+}  // namespace rondo::schedule

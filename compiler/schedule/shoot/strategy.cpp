@@ -1,0 +1,86 @@
+#include "compiler/schedule/shoot/strategy.h"
+
+#include <fmt/format.h>
+
+#include "compiler/executable/convergence.h"
+#include "compiler/schedule/channelwise/legal.h"
+#include "compiler/schedule/lower/exchange_clear.h"
+#include "compiler/schedule/shoot/resources.h"
+#include "compiler/schedule/shoot/rounds.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+constexpr std::size_t kMostStates = 8;  // rows: their Jacobian stays in registers
+
+Launch shoot_forward(const step::Cell& cell, const Problem& problem, const ShootParameters& parameters,
+                     const target::Limits& limits) {
+  ShootKernel kernel(
+      fmt::format("{}_shoot_{}", cell.name, pass_name(problem.pass)),
+      fmt::format("{}: shoot forward, {} in memory", cell.name, kernel::storage_name(problem.storage)), cell,
+      problem, parameters);
+  kernel.builder().set_min_blocks(blocks_of_sm(shoot_shape(cell, problem), parameters, limits));
+  SegmentSweep sweep(kernel, cell, problem, parameters);
+  sweep.declare();
+  ShootRounds rounds(kernel, sweep, cell, problem, parameters);
+  kernel.place_threads();
+  sweep.start();
+  rounds.run();
+  return kernel.finish();
+}
+
+}  // namespace
+
+Legality Shoot::serves(const target::Profile& profile) const {
+  return needs_compute_8(profile, "asynchronous copies to shared memory");
+}
+
+Legality Shoot::legal(const step::Cell& cell, const Problem& problem) const {
+  if (Legality alone = channels_alone(cell, problem); !alone.legal) return alone;
+  if (problem.pass == Pass::Backward)
+    return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
+  if (cell.next.size() > kMostStates)
+    return {false, fmt::format("a channel has {} state rows; a Jacobian of more than {} rows does not stay "
+                               "in registers",
+                               cell.next.size(), kMostStates)};
+  return {};
+}
+
+int Shoot::alignment(const Problem& problem, const Parameters& parameters) const {
+  return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+}
+
+// Each warp turns its ring within its own segment.
+std::int64_t Shoot::turn(const Parameters& parameters) const {
+  return parameters.at("steps") * parameters.at("stages") * parameters.at("segments") *
+         parameters.at("time_split");
+}
+
+KernelPlan Shoot::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                                const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  const ShootParameters p = ShootParameters::from(parameters);
+  KernelPlan plan;
+  plan.strategy = name();
+  plan.parameters = parameters;
+  plan.alignment = alignment(problem, parameters);
+  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
+  if (p.among_blocks() && p.through_global()) {
+    const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(simple.next.size()), true);
+    plan.exchange = {0, problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
+    plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
+  plan.report = {0,
+                 problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
+  plan.launches.push_back(shoot_forward(simple, problem, p, profile.limits));
+  return plan;
+}
+
+const Strategy& shoot_strategy() {
+  static const Shoot strategy;
+  return strategy;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,28 @@
+// shoot: time in segments that are solved side by side from guessed starts, until the starts are right
+// (docs/strategies/shoot.md). Multiple shooting; with segments of one step it is Newton's method for all
+// steps at once (Lim et al., "Parallelizing non-linear sequential models over the sequence length", ICLR
+// 2024; ParaRNN, Apple, ICLR 2026). For few channels and long sequences, where a step has too little work
+// for a GPU. Forward only: the backward pass is affine, and stream computes it in segments.
+#pragma once
+
+#include "compiler/schedule/plan/strategy.h"
+
+namespace rondo::schedule {
+
+class Shoot final : public Strategy {
+ public:
+  std::string name() const override { return "shoot"; }
+  Legality serves(const target::Profile& profile) const override;
+  Legality legal(const step::Cell& cell, const Problem& problem) const override;
+  constraint::System space(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const override;
+  CostModel cost_model(const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile) const override;
+  int alignment(const Problem& problem, const Parameters& parameters) const override;
+  std::int64_t turn(const Parameters& parameters) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
+};
+const Strategy& shoot_strategy();
+
+}  // namespace rondo::schedule

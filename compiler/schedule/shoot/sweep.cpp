@@ -1,0 +1,239 @@
+#include "compiler/schedule/shoot/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/step/derive.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+StepGraph shoot_step(const step::Cell& cell, bool newton) {
+  if (!newton) return {cell.graph, forward_roots(cell)};
+  step::JacobianStep jacobian = step::jacobian_step(cell);
+  std::vector<step::NodeId> roots = forward_roots(cell);
+  roots.insert(roots.end(), jacobian.entries.begin(), jacobian.entries.end());
+  return {std::move(jacobian.graph), std::move(roots)};
+}
+
+SegmentSweep::SegmentSweep(ShootKernel& kernel, const step::Cell& cell, const Problem& problem,
+                           const ShootParameters& parameters)
+    : kernel_(kernel),
+      cell_(cell),
+      parameters_(parameters),
+      step_(rewritten(cell, problem, shoot_step(cell, parameters.newton), parameters.rewrite)),
+      lowering_(kernel.builder(), cell, problem, step_.graph, step_.roots,
+                parameters.rewrite == Rewrite::Throughput),
+      save_(problem.pass == Pass::ForwardSave) {}
+
+void SegmentSweep::declare() {
+  for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
+  params_.declare(kernel_, cell_, lowering_);
+  for (const TensorId id : cell_.of_kind(TensorKind::State))
+    first_[id] = kernel_.signature().reads({Role::InitialState, id});
+  for (const TensorId id : cell_.of_kind(TensorKind::Output))
+    outputs_[id] = kernel_.write_each_step({Role::Output, id});
+  if (save_)
+    for (const TensorId id : stored_histories(cell_))
+      histories_[id] = kernel_.write_each_step({Role::History, id});
+  for (const TensorId id : cell_.of_kind(TensorKind::State))
+    last_[id] = kernel_.signature().writes({Role::LastState, id});
+}
+
+std::string SegmentSweep::name(int state) const {
+  const step::Row& row = cell_.next[at(state)];
+  const step::Tensor& t = tensor(row.tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, row.row);
+}
+
+std::vector<Value> SegmentSweep::registers(const std::string& suffix) {
+  std::vector<Value> made;
+  for (int k = 0; k < states(); ++k)
+    for (int c = 0; c < parameters_.per_thread; ++c)
+      made.push_back(kernel_.builder().variable(name(k) + suffix, kernel_.builder().real(0)));
+  return made;
+}
+
+void SegmentSweep::start() {
+  auto& b = kernel_.builder();
+  b.comment("parameters and initial states into registers");
+  params_.make_registers(kernel_, cell_, lowering_, parameters_.per_thread);
+  initial_ = registers("_first");
+  state_ = registers("");
+  beginning_ = registers("_start");
+  scale_ = registers("_scale");
+  for (int i = 0; parameters_.newton && i < states(); ++i)
+    for (int j = 0; j < states(); ++j)
+      for (int c = 0; c < parameters_.per_thread; ++c)
+        product_.push_back(b.variable(fmt::format("jacobian_{}{}", i, j), b.real(i == j ? 1 : 0)));
+  kernel_.if_channels_exist([&] {
+    params_.load(kernel_, cell_);
+    for (int k = 0; k < states(); ++k)
+      for (int c = 0; c < parameters_.per_thread; ++c) {
+        const step::Row& row = cell_.next[at(k)];
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, c);
+        b.assign(initial(k, c), b.load("first", first_.at(row.tensor).memory[place]));
+      }
+  });
+  b.comment("the first guess: zero, or the initial state where the walk begins at t = 0");
+  b.if_(kernel_.first_step() == kernel_.lead() * parameters_.steps, [&] {
+    for (std::size_t i = 0; i < state_.size(); ++i) b.assign(state_[i], initial_[i]);
+  });
+  for (int channel = 0; channel < parameters_.per_thread; ++channel)
+    lowering_.hoist(channel, [&](const step::Node& leaf) { return params_.value(leaf, channel); });
+}
+
+Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
+  switch (tensor(node.tensor).kind) {
+    case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+    case TensorKind::State:
+      for (int k = 0; k < states(); ++k)
+        if (cell_.next[at(k)].tensor == node.tensor && cell_.next[at(k)].row == node.row)
+          return state(k, channel);
+      throw std::logic_error("shoot: a state row that is never advanced");
+    default: return params_.value(node, channel);
+  }
+}
+
+std::vector<std::vector<Value>> SegmentSweep::values(const ShootKernel::Staged& staged, std::size_t count) {
+  std::vector<std::vector<Value>> result;
+  const std::vector<step::NodeId> roots(step_.roots.begin(),
+                                        step_.roots.begin() + static_cast<std::ptrdiff_t>(count));
+  for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+    GraphLowering::Values known = lowering_.start(channel);
+    result.push_back(lowering_.emit_roots(
+        known, roots, [&](const step::Node& node) { return leaf(node, staged, channel); }));
+  }
+  return result;
+}
+
+// The new states are all known before the first of them changes.
+void SegmentSweep::advance(const std::vector<std::vector<Value>>& values) {
+  auto& b = kernel_.builder();
+  std::vector<Value> next;
+  for (int k = 0; k < states(); ++k)
+    for (int c = 0; c < parameters_.per_thread; ++c)
+      next.push_back(states() == 1 && parameters_.per_thread == 1
+                         ? values[at(c)][at(k)]
+                         : b.let("next_" + name(k), values[at(c)][at(k)]));
+  for (std::size_t i = 0; i < next.size(); ++i) b.assign(state_[i], next[i]);
+}
+
+void SegmentSweep::enter() {
+  auto& b = kernel_.builder();
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    b.assign(beginning_[i], state_[i]);
+    b.assign(scale_[i], b.math(scalar::Op::Abs, {state_[i]}));
+  }
+  for (int i = 0; parameters_.newton && i < states(); ++i)
+    for (int j = 0; j < states(); ++j)
+      for (int c = 0; c < parameters_.per_thread; ++c)
+        b.assign(product_[entry(i, j, c)], b.real(i == j ? 1 : 0));
+}
+
+void SegmentSweep::step(const ShootKernel::Staged& staged) {
+  std::vector<std::vector<Value>> now = values(staged, step_.roots.size());
+  const auto column = [&](std::size_t root) {
+    std::vector<Value> of_root;
+    for (const auto& results : now) of_root.push_back(results[root]);
+    return of_root;
+  };
+  for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
+    kernel_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
+                      column(cell_.next.size() + o));
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
+      kernel_.store_row(kept->second, cell_.next[k].row, column(k));
+  for (int c = 0; parameters_.newton && c < parameters_.per_thread; ++c) multiply(c, now[at(c)]);
+  advance(now);
+}
+
+// product = Jacobian of the step * product.
+void SegmentSweep::multiply(int channel, const std::vector<Value>& values) {
+  auto& b = kernel_.builder();
+  const std::size_t first = cell_.next.size() + cell_.outputs.size();
+  std::vector<Value> next;
+  for (int i = 0; i < states(); ++i)
+    for (int j = 0; j < states(); ++j) {
+      Value sum;
+      for (int k = 0; k < states(); ++k) {
+        const std::size_t root = first + at(i * states() + k);
+        if (step_.roots[root] == step::kNoNode) continue;
+        const Value factor = product_[entry(k, j, channel)];
+        sum = sum.valid() ? b.math(scalar::Op::Fma, {values[root], factor, sum}) : values[root] * factor;
+      }
+      next.push_back(sum.valid() ? b.let("chained", sum) : b.real(0));
+    }
+  for (int i = 0; i < states(); ++i)
+    for (int j = 0; j < states(); ++j) b.assign(product_[entry(i, j, channel)], next[at(i * states() + j)]);
+}
+
+void SegmentSweep::measure() {
+  auto& b = kernel_.builder();
+  for (std::size_t i = 0; i < state_.size(); ++i)
+    b.assign(scale_[i], b.math(scalar::Op::Max, {scale_[i], b.math(scalar::Op::Abs, {state_[i]})}));
+}
+
+void SegmentSweep::run(Value lead) {
+  ShootKernel::Walk walk;
+  walk.lead_in = [&](const ShootKernel::Staged& staged) { advance(values(staged, cell_.next.size())); };
+  walk.enter = [&] { enter(); };
+  walk.step = [&](const ShootKernel::Staged& staged) { step(staged); };
+  walk.leave_stage = [&] { measure(); };
+  kernel_.walk(lead, walk);
+}
+
+std::vector<AffineTransform> SegmentSweep::transforms(double most) {
+  auto& b = kernel_.builder();
+  std::vector<AffineTransform> all;
+  for (int c = 0; c < parameters_.per_thread; ++c) {
+    AffineTransform& transform = all.emplace_back();
+    for (int i = 0; i < states(); ++i) {
+      Value bounded;  // false for NaN too
+      for (int j = 0; parameters_.newton && j < states(); ++j) {
+        const Value small = b.math(scalar::Op::Abs, {product_[entry(i, j, c)]}) <= b.real(most);
+        bounded = bounded.valid() ? bounded && small : small;
+      }
+      Value constant = state(i, c);
+      for (int j = 0; j < states(); ++j) {
+        if (!parameters_.newton) {
+          transform.push_back(b.real(0));
+          continue;
+        }
+        const Value slope = b.let("slope", b.select(bounded, product_[entry(i, j, c)], b.real(0)));
+        transform.push_back(slope);
+        const Value less =
+            b.math(scalar::Op::Fma, {b.math(scalar::Op::Neg, {slope}), beginning(j, c), constant});
+        constant = b.select(slope == b.real(0), constant, less);  // not 0 times infinity
+      }
+      transform.push_back(b.let("offset", constant));
+    }
+  }
+  return all;
+}
+
+void SegmentSweep::settle() {
+  for (const Value& entry : product_) kernel_.builder().assign(entry, kernel_.builder().real(0));
+}
+
+void SegmentSweep::store_last() {
+  auto& b = kernel_.builder();
+  b.comment("last states");
+  b.if_(kernel_.exists() && kernel_.end_step() == kernel_.time(), [&] {
+    for (int k = 0; k < states(); ++k)
+      for (int c = 0; c < parameters_.per_thread; ++c) {
+        const step::Row& row = cell_.next[at(k)];
+        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, c);
+        b.store(last_.at(row.tensor).memory[place], state(k, c));
+      }
+  });
+}
+
+}  // namespace rondo::schedule

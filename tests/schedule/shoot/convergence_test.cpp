@@ -1,0 +1,157 @@
+// Whatever the cell and its weights, a run is right to tolerance and says how it came there.
+#include "tests/schedule/shoot/study.h"
+
+namespace rondo::schedule {
+namespace {
+
+// As the peer has it: so many sweeps, nothing finished in order.
+void without_finishing(kernel::Kernel& kernel) {
+  int changed = 0;
+  each<kernel::Variable>(kernel, [&](kernel::Variable& variable) {
+    const std::string& name = kernel.registers[static_cast<std::size_t>(variable.reg)].name;
+    if (name != "end_round" && name != "last_round") return;
+    kernel::Expr sweeps = kernel.expr(variable.initial);
+    std::get<kernel::IntConst>(sweeps.node).value = 3;
+    kernel.expressions.push_back(sweeps);
+    variable.initial = static_cast<ExprId>(kernel.expressions.size()) - 1;
+    ++changed;
+  });
+  ASSERT_GE(changed, 1);
+}
+
+std::string told(const Study& s, const Outcome& o) {
+  return s.cell.name + ", weights of " + std::to_string(s.weights) + ", bias " + std::to_string(s.gate_bias) +
+         ": " + executable::describe(o.convergence) + "; worst error " + std::to_string(o.worst()) + ", " +
+         std::to_string(o.chaotic()) + " chaotic channels";
+}
+
+struct Strength {
+  double weights, bias;
+};
+
+std::vector<Strength> strengths() {
+  std::vector<Strength> all;
+  for (const double weights : {0.02, 0.5, 1.0, 1.5, 2.0, 5.0})
+    for (const double bias : {0.0, -4.0}) all.push_back({weights, bias});
+  return all;
+}
+
+Study of(const Strength& strength, const std::string& cell = "paragru") {
+  Study s{cell_named(cell)};
+  s.weights = strength.weights;
+  s.gate_bias = strength.bias;
+  return s;
+}
+
+TEST(ShootConverges, WithWeightsOfAnyStrength) {
+  std::int64_t finished = 0, converged = 0;
+  for (const Strength& strength : strengths())
+    for (const char* cell : {"paragru", "paralstm"}) {
+      Study s = of(strength, cell);
+      s.team = finished % 2 == 0 ? ShootTeam{8, 2, 0} : ShootTeam{16, 1, 0};
+      const Outcome o = study(s);
+      EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+      EXPECT_TRUE(o.right()) << told(s, o);
+      EXPECT_LE(o.convergence.worst_jump, std::exp2(-20)) << told(s, o);
+      (o.convergence.segments_in_order > 0 ? finished : converged) += 1;
+      std::printf("%s\n", told(s, o).c_str());
+    }
+  // The study covers both ends.
+  EXPECT_GT(converged, 0);
+  EXPECT_GT(finished, 0);
+}
+
+TEST(ShootConverges, NotByThreeSweepsAlone) {
+  int wrong = 0;
+  for (const Strength& strength : strengths()) {
+    Study s = of(strength);
+    s.damage = without_finishing;
+    const Outcome o = study(s);
+    wrong += !o.right();
+    // It says so itself.
+    if (!o.right()) {
+      EXPECT_GT(o.convergence.worst_jump, std::exp2(-20)) << told(s, o);
+    }
+    std::printf("%s: %s\n", o.right() ? "right" : "WRONG", told(s, o).c_str());
+  }
+  EXPECT_GE(wrong, 3);
+}
+
+// h = 1 - a h^2: chaotic for most a above 1.4 (Feigenbaum 1978).
+constexpr const char* kChaotic = R"(
+cell logistic(D) {
+  input x[D]
+  param a[D]
+  state h[D]
+  next h = 1 - (1.5 + 0.3 * sigmoid(a)) * h * h + 0.0001 * x
+  output h
+}
+)";
+// A rotation by an angle that the state itself changes; nothing is forgotten.
+constexpr const char* kOscillator = R"(
+cell oscillator(D) {
+  input x[D]
+  param a[D]
+  state p[D], q[D]
+  angle = 0.3 + 0.05 * tanh(a * p)
+  next p = cos(angle) * p - sin(angle) * q + 0.01 * x
+  next q = sin(angle) * p + cos(angle) * q
+  output p
+}
+)";
+constexpr const char* kFive = R"(
+cell five(D) {
+  input x[D]
+  param a[5, D]
+  state s[5, D]
+  s0 = tanh(a[0] * s[4] + x)
+  s1 = 0.5 * s[1] + 0.5 * tanh(a[1] * s[0])
+  s2 = 0.7 * s[2] + 0.3 * tanh(a[2] * s[1] - s[3])
+  s3 = sigmoid(a[3] * s[2] + s[3])
+  s4 = 0.9 * s[4] + 0.1 * s[2] * s[3] + 0.1 * tanh(a[4] * s[0])
+  next s = [s0, s1, s2, s3, s4]
+  output y = s0 + s4
+}
+)";
+
+TEST(ShootConverges, ChaoticOscillatingAndCoupledCells) {
+  for (const char* text : {kChaotic, kOscillator, kFive})
+    for (const ShootTeam team : {ShootTeam{16, 1, 0}, ShootTeam{4, 4, 0}, ShootTeam{4, 2, 1}}) {
+      Study s{cell_of(text)};
+      s.time = 600;
+      s.team = team;
+      const Outcome o = study(s);
+      EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+      EXPECT_TRUE(o.right()) << told(s, o);
+      std::printf("%s\n", told(s, o).c_str());
+    }
+}
+
+// What is no number appears where the plain loop has it, and stays.
+TEST(ShootConverges, ToNothingBehindANaN) {
+  for (const double spoiled : {std::nan(""), 1e38 * 10})
+    for (const ShootTeam team : {ShootTeam{7, 1, 0}, ShootTeam{3, 4, 0}, ShootTeam{3, 2, 1}})
+      for (const std::int64_t step : {0, 150, 299}) {
+        Study s{cell_named("paragru")};
+        s.time = 300;
+        s.team = team;
+        s.spoiled_step = step;
+        s.spoiled = spoiled;
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << o.faults.front();
+        EXPECT_TRUE(o.same_places) << step << " " << told(s, o);
+      }
+}
+
+TEST(ShootConverges, InOneSweepAfterAWarmUpThatIsLongEnough) {
+  Study s = of({0.1, 0});
+  s.warmup = 96;
+  s.newton = false;
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.right()) << told(s, o);
+  EXPECT_EQ(o.convergence.sweeps, 1);
+  EXPECT_EQ(o.convergence.segments, 16);
+}
+
+}  // namespace
+}  // namespace rondo::schedule
