@@ -121,7 +121,33 @@ CREATE TABLE verifications (
 CREATE INDEX verifications_by_code ON verifications (code);
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
+// A verification names the pass whose code it is of: parameters that were tuned for one pass serve others.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE verifications_of_passes (
+  trial         INTEGER NOT NULL REFERENCES trials(id) ON DELETE CASCADE,
+  pass          TEXT NOT NULL CHECK (pass <> ''),
+  code          TEXT NOT NULL CHECK (code <> ''),
+  b             INTEGER NOT NULL CHECK (b >= 1),
+  t             INTEGER NOT NULL CHECK (t >= 1),
+  rondo_version TEXT NOT NULL,
+  device        TEXT NOT NULL CHECK (device <> ''),
+  driver        TEXT NOT NULL,
+  passed        INTEGER NOT NULL CHECK (passed IN (0, 1)),
+  timed         INTEGER NOT NULL CHECK (timed IN (0, 1)),
+  summary       TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  PRIMARY KEY (trial, pass, code, b, t, rondo_version, device, driver)
+) STRICT, WITHOUT ROWID;
+INSERT INTO verifications_of_passes
+  SELECT v.trial, p.pass, v.code, v.b, v.t, v.rondo_version, v.device, v.driver, v.passed, v.timed, v.summary,
+         v.created_at
+  FROM verifications v JOIN trials t ON t.id = v.trial JOIN problems p ON p.id = t.problem;
+DROP TABLE verifications;
+ALTER TABLE verifications_of_passes RENAME TO verifications;
+CREATE INDEX verifications_by_code ON verifications (code);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
 
 struct Header {
   std::int64_t application_id, version, tables;

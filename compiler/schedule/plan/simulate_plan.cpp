@@ -65,8 +65,7 @@ class PlanSimulator final : public executable::LaunchSink {
     for (const executable::Tensor& tensor : executable_.tensors)
       if (tensor.written && !is_internal(tensor.ref.role)) collect(tensor);
     if (const auto report = launcher->report(kWorkspace, sizes_.batch, sizes_.time))
-      if (const int found = memory_.at(report->pointer); found >= 0)
-        result_.report = memory_.buffers()[static_cast<std::size_t>(found)].values;
+      if (const kernel::GlobalBuffer* found = memory_.at(report->pointer)) result_.report = found->values;
     return std::move(result_);
   }
 
