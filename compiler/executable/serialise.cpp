@@ -244,7 +244,7 @@ Result<Executable> from_bytes(std::string_view bytes, const std::string& origin)
 
 std::string launch_hash(const Executable& executable) {
   Executable launched = executable.without_images();
-  launched.identity.producer = launched.identity.build = launched.identity.asked = "";
+  launched.identity = {};
   return sha256_hex(payload_of(launched));
 }
 

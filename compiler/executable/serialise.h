@@ -23,7 +23,8 @@ std::string to_bytes(const Executable& executable);
 // of check(). `origin` names the source in messages: a file, a row of the database.
 Result<Executable> from_bytes(std::string_view bytes, const std::string& origin);
 
-// SHA-256, as hex, of all but the images and who made it: equal for two builds that launch the same.
+// SHA-256, as hex, of tensors, kernels and launches: equal for two executables that launch their code in the
+// same way, whatever they are called.
 std::string launch_hash(const Executable& executable);
 
 }  // namespace rondo::executable

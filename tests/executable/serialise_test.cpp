@@ -141,12 +141,18 @@ TEST(Serialise, AMessageSaysWhichImageIsDamaged) {
   }
 }
 
-TEST(Serialise, TheLaunchHashIsOfAllButImagesAndMaker) {
+TEST(Serialise, TheLaunchHashIsOfTensorsKernelsAndLaunches) {
   Executable a = sample(), b = sample();
   b.images.clear();
-  b.identity.producer = b.identity.build = b.identity.asked = "another";
+  b.identity.producer = b.identity.build = b.identity.parameters = "another";
   EXPECT_EQ(launch_hash(a), launch_hash(b));
   b.launches.front().grid.tiles_together += 1;
+  EXPECT_NE(launch_hash(a), launch_hash(b));
+  b = sample();
+  b.kernels.front().threads += 32;
+  EXPECT_NE(launch_hash(a), launch_hash(b));
+  b = sample();
+  b.tensors.front().size.fixed += 1;
   EXPECT_NE(launch_hash(a), launch_hash(b));
 }
 
