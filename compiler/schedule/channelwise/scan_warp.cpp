@@ -39,7 +39,8 @@ ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::C
                                        p.segments, TransformTable::entries(states()) / 2, p.channels));
   incoming_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                        fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
-  scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
+  if (!counts_)
+    scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
   if (p.through_global()) exchange_ = kernel.signature().writes({Role::Exchange, -1}).memory;
   blocks_ = exchange(p, states(), p.channels, "maps");
   if (!counts_) return;
@@ -96,7 +97,10 @@ kernel::Place ScanWarp::incoming(Value round, int row, Value channel) {
 std::vector<Value> ScanWarp::incoming_carries(Value round) {
   auto& b = builder_;
   b.comment("the carry before the block's part, and the segments before this one");
-  b.wait(scanned_, round % kSlots, round / kSlots % 2);
+  if (counts_)
+    b.named_barrier(kScannedBarrier, parameters_.computing() + kLanes);
+  else
+    b.wait(scanned_, round % kSlots, round / kSlots % 2);
   const int channels = parameters_.per_thread;
   std::vector<TransformColumn> columns(at(channels));
   for (int row = 0; row < states(); ++row) {
@@ -251,7 +255,10 @@ void ScanWarp::scan(Value round) {
   lanes_.if_any(b, [&] { scan_blocks(round); });
 }
 
-void ScanWarp::announce(Value round) { builder_.arrive(scanned_, round % kSlots); }
+void ScanWarp::announce(Value round) {
+  if (counts_) return builder_.named_barrier(kScannedBarrier, parameters_.computing() + kLanes, false);
+  builder_.arrive(scanned_, round % kSlots);
+}
 
 std::vector<TransformColumn> ScanWarp::registers(const std::string& name) {
   std::vector<TransformColumn> columns(at(lanes_.each));

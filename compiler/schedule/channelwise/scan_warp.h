@@ -51,6 +51,9 @@ class ScanWarp {
   static constexpr int kSlots = 2;
 
   // `counts`: with each round's transforms goes a number of every warp, and all learn the sum over the team.
+  // Such rounds may last long, so threads wait for the scan at a barrier, where they sleep. (Thousands of
+  // threads that try an mbarrier, and look at the clock and at the status in host memory beside, held up the
+  // block that works a thousandfold.)
   ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts = false);
 
   // Words of Role::Exchange that a round of a team takes.

@@ -12,8 +12,9 @@ namespace rondo::schedule {
 
 // Named barriers of a kernel with a scan warp. kWalkBarrier: for the threads that compute or stage.
 // kPublishedBarrier: there the scan warp waits for published transforms; with pipeline_depth 2 only in even
-// rounds, in odd ones at the number after it. kScanBarrier: for the scan warp alone.
-constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4;
+// rounds, in odd ones at the number after it. kScanBarrier: for the scan warp alone. kScannedBarrier: there
+// the others wait for it where rounds may last long.
+constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4, kScannedBarrier = 5;
 
 class ChannelThreads {
  public:

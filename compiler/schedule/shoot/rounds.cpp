@@ -19,6 +19,7 @@ constexpr int kSlots = 2;
 // Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
 // numbers over all segments would overflow.
 constexpr double kSteepest = 8;
+constexpr double kFar = 1.0 / 16;  // of the state's size: a jump of more says that sweeping again is in vain
 
 }  // namespace
 
@@ -141,12 +142,18 @@ void ShootRounds::take_turn(Value turn) {
   judge();
 }
 
-// Side by side a start that is not finite is no better than the one before. In order it is the true one.
+// Side by side a start that is not finite is no better than the one before, and one far off makes its warp
+// wait for its turn. In order the start is the true one.
 void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
   const Value wanted = again_ == b_.real(1);
   const Value first = b_.named("kSweeps", parameters_.sweeps);
-  const Value side_by_side = round < first && finite();
-  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || (mine.valid() ? mine : in_order)));
+  const Value turn = mine.valid() ? mine : in_order;
+  Value side_by_side = round < first && finite();
+  if (!parameters_.newton) {
+    const Value far = kernel_.any_lane(wanted && round >= 1 && differs(kFar));
+    side_by_side = side_by_side && far == b_.real(0);
+  }
+  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || turn));
   b_.if_(sweeps == b_.real(1), [&] {
     b_.if_(round >= 1, [&] {
       each_state([&](int k, int c, Value incoming) {
@@ -193,14 +200,14 @@ void ShootRounds::scan(Value round, Value changed) {
   b_.if_(total == b_.real(0), [&] { b_.assign(end_, round); });
 }
 
-Value ShootRounds::differs() {
+Value ShootRounds::differs(double share) {
   Value all;
   each_state([&](int k, int c, Value incoming) {
     const Value jump = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
-    const Value within = jump <= sweep_.scale(k, c) * b_.real(tolerance_);
+    const Value within = jump <= sweep_.scale(k, c) * b_.real(share);
     all = all.valid() ? all && within : within;
   });
-  return b_.select(all, b_.real(0), b_.real(1));
+  return b_.select(all, b_.real(0), b_.real(1)) == b_.real(1);
 }
 
 Value ShootRounds::finite() {
@@ -213,7 +220,8 @@ Value ShootRounds::finite() {
 }
 
 void ShootRounds::judge() {
-  b_.if_(kernel_.exists(), [&] { b_.assign(again_, differs()); });
+  b_.if_(kernel_.exists(),
+         [&] { b_.assign(again_, b_.select(differs(tolerance_), b_.real(1), b_.real(0))); });
 }
 
 }  // namespace rondo::schedule

@@ -6,6 +6,9 @@
 // so the scan carries the true end to the next block. A run therefore ends after `sweeps` + `time_split`
 // rounds at most, converged or walked step by step.
 //
+// Without Jacobians a segment that starts far off is not swept again side by side: its start is then no
+// remainder of a guess that fades, but the sign of a cell that forgets nothing, and walking in order is next.
+//
 // The certificate. A segment counts as converged if the start that the scan gives it differs from the one it
 // used by no more than `tolerance` times the largest size of the state within it. Every warp publishes with
 // its maps whether it had to sweep again, and the team ends at the first round in which none had. A NaN is
@@ -35,10 +38,11 @@ class ShootRounds {
   void take_turn(kernel::Value turn);  // in order: where the segment before ended
   void sweep_where_needed(kernel::Value round, kernel::Value in_order, kernel::Value turn);
   void scan(kernel::Value round, kernel::Value changed);
-  void judge();             // whether each channel started where it should have
-  kernel::Value differs();  // Pred
-  kernel::Value finite();   // Pred
-  void report();            // what this warp did
+  void judge();  // whether each channel started where it should have
+  // Pred: some state's jump is not within `share` of its size.
+  kernel::Value differs(double share);
+  kernel::Value finite();  // Pred
+  void report();           // what this warp did
   void each_state(const std::function<void(int state, int channel, kernel::Value incoming)>& body);
   kernel::Place handover(int state, int channel);
 

@@ -26,8 +26,12 @@ constexpr int kMostTurns = 2;  // of all threads of the GPU
 
 class Space {
  public:
-  Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
-      : cell_(cell), problem_(problem), limits_(limits), shape_(shoot_shape(cell, problem)) {}
+  Space(const step::Cell& cell, const Problem& problem, const target::Profile& profile)
+      : cell_(cell),
+        problem_(problem),
+        limits_(profile.limits),
+        shape_(shoot_shape(cell, problem)),
+        steps_of_latency_(steps_of_latency(profile.speeds)) {}
 
   System build() {
     require_time();
@@ -44,6 +48,12 @@ class Space {
     return instructions_folded(cell_, shoot_step(cell_, true)) > 0 ? 2 : 1;
   }
   std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is
+  // not among the values.
+  int steps_of_latency(const target::Speeds& speeds) const {
+    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
+    return static_cast<int>(std::clamp(1.5 * speeds.memory_latency_s / step_s, 8.0, 32.0));
+  }
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
   void require_copies();
@@ -54,6 +64,7 @@ class Space {
   const Problem& problem_;
   const target::Limits& limits_;
   const ShootShape shape_;
+  const int steps_of_latency_;
   System s_;
 
   const Var channels = s_.var("channels", values({32, 64, 128, 256}), "channels a block");
@@ -93,8 +104,12 @@ void Space::require_time() {
   s_.require(implies(parts == 1, warmup == 0 && newton == 0 && sweeps == 1), "one segment needs no guess");
   // Without a correction a guess must be good; with one, a chance to use it.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
-  s_.require(implies(sweeps == 1, newton == 0), "a correction to sweep with");
-  s_.require(implies(sweeps > 1, sweeps * kPartsOfSweep <= parts), "a worst case near that of stream");
+  // What a run that converges nowhere may waste is bounded, not tuned: the test data always converge.
+  s_.require(implies(parts > 1,
+                     sweeps == when(parts >= 3 * kPartsOfSweep, 3, when(parts >= kPartsOfSweep / 2, 2, 1))),
+             "sweeps by the number of segments");
+  s_.require(implies(newton == 1, parts >= 2 * kPartsOfSweep), "a worst case near that of stream");
+  s_.require((stages - 1) * steps >= steps_of_latency_, "a walk in order that does not wait for memory");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
@@ -112,6 +127,8 @@ void Space::require_copies() {
   s_.require(implies(vector < widest, steps == 8 && stages == 3 && unroll == 4 && time_split == 1),
              "narrow copies");
   s_.require(per_thread <= vector, "alignment of stores");
+  // Rows of 32 channels fill 128 bytes in fp32; two channels only make a walk in order longer.
+  if (element() == 4) s_.require(per_thread == 1, "whole lines of memory");
   s_.require(unroll <= steps, "unrolling");
 }
 
@@ -175,7 +192,7 @@ void Space::require_shared() {
 
 System Shoot::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
-  return Space(simple, problem, profile.limits).build();
+  return Space(simple, problem, profile).build();
 }
 
 }  // namespace rondo::schedule

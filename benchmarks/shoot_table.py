@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Tunes and times the forward pass of diagonal cells with few channels, beside the fused kernels of ParaRNN. Needs a GPU.
+
+usage: shoot_table.py RONDO --out FILE [--peer LIBRARY] [--budget 14s] [--only REGEX] [--commit HASH]
+
+For each row: `rondo tune` over all legal strategies; then, in the same run, the winner and the tuned stream kernel with
+recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is the peer's extension, built from its sources
+(pip build of github.com/apple/ml-pararnn: parallel_reduce_cuda*.so); its kernels compute in fp32 and get their own layout,
+[B, D, T, 3], without a copy. Every time is a median of runs whose inputs take turns, so that none finds them in the L2.
+"""
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+
+SHAPES = {
+    "paragru": [(8, 512, 1024), (8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
+    "paralstm": [(8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
+}
+# Milliseconds by (B, T, D) and type.
+TARGETS = {
+    "paragru": {(8, 512, 1024): (0.020, 0.030), (8, 2048, 1024): (0.055, 0.090), (8, 8192, 1024): (0.17, 0.31),
+                (1, 8192, 1024): (0.040, 0.055), (1, 65536, 256): (0.075, 0.12)},
+    "paralstm": {(8, 2048, 1024): (0.070, 0.11), (8, 8192, 1024): (0.21, 0.38), (1, 8192, 1024): (0.055, 0.080),
+                 (1, 65536, 256): (0.10, 0.17)},
+}
+WEIGHTS = (0.1, 1.0, 5.0)
+L2_BYTES = 50 << 20
+
+
+def rondo(program, *words):
+    run = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{' '.join(words)}: status {run.returncode}\n{run.stderr}")
+    return json.loads(run.stdout)
+
+
+def bench(program, problem, weights, *words):
+    row = rondo(program, "bench", *problem, "--weights", str(weights), *words)
+    found = row["rows"][0]
+    return {"ms": found["median_ms"], "spread": found["spread"], "share": found["share_of_copy_bandwidth"],
+            "strategy": found["strategy"], "convergence": found["convergence"]}, row["copy_bytes_per_s"]
+
+
+def peer_ms(library, cell, batch, time, dim, weights):
+    """The peer's forward kernel, fp32; inputs are normal as its own benchmark's are."""
+    import torch
+    torch.ops.load_library(library)
+    generator = torch.Generator("cuda").manual_seed(1)
+    draw = lambda *shape: torch.randn(*shape, device="cuda", generator=generator)
+    sets = max(1, min(32, 2 * L2_BYTES // (batch * time * dim * 16) + 1))
+    a = weights * draw(dim, 3)
+    inputs = [draw(batch, dim, time, 3) for _ in range(sets)]
+    if cell == "paragru":
+        work = lambda x: torch.ops.parallel_reduce_cuda.fused_fwd_gru_diag_mh(a, x)
+    else:
+        peepholes = torch.zeros(dim, 2, device="cuda")
+        work = lambda x: torch.ops.parallel_reduce_cuda.fused_fwd_lstm_cifg_diag_mh(a, x, peepholes)
+    times = []
+    for i in range(24):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        work(inputs[i % sets])
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return statistics.median(times[3:])
+
+
+def measure(options, cell, shape, dtype):
+    batch, time, dim = shape
+    problem = [cell, "--shape", f"B={batch},T={time},H=1,D={dim}", "--dtype", dtype, "--pass", "fw"]
+    rondo(options.rondo, "tune", *problem, "--db", options.db, "--budget", options.budget)
+    tuned = rondo(options.rondo, "bench", *problem, "--db", options.db, "--samples", "1")["rows"][0]
+    row = {"cell": cell, "B": batch, "T": time, "D": dim, "dtype": dtype, "strategy": tuned["strategy"],
+           "parameters": tuned["parameters"], "target_ms": TARGETS[cell][shape][0 if dtype == "bf16" else 1], "weights": {}}
+    for weights in WEIGHTS:
+        ours, row["copy_bytes_per_s"] = bench(options.rondo, problem, weights, "--db", options.db)
+        stream, _ = bench(options.rondo, problem, weights, "--no-db", "--strategy", "stream")
+        row["weights"][str(weights)] = {"rondo": ours, "stream_by_model_ms": stream["ms"]}
+    if options.peer and dtype == "fp32":
+        for weights in WEIGHTS[:2]:
+            try:
+                row["weights"][str(weights)]["peer_ms"] = peer_ms(options.peer, cell, *shape, weights)
+            except Exception as error:  # said in the record, and the other rows go on
+                row["weights"][str(weights)]["peer_error"] = str(error).splitlines()[0]
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rondo")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--db", default="shoot_table.db")
+    parser.add_argument("--peer", default="")
+    parser.add_argument("--budget", default="14s")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    record = {"device": "", "commit": options.commit, "rows": []}
+    for cell, shapes in SHAPES.items():
+        for shape in shapes:
+            for dtype in ("fp32", "bf16"):
+                name = f"{cell} {shape[0]}x{shape[2]} T={shape[1]} {dtype}"
+                if not re.search(options.only, name):
+                    continue
+                row = measure(options, cell, shape, dtype)
+                record["rows"].append(row)
+                first = row["weights"][str(WEIGHTS[0])]
+                print(f"{name}: {first['rondo']['ms']:.4f} ms, target {row['target_ms']}, peer {first.get('peer_ms')}, weights of 1: "
+                      f"{row['weights']['1.0']['rondo']['ms']:.4f}, of 5: {row['weights']['5.0']['rondo']['ms']:.4f} "
+                      f"(stream {row['weights']['5.0']['stream_by_model_ms']:.4f})", flush=True)
+                record["device"] = rondo(options.rondo, "bench", cell, "--shape", "B=1,T=64,H=1,D=64", "--samples", "1", "--no-db")["device"]
+                with open(options.out, "w", encoding="utf-8") as file:
+                    json.dump(record, file, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
