@@ -158,3 +158,24 @@ function(rondo_embed_text target namespace function folder pattern)
     DEPENDS ${files} ${script} VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()
+
+# rondo_build_id(target namespace function folder ...): the library holds `const std::string& namespace::function()`, a
+# hash over the sources below the folders (cmake/build_id.cmake). A change of one of them compiles one small file anew.
+function(rondo_build_id target namespace function)
+  set(files "")
+  foreach(folder IN LISTS ARGN)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_SOURCE_DIR}/${folder}/*.h
+      ${CMAKE_SOURCE_DIR}/${folder}/*.cuh)
+    list(APPEND files ${found})
+  endforeach()
+  string(SHA256 names "${files}")  # so that the command runs again when a file goes, which no dependency tells
+  list(JOIN ARGN "," folders)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/build_id.cmake)
+  set(out ${CMAKE_BINARY_DIR}/generated/${function}.cpp)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function} -DROOT=${CMAKE_SOURCE_DIR}
+      -DFOLDERS=${folders} -DNAMES=${names} -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "tuner/machine/machine.h"
 #include "tuner/trust/trusted_plan.h"
 

@@ -50,7 +50,7 @@ struct Neighbour {
   Problem problem;
   Trial trial;
   Distance distance;
-  // On the platform asked for: at the wanted B and T, else at the neighbour's own.
+  // On the platform and for the pass asked for: at the wanted B and T, else at the neighbour's own.
   std::optional<Verification> verification;
 };
 

@@ -32,7 +32,9 @@ bool set_best_if_faster(Connection& c, std::int64_t problem, std::int64_t trial,
   c.run(
       "INSERT INTO best (problem, trial) VALUES (?1, ?2) ON CONFLICT (problem) DO UPDATE SET trial = "
       "excluded.trial WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial) OR best.trial = ?4 OR "
-      "(?5 AND NOT EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.passed AND v.timed "
+      "(?5 AND NOT EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.pass = (SELECT "
+      "pass "
+      "FROM problems WHERE id = ?1) AND v.passed AND v.timed "
       "AND v.rondo_version = ?6 AND v.device = ?7 AND v.driver = ?8))",
       problem, trial, median_ms, contest.beaten, contest.platform != nullptr, platform.rondo_version,
       platform.device, platform.driver);
@@ -40,22 +42,22 @@ bool set_best_if_faster(Connection& c, std::int64_t problem, std::int64_t trial,
 }
 
 // The best trials, in order of their problems, of those that differ from `p` in device, B, T or pass only and
-// satisfy a condition, whose parameters begin with ?12. What was verified for the wanted sizes goes before
+// satisfy a condition, whose parameters begin with ?13. What was verified for the wanted sizes goes before
 // what was for the neighbour's, the later before the earlier (of another text).
 template <class... Values>
 std::vector<Neighbour> select(Connection& c, const Problem& p, const Platform* platform,
                               std::string_view condition, const Values&... values) {
   const Platform here = platform != nullptr ? *platform : Platform{};
   Statement row = c.query(
-      best_query(
-          fmt::format("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND "
-                      "p.d = ?6 AND {} ORDER BY p.id, (v.b = ?7 AND v.t = ?8) DESC, v.created_at DESC",
-                      condition),
-          fmt::format(", {}", kVerificationColumns),
-          "LEFT JOIN verifications v ON v.trial = t.id AND v.rondo_version = ?9 AND v.device = ?10 AND "
-          "v.driver = ?11 AND ((v.b = ?7 AND v.t = ?8) OR (v.b = p.b AND v.t = p.t))"),
+      best_query(fmt::format("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND "
+                             "p.d = ?6 AND {} ORDER BY p.id, (v.b = ?7 AND v.t = ?8) DESC, v.created_at DESC",
+                             condition),
+                 fmt::format(", {}", kVerificationColumns),
+                 "LEFT JOIN verifications v ON v.trial = t.id AND v.pass = ?12 AND v.rondo_version = ?9 AND "
+                 "v.device = "
+                 "?10 AND v.driver = ?11 AND ((v.b = ?7 AND v.t = ?8) OR (v.b = p.b AND v.t = p.t))"),
       p.cell, p.arch, p.dtype, p.math, p.shape.H, p.shape.D, p.shape.B, p.shape.T, here.rondo_version,
-      here.device, here.driver, values...);
+      here.device, here.driver, p.pass, values...);
   std::vector<Neighbour> found;
   while (row.step()) {
     Trial trial = read_trial(row, kProblemWidth, c.path());
@@ -93,10 +95,13 @@ Result<bool> Database::set_best(std::int64_t trial, Replace replace, const Conte
 
 bool set_best_on_merge(Connection& c, std::int64_t problem, std::int64_t trial, double median_ms) {
   c.run(
-      "INSERT INTO best (problem, trial) SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM verifications v WHERE "
-      "v.trial = ?2 AND NOT v.passed) ON CONFLICT (problem) DO UPDATE SET trial = excluded.trial "
-      "WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial) "
-      "AND NOT EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.passed)",
+      "INSERT INTO best (problem, trial) SELECT p.id, ?2 FROM problems p WHERE p.id = ?1 AND NOT EXISTS "
+      "(SELECT "
+      "1 FROM verifications v WHERE v.trial = ?2 AND v.pass = p.pass AND NOT v.passed) ON CONFLICT (problem) "
+      "DO "
+      "UPDATE SET trial = excluded.trial WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial) "
+      "AND NOT EXISTS (SELECT 1 FROM verifications v JOIN problems p ON p.id = best.problem WHERE v.trial = "
+      "best.trial AND v.pass = p.pass AND v.passed)",
       problem, trial, median_ms);
   return c.changes() > 0;
 }
@@ -104,7 +109,7 @@ bool set_best_on_merge(Connection& c, std::int64_t problem, std::int64_t trial, 
 Result<std::optional<Neighbour>> Database::find_best(const Problem& p, const Platform* platform) {
   return impl_->read([&](Connection& c) -> std::optional<Neighbour> {
     std::vector<Neighbour> found =
-        select(c, p, platform, "p.pass = ?12 AND p.b = ?7 AND p.t = ?8 AND p.device = ?13", p.pass, p.device);
+        select(c, p, platform, "p.pass = ?12 AND p.b = ?7 AND p.t = ?8 AND p.device = ?13", p.device);
     return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   });
 }
@@ -115,7 +120,7 @@ Result<std::vector<Neighbour>> Database::neighbours(const Problem& p, const std:
     nlohmann::json all = passes;
     all.push_back(p.pass);
     std::vector<Neighbour> found =
-        select(c, p, platform, "p.pass IN (SELECT value FROM json_each(?12))", all.dump());
+        select(c, p, platform, "p.pass IN (SELECT value FROM json_each(?13))", all.dump());
     std::stable_sort(found.begin(), found.end(),
                      [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     return found;
@@ -134,13 +139,14 @@ Status Database::record_verification(const Verification& v) {
           {ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path), ""});
     c.run(
         "INSERT INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, timed, "
-        "summary, "
-        "created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET passed "
-        "= "
-        "excluded.passed, timed = max(timed, excluded.timed), summary = excluded.summary, created_at = "
+        "summary, created_at, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, iif(?12 <> '', "
+        "?12, "
+        "(SELECT p.pass FROM trials t JOIN problems p ON p.id = t.problem WHERE t.id = ?1))) ON CONFLICT DO "
+        "UPDATE SET passed = excluded.passed, timed = max(timed, excluded.timed), summary = "
+        "excluded.summary, created_at = "
         "excluded.created_at",
         v.trial, v.batch, v.time, v.platform.rondo_version, v.platform.device, v.platform.driver, v.code,
-        v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at);
+        v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at, v.pass);
   });
 }
 

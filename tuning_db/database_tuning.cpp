@@ -94,7 +94,8 @@ Result<std::vector<ProblemSummary>> Database::list(const std::string& cell_hash)
     std::vector<ProblemSummary> problems;
     Statement row =
         c.query(fmt::format("SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), "
-                            "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.passed), "
+                            "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.pass = "
+                            "p.pass AND v.passed), "
                             "{} FROM problems p "
                             "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
                             "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 "

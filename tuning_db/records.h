@@ -129,8 +129,9 @@ struct Platform {
   bool operator==(const Platform&) const = default;
 };
 
-// That a trial's kernel, as this version builds it, was compared with the reference on the GPU at hand. A
-// trial without one was recorded elsewhere: by another program, machine, GPU or driver. Verifications never
+// That a trial's kernel, as this version builds it, was compared with the reference on the GPU at hand: the
+// one of its own pass, or the one that its parameters make of another pass whose kernels are nearly the same.
+// A trial without one was recorded elsewhere: by another program, machine, GPU or driver. Verifications never
 // travel: exports do not hold them, and merging leaves them behind.
 struct Verification {
   std::int64_t trial = 0;
@@ -141,6 +142,8 @@ struct Verification {
   bool timed = false;           // the trial's median was measured on this platform too, not only claimed
   std::string summary;          // of the comparison, one line
   std::int64_t created_at = 0;  // 0: the time of recording
+  // Of the code: the trial's own pass, or one like it. "" in what is to be recorded: its own.
+  std::string pass{};
 };
 
 // A compiled kernel. The key's fields are stored beside the image, so that `rondo db show` can tell what it

@@ -170,6 +170,7 @@ Verification read_verification(const Statement& row, int first) {
   result.timed = row.integer(first + 8) != 0;
   result.summary = row.text(first + 9);
   result.created_at = row.integer(first + 10);
+  result.pass = row.text(first + 11);
   return result;
 }
 

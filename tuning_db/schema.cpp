@@ -126,9 +126,36 @@ CREATE TABLE verifications (
 CREATE INDEX verifications_by_code ON verifications (code);
 )sql";
 
+// A verification names the pass whose code it is of: parameters that were tuned for one pass serve others.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE verifications_of_passes (
+  trial         INTEGER NOT NULL REFERENCES trials(id) ON DELETE CASCADE,
+  pass          TEXT NOT NULL CHECK (pass <> ''),
+  code          TEXT NOT NULL CHECK (code <> ''),
+  b             INTEGER NOT NULL CHECK (b >= 1),
+  t             INTEGER NOT NULL CHECK (t >= 1),
+  rondo_version TEXT NOT NULL,
+  device        TEXT NOT NULL CHECK (device <> ''),
+  driver        TEXT NOT NULL,
+  passed        INTEGER NOT NULL CHECK (passed IN (0, 1)),
+  timed         INTEGER NOT NULL CHECK (timed IN (0, 1)),
+  summary       TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  PRIMARY KEY (trial, pass, code, b, t, rondo_version, device, driver)
+) STRICT, WITHOUT ROWID;
+INSERT INTO verifications_of_passes
+  SELECT v.trial, p.pass, v.code, v.b, v.t, v.rondo_version, v.device, v.driver, v.passed, v.timed, v.summary,
+         v.created_at
+  FROM verifications v JOIN trials t ON t.id = v.trial JOIN problems p ON p.id = t.problem;
+DROP TABLE verifications;
+ALTER TABLE verifications_of_passes RENAME TO verifications;
+CREATE INDEX verifications_by_code ON verifications (code);
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1, "0dc73ec2c5b558ccb295a943107102fba7b61138493c6c360535d44e158a6bcd"},
     {2, kVersion2, "1a465b9978f8f542606474984261225f8cfaf071bc5acc0ab0e5aff7382378cf"},
+    {3, kVersion3, "93a3cec20410c5c5106bcf4e6b9501fdfec9f11d4e456334ee72f4366a46a084"},
 };
 
 struct Header {

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "compiler/support/hash.h"
+
 namespace rondo::executable {
 
 namespace {
 
 constexpr int kMaxThreads = 1024;  // CUDA C++ Programming Guide, "Compute Capabilities": threads of a block
 constexpr int kMaxCluster = 16;    // the same, "Thread Block Clusters": the non-portable size
+constexpr std::size_t kHashDigits = 64;     // of a SHA-256
 constexpr std::size_t kMaxEntries = 65535;  // indices have 16 bits
 
 Error defect(std::string what) {
@@ -96,6 +99,8 @@ const char* image_kind_name(ImageKind kind) {
   return "?";
 }
 
+void Image::seal() { hash = sha256_hex(bytes); }
+
 Executable Executable::without_images() const {
   Executable result;
   result.identity = identity;
@@ -120,6 +125,9 @@ Status check(const Executable& executable) {
     if (Status status = check_kernel(kernel); !status) return status;
   for (const Launch& launch : executable.launches)
     if (Status status = check_launch(launch, executable); !status) return status;
+  for (const Image& image : executable.images)
+    if (image.hash.size() != kHashDigits)
+      return defect(fmt::format("the image for {} has no hash of its own", image.target));
   return success();
 }
 

@@ -37,7 +37,10 @@ struct Image {
   std::string compiler;  // name and version: "nvrtc 13.0"
   std::string bytes;
   std::vector<KernelResources> resources;
+  std::string hash = {};  // SHA-256 of the bytes, as hex; seal() sets it
   bool operator==(const Image&) const = default;
+
+  void seal();
 };
 
 // A kernel and what its launch needs.
@@ -111,6 +114,10 @@ struct Identity {
   std::string parameters;            // "channels=64 steps=32 ..."
   std::string source_hash;           // SHA-256 of the text that was compiled
   std::string producer;              // "rondo 0.1.0"
+  std::string build;                 // of the producer (build_id())
+  // Of all that the producer was asked for beside strategy and parameters (schedule::asked_hash()); "" where
+  // the kernels are not just what a strategy made of it.
+  std::string asked;
   bool operator==(const Identity&) const = default;
 };
 

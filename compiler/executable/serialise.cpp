@@ -39,7 +39,7 @@ SizeRule read_size(ByteReader& in) {
 
 void write_identity(ByteWriter& out, const Identity& id) {
   for (const std::string* text : {&id.cell_name, &id.cell_hash, &id.storage, &id.math, &id.pass, &id.strategy,
-                                  &id.parameters, &id.source_hash, &id.producer})
+                                  &id.parameters, &id.source_hash, &id.producer, &id.build, &id.asked})
     out.text(*text);
   for (const std::int64_t size : {id.batch, id.time, id.heads, id.dim}) out.i64(size);
 }
@@ -47,7 +47,7 @@ void write_identity(ByteWriter& out, const Identity& id) {
 Identity read_identity(ByteReader& in) {
   Identity id;
   for (std::string* text : {&id.cell_name, &id.cell_hash, &id.storage, &id.math, &id.pass, &id.strategy,
-                            &id.parameters, &id.source_hash, &id.producer})
+                            &id.parameters, &id.source_hash, &id.producer, &id.build, &id.asked})
     *text = in.text();
   for (std::int64_t* size : {&id.batch, &id.time, &id.heads, &id.dim}) *size = in.i64();
   return id;
@@ -137,6 +137,7 @@ void write_image(ByteWriter& out, const Image& image) {
   out.text(image.target);
   out.u8(static_cast<std::uint8_t>(image.kind));
   out.text(image.compiler);
+  out.text(image.hash);
   out.text(image.bytes);
   write_list(out, image.resources, [](ByteWriter& to, const KernelResources& r) {
     to.text(r.name);
@@ -151,6 +152,7 @@ Image read_image(ByteReader& in) {
   image.target = in.text();
   image.kind = in.one_of(ImageKind::Object);
   image.compiler = in.text();
+  image.hash = in.text();
   image.bytes = in.text();
   image.resources = read_list<KernelResources>(in, 28, [](ByteReader& from) {
     KernelResources r;
@@ -178,6 +180,27 @@ Error refused(const std::string& origin, const std::string& what) {
           "it is damaged or was made by another program: make it again"};
 }
 
+Executable read_payload(ByteReader& in) {
+  Executable executable;
+  executable.identity = read_identity(in);
+  executable.tensors = read_list<Tensor>(in, 56, read_tensor);
+  executable.kernels = read_list<Kernel>(in, 22, read_kernel);
+  executable.launches = read_list<Launch>(in, 53, read_launch);
+  executable.images = read_list<Image>(in, 21, read_image);
+  return executable;
+}
+
+// Which part of a payload it is that does not match its hash, for people.
+Error damaged(std::string_view payload, const std::string& origin) {
+  ByteReader in(payload);
+  const Executable executable = read_payload(in);
+  if (in.done())
+    for (const Image& image : executable.images)
+      if (sha256_hex(image.bytes) != image.hash)
+        return refused(origin, fmt::format("its image for {} does not match its hash", image.target));
+  return refused(origin, "its content does not match its hash");
+}
+
 // The payload, if header and hash are right.
 Result<std::string_view> open(std::string_view bytes, const std::string& origin) {
   if (bytes.size() < kHeader || bytes.substr(0, kMagic.size()) != kMagic)
@@ -195,7 +218,7 @@ Result<std::string_view> open(std::string_view bytes, const std::string& origin)
   const std::string_view payload = bytes.substr(kHeader);
   if (payload.size() != length)
     return refused(origin, fmt::format("{} bytes follow its header, not {}", payload.size(), length));
-  if (sha256_hex(payload) != hash) return refused(origin, "its content does not match its hash");
+  if (sha256_hex(payload) != hash) return damaged(payload, origin);
   return payload;
 }
 
@@ -213,19 +236,16 @@ Result<Executable> from_bytes(std::string_view bytes, const std::string& origin)
   const Result<std::string_view> payload = open(bytes, origin);
   if (!payload) return payload.error();
   ByteReader in(*payload);
-  Executable executable;
-  executable.identity = read_identity(in);
-  executable.tensors = read_list<Tensor>(in, 56, read_tensor);
-  executable.kernels = read_list<Kernel>(in, 22, read_kernel);
-  executable.launches = read_list<Launch>(in, 53, read_launch);
-  executable.images = read_list<Image>(in, 17, read_image);
-  if (!in.ok() || !in.done()) return refused(origin, "its parts do not fill it");
+  Executable executable = read_payload(in);
+  if (!in.done()) return refused(origin, "its parts do not fill it");
   if (Status status = check(executable); !status) return status.error();
   return executable;
 }
 
 std::string launch_hash(const Executable& executable) {
-  return sha256_hex(payload_of(executable.without_images()));
+  Executable launched = executable.without_images();
+  launched.identity = {};
+  return sha256_hex(payload_of(launched));
 }
 
 }  // namespace rondo::executable

@@ -2,7 +2,9 @@
 //
 // Layout: the magic "RONDOEXE", the format's version (u32), the length of the payload (u64), its SHA-256 (64
 // hex digits), the payload (compiler/support/bytes.h). The hash covers the payload, and what stands before it
-// is compared, so that a change of any byte is refused.
+// is compared, so that a change of any byte is refused. Each image has a hash of its own in the payload, for
+// whoever takes the image alone. Reading does not work it out again, since the payload's hash vouches for
+// bytes and hash alike; only where that fails it tells whether an image is what was damaged.
 #pragma once
 
 #include <string>
@@ -13,7 +15,7 @@
 
 namespace rondo::executable {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 
 std::string to_bytes(const Executable& executable);
 
@@ -21,7 +23,8 @@ std::string to_bytes(const Executable& executable);
 // of check(). `origin` names the source in messages: a file, a row of the database.
 Result<Executable> from_bytes(std::string_view bytes, const std::string& origin);
 
-// SHA-256 of to_bytes() without the images, as hex: equal for two builds that launch the same.
+// SHA-256, as hex, of tensors, kernels and launches: equal for two executables that launch their code in the
+// same way, whatever they are called.
 std::string launch_hash(const Executable& executable);
 
 }  // namespace rondo::executable

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -12,16 +13,22 @@ namespace rondo {
 template <class T>
 class Registry {
  public:
-  explicit Registry(std::vector<T> built_in) : all_(std::move(built_in)) {}
+  explicit Registry(std::vector<T> built_in) : all_(std::move(built_in)), built_in_(all_.size()) {}
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
   const std::vector<T>& all() const { return all_; }  // in order: the built-in ones first
+  // Not one that the program has added, whose sources Rondo does not know.
+  bool is_built_in(const T& item) const {
+    const auto end = all_.begin() + static_cast<std::ptrdiff_t>(built_in_);
+    return std::find(all_.begin(), end, item) != end;
+  }
 
  private:
   template <class U>
   friend class Registration;
   std::vector<T> all_;
+  std::size_t built_in_;
 };
 
 // Keeps an item in a registry for as long as it lives. The registry outlives it.

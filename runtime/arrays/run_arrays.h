@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/step/reference/executor.h"
 #include "compiler/support/result.h"
 #include "runtime/arrays/npy.h"
 

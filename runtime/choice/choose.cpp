@@ -44,6 +44,11 @@ std::vector<Problem> problems_alike(const Problem& problem) {
 
 const char* origin_name(ChoiceOrigin origin) { return to_text(kChoiceOrigins, origin); }
 
+std::string label(const Choice& choice) {
+  return choice.proven() ? origin_name(choice.origin)
+                         : fmt::format("{}, not verified", origin_name(choice.origin));
+}
+
 step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
   step::Cell result = cell;
   for (step::NamedConstant& constant : result.constants)

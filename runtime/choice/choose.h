@@ -14,8 +14,8 @@ namespace rondo::runtime {
 enum class ChoiceOrigin {
   Tuned,      // measured and verified for exactly this problem on this device
   Nearest,    // measured and verified for other B and T, or on another device of the architecture
-  OtherPass,  // measured and verified for a pass whose kernels are nearly this one's; not measured for this
-              // one
+  OtherPass,  // measured and verified for a pass whose kernels are nearly this one's; for this one it was not
+              // measured, and is to be verified
   Model,      // the cost model's best; not measured
   // Of this problem or the nearest, and not verified on the platform asked for: by another program, on
   // another machine or GPU, under another driver. It must be verified before it may be called tuned.
@@ -32,12 +32,17 @@ struct Choice {
   double expected_ms = 0;  // median as tuned (of the tuned problem), or the model's estimate
   std::string note;        // one line for people: where it comes from
 
-  // Of Tuned, Nearest and Elsewhere: the database's trial, and the code of it that was verified on the
-  // platform asked for (CacheKey::hash(); other code was not), "" where none was.
+  // Of all but Model: the database's trial, and the code of it that was verified on the platform asked for,
+  // for the problem's pass (CacheKey::hash(); other code was not), "" where none was.
   std::int64_t trial = 0;
   std::string verified_code{};
   ChoiceOrigin once_verified = ChoiceOrigin::Tuned;  // what Elsewhere becomes
+
+  // Whether its code was compared with the reference where it is to run.
+  bool proven() const { return !verified_code.empty(); }
 };
+// origin_name(), and that it is not proven, where it was made for a platform.
+std::string label(const Choice& choice);
 // The choice once its code was verified where it is to run.
 Choice verified_here(Choice choice, const std::string& code);
 

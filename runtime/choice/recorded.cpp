@@ -93,6 +93,14 @@ std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
   return choice;
 }
 
+// The code that was verified for this pass.
+void RecordedChoices::with_proof(const db::Neighbour& near, Choice& choice) {
+  if (!near.verification) return;
+  choice.verified_code = near.verification->code;
+  // Not where the code is a variant's, which has to be looked up.
+  if (choice.parameters == recorded_parameters(near.trial)) choice.cubin_key = near.verification->code;
+}
+
 std::optional<Choice> RecordedChoices::of_this_pass(const db::Neighbour& near, const db::Problem& key,
                                                     Choice choice) const {
   const bool exact = near.problem == key;
@@ -101,10 +109,7 @@ std::optional<Choice> RecordedChoices::of_this_pass(const db::Neighbour& near, c
   choice.origin = elsewhere ? ChoiceOrigin::Elsewhere : choice.once_verified;
   choice.note = fmt::format("{} for {}{}", elsewhere ? "recorded elsewhere" : "tuned",
                             exact ? "this problem" : shape_of(near.problem), choice.note);
-  if (near.verification) choice.verified_code = near.verification->code;
-  // Not where the code is a variant's, which has to be looked up.
-  if (near.verification && choice.parameters == recorded_parameters(near.trial))
-    choice.cubin_key = near.verification->code;
+  with_proof(near, choice);
   return choice;
 }
 
@@ -116,10 +121,10 @@ std::optional<Choice> RecordedChoices::of_other_pass(const db::Neighbour& near, 
     if (trouble.empty()) trouble = fmt::format("not what is {}: {}", where, objection);
     return std::nullopt;
   }
-  choice.origin = ChoiceOrigin::OtherPass;
+  choice.origin = choice.once_verified = ChoiceOrigin::OtherPass;
   choice.note = where;
-  choice.cubin_key.clear();
-  choice.trial = 0;
+  choice.cubin_key.clear();  // the other pass's code
+  with_proof(near, choice);
   choice.expected_ms = model_.of(choice, problem_).seconds * 1e3;
   return choice;
 }
@@ -129,9 +134,12 @@ std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::P
   const std::vector<std::int64_t>& refused = options_.refused;
   if (std::count(refused.begin(), refused.end(), near.trial.id) > 0) return std::nullopt;
   if (near.verification && !near.verification->passed) {
-    trouble = fmt::format("what is recorded for {} is wrong here: {}",
-                          near.problem == key ? "this problem" : shape_of(near.problem),
-                          near.verification->summary);
+    const std::string where = near.problem == key ? "this problem" : shape_of(near.problem);
+    trouble =
+        near.distance.other_pass
+            ? fmt::format("what is tuned for {}, {} is wrong here: {}",
+                          schedule::pass_title(near.problem.pass), where, near.verification->summary)
+            : fmt::format("what is recorded for {} is wrong here: {}", where, near.verification->summary);
     return std::nullopt;
   }
   std::optional<Choice> choice = buildable(near.trial);

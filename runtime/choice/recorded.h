@@ -49,6 +49,7 @@ class RecordedChoices {
   std::optional<Choice> of(const db::Neighbour& near, const db::Problem& key, std::string& trouble);
   std::optional<Choice> of_this_pass(const db::Neighbour& near, const db::Problem& key, Choice choice) const;
   std::optional<Choice> of_other_pass(const db::Neighbour& near, Choice choice, std::string& trouble);
+  static void with_proof(const db::Neighbour& near, Choice& choice);
   // The trial's parameters, bent to the alignment at hand. None if this version cannot build them.
   std::optional<Choice> buildable(const db::Trial& trial) const;
   std::optional<Candidate> closest(const Choice& wanted) const;

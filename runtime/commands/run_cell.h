@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/step/reference/executor.h"
 #include "runtime/arrays/run_arrays.h"
 #include "runtime/launch/device_plan.h"
 

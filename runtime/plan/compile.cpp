@@ -57,12 +57,16 @@ std::optional<std::vector<KernelResources>> resources_from_json(const std::strin
 
 // Whether two executables are of one plan. Their source is compared as text, by the key; the hash of it is
 // worked out only where something is compiled. Batch and time are free at every call: what was stored when
-// another shape was tuned serves this one too.
+// another shape was tuned serves this one too. Who made it does not matter: the same text launched in the
+// same way is the same.
 bool launches_alike(const executable::Executable& a, const executable::Executable& b) {
   executable::Identity identity = a.identity;
   identity.source_hash = b.identity.source_hash;
   identity.batch = b.identity.batch;
   identity.time = b.identity.time;
+  identity.producer = b.identity.producer;
+  identity.build = b.identity.build;
+  identity.asked = b.identity.asked;
   return identity == b.identity && a.tensors == b.tensors && a.kernels == b.kernels &&
          a.launches == b.launches;
 }
@@ -80,12 +84,22 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan&
     image.compiler = stored.key.compiler_version;
     image.bytes = stored.image;
     image.resources = std::move(*resources);
+    image.seal();
     return image;
   }
   Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
   if (!read || read->images.size() != 1 || !launches_alike(*read, plan.executable)) return std::nullopt;
   plan.executable.identity.source_hash = read->identity.source_hash;
+  plan.made_alike = read->identity.producer == plan.executable.identity.producer &&
+                    read->identity.build == plan.executable.identity.build &&
+                    read->identity.asked == plan.executable.identity.asked;
   return std::move(read->images.front());
+}
+
+bool fits(const db::CacheKey& key, const backend::Backend& backend, int capability) {
+  return key.flags == fmt::format("{}", fmt::join(backend.flags(), " ")) &&
+         target::compute_capability(key.arch) == capability &&
+         backend::backend_of_compiler(key.compiler_version) == backend.name();
 }
 
 // Takes the code that is stored under `code` if it is this plan's; its key may differ in the compiler's
@@ -127,21 +141,21 @@ db::CacheKey cache_key(const backend::Request& request, const std::string& versi
           backend::compiler_name(request.backend, version)};
 }
 
-const std::vector<KernelResources>& CompiledPlan::resources() const {
+const std::vector<KernelResources>& CompiledCode::resources() const {
   static const std::vector<KernelResources> none;
   return has_code() ? executable.images.front().resources : none;
 }
-bool CompiledPlan::spills() const {
+bool CompiledCode::spills() const {
   return std::any_of(resources().begin(), resources().end(),
                      [](const KernelResources& r) { return r.spills(); });
 }
-int CompiledPlan::registers() const {
+int CompiledCode::registers() const {
   return most(resources(), [](const KernelResources& r) { return r.registers; });
 }
-int CompiledPlan::shared_bytes() const {
+int CompiledCode::shared_bytes() const {
   return most(resources(), [](const KernelResources& r) { return r.shared_bytes; });
 }
-int CompiledPlan::spill_bytes() const {
+int CompiledCode::spill_bytes() const {
   return most(resources(), [](const KernelResources& r) { return r.spill_store_bytes + r.spill_load_bytes; });
 }
 
@@ -176,6 +190,7 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
     code.image.resources.back().shared_bytes += static_cast<int>(kernel.shared_bytes);
     code.image.resources.back().max_threads = kernel.threads;
   }
+  code.image.seal();
   plan.executable.images = {std::move(code.image)};
   plan.executable.identity.source_hash = sha256_hex(plan.request.text);
   plan.code = plan.key.hash();
@@ -188,13 +203,33 @@ bool attach_cached(CompiledPlan& plan, db::Database& database) {
   return take(plan, database, plan.key.hash());
 }
 
-void store_cubin(const CompiledPlan& plan, db::Database& database) {
+void store_cubin(const CompiledCode& code, db::Database& database) {
   if (database.access() != db::Access::ReadWrite) return;
   db::Cubin cubin;
-  cubin.key = plan.key;
-  cubin.image = executable::to_bytes(plan.executable);
-  cubin.resources = resources_to_json(plan.resources());
+  cubin.key = code.key;
+  cubin.image = executable::to_bytes(code.executable);
+  cubin.resources = resources_to_json(code.resources());
   (void)database.put_cubin(cubin);
+}
+
+std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
+                                        const backend::Backend& backend, int capability,
+                                        db::Database& database) {
+  if (wanted.asked.empty() || cubin_key.empty()) return std::nullopt;
+  Result<std::optional<db::Cubin>> found = database.get_cubin(cubin_key);
+  if (!found || !found->has_value() || !fits((*found)->key, backend, capability)) return std::nullopt;
+  db::Cubin& stored = **found;
+  Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
+  if (!read || read->images.size() != 1) return std::nullopt;
+  executable::Identity identity = wanted;
+  identity.source_hash = sha256_hex(stored.key.source);  // what is proven by its key is what this was made of
+  if (read->identity != identity) return std::nullopt;
+  CompiledCode code;
+  code.executable = std::move(read).value();
+  code.key = std::move(stored.key);
+  code.code = cubin_key;
+  code.from_cache = code.as_stored = true;
+  return code;
 }
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
@@ -205,11 +240,14 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const 
       uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();
   CompiledPlan result = std::move(uncompiled).value();
+  result.executable.identity.asked = options.asked;
   // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost
   // more than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
-      take(result, *options.database, options.cubin_key))
+      take(result, *options.database, options.cubin_key)) {
+    if (!result.made_alike && !options.asked.empty()) store_cubin(result, *options.database);
     return result;
+  }
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
   result.key = cache_key(result.request, *version);

@@ -20,19 +20,15 @@ using executable::KernelResources;
 // The kernels of a plan in launch order: what a backend lowers to one translation unit.
 std::vector<const kernel::Kernel*> kernels_of(const schedule::KernelPlan& plan);
 
-// A plan with its code. A value; needs no GPU.
-struct CompiledPlan {
-  std::shared_ptr<const step::Cell> cell;
-  schedule::Problem problem;
-  schedule::KernelPlan plan;
-  backend::Request request;  // the compilation that makes its code
-  // What is loaded and launched. Its one image, once it is compiled, has the resources of its kernels, in
-  // order; their shared_bytes include dynamic shared memory.
+// What is loaded and launched, and what the database knows it by. A value; needs no GPU.
+struct CompiledCode {
+  // Its one image, once it is compiled, has the resources of its kernels, in order; their shared_bytes
+  // include dynamic shared memory.
   executable::Executable executable;
   db::CacheKey key;
-  std::string code;         // key.hash(), of a plan with code: what the database knows it by
+  std::string code;         // key.hash(), where there is code: what the database knows it by
   bool from_cache = false;  // no compiler ran
-  double compile_ms = 0;
+  bool as_stored = false;   // nor was a plan built: see stored_code()
 
   bool has_code() const { return !executable.images.empty(); }
   const std::vector<KernelResources>& resources() const;  // empty without code
@@ -42,9 +38,21 @@ struct CompiledPlan {
   int spill_bytes() const;   // stores and loads, the most of any kernel
 };
 
+// A plan with its code.
+struct CompiledPlan : CompiledCode {
+  std::shared_ptr<const step::Cell> cell;
+  schedule::Problem problem;
+  schedule::KernelPlan plan;
+  backend::Request request;  // the compilation that makes its code
+  double compile_ms = 0;
+  bool made_alike = false;  // of code from the database: this build stored it, of the same request
+};
+
 struct CompileOptions {
   db::Database* database = nullptr;  // cubins are looked up and, where it may be written, stored there
   std::string cubin_key;             // of a tuned choice: its cubin is taken without asking a compiler
+  // schedule::asked_hash() of a plan that is just what its strategy built, for the executable's identity.
+  std::string asked;
   const backend::Backend* backend = nullptr;      // null: backend::preferred_backend()
   std::optional<std::vector<std::string>> flags;  // beyond the target; nothing: the backend's own
 };
@@ -63,7 +71,15 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code);
 // that is launched otherwise, counts as none).
 bool attach_cached(CompiledPlan& plan, db::Database& database);
 // Stores the executable. A database that cannot be written costs time later, never correctness: no error.
-void store_cubin(const CompiledPlan& plan, db::Database& database);
+void store_cubin(const CompiledCode& code, db::Database& database);
+
+// What is stored under a tuned choice's `cubin_key`, without a plan to compare it with: if this very build of
+// the program made it (executable::build_id()) of what is `wanted`, the hash of what was asked and the
+// backend's flags included, it holds what building would give. Only the source's hash does not count; nothing
+// is taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
+std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
+                                        const backend::Backend& backend, int capability,
+                                        db::Database& database);
 
 // All of these in order. Errors: those of the backend (Missing without its compiler, Compile with its log,
 // Unsupported).

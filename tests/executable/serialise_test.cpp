@@ -31,6 +31,7 @@ Executable sample() {
                         std::string("\0ELF\xff", 5),
                         {{"k", 40, 1024, 8, 4, 2, 256}}},
                        {"sm_90", ImageKind::Ptx, "nvrtc 13.0", ".version 8.0", {}}};
+  for (Image& image : executable.images) image.seal();
   executable.launches.back().repetition = {Repetition::Kind::EachStep, 3, 0};
   return executable;
 }
@@ -105,21 +106,53 @@ TEST(Serialise, MutationsWithARightHashNeverCrash) {
 TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
   std::string newer = to_bytes(sample()), older = newer;
   newer[8] = static_cast<char>(kFormatVersion + 1);
-  older[8] = 0;
+  older[8] = 1;
   const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
   ASSERT_FALSE(of_newer.ok());
   EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
-  EXPECT_EQ(of_newer.error().message, "x.rondo has version 2 of the format; this Rondo reads version 1");
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 3 of the format; this Rondo reads version 2");
   EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
   ASSERT_FALSE(of_older.ok());
   EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);
 }
 
-TEST(Serialise, TheLaunchHashIsOfAllButTheImages) {
+TEST(Serialise, EveryImageHasAHashOfItsOwn) {
+  const Executable read = from_bytes(to_bytes(sample()), "a test").value();
+  ASSERT_EQ(read.images.size(), 2u);
+  for (const Image& image : read.images) EXPECT_EQ(image.hash, sha256_hex(image.bytes));
+  Executable unsealed = sample();
+  unsealed.images.back().hash.clear();
+  const Result<Executable> refused = from_bytes(to_bytes(unsealed), "a test");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Internal);
+}
+
+TEST(Serialise, AMessageSaysWhichImageIsDamaged) {
+  const std::string bytes = to_bytes(sample());
+  for (const auto& [part, message] :
+       {std::pair(".version 8.0", "its image for sm_90 does not match its hash"),
+        std::pair("ELF\xff", "its image for sm_90a does not match its hash"),
+        std::pair("paragru", "its content does not match its hash")}) {
+    std::string damaged = bytes;
+    damaged[bytes.find(part)] ^= 1;
+    const Result<Executable> refused = from_bytes(damaged, "x.rondo");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message, std::string("x.rondo is no valid executable: ") + message);
+  }
+}
+
+TEST(Serialise, TheLaunchHashIsOfTensorsKernelsAndLaunches) {
   Executable a = sample(), b = sample();
   b.images.clear();
+  b.identity.producer = b.identity.build = b.identity.parameters = "another";
   EXPECT_EQ(launch_hash(a), launch_hash(b));
   b.launches.front().grid.tiles_together += 1;
+  EXPECT_NE(launch_hash(a), launch_hash(b));
+  b = sample();
+  b.kernels.front().threads += 32;
+  EXPECT_NE(launch_hash(a), launch_hash(b));
+  b = sample();
+  b.tensors.front().size.fixed += 1;
   EXPECT_NE(launch_hash(a), launch_hash(b));
 }
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "tests/frontend/support.h"
 
 namespace rondo::frontend::testing {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "tests/frontend/support.h"
 
 namespace rondo::frontend::testing {

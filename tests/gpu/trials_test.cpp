@@ -42,6 +42,7 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     EXPECT_TRUE(made.ok()) << made.error().message;
     executable::Executable other = good_;
     other.images.front().bytes = made ? made->image.bytes : "";
+    other.images.front().seal();
     return other;
   }
   Result<std::vector<double>> run(std::size_t candidate, const executable::Executable& plan) {

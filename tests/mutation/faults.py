@@ -227,6 +227,8 @@ FAULTS = [
     fault("launches: batch rows of a scratch tensor overlap by a step", "executable/launcher.cpp",
           "place.strides = {tensor.unit * call.time, tensor.unit};",
           "place.strides = {tensor.unit * (call.time - 1), tensor.unit};", "one block bw"),
+    fault("launches: regions of the workspace overlap by half", "executable/workspace.cpp",
+          "result.offsets[i] = next;", "result.offsets[i] = next / 2;", "one block bw"),
     fault("launches: what is not bound is not zeroed", "executable/launcher.cpp",
           "call.zero_needed |= zero;", "call.zero_needed |= false;", "plain fw"),
     # Products of all steps.

@@ -12,7 +12,7 @@
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/step/derive.h"
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 
 namespace rondo::step::testing {
 

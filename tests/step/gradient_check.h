@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 
 namespace rondo::step::testing {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::step::testing {

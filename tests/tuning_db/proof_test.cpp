@@ -206,6 +206,46 @@ TEST_F(ProofTest, VerificationsComeBackWholeAndReplaceEachOther) {
   expect_error(db.record_verification(one), ErrorKind::Input, "no trial");
 }
 
+// Another pass's kernel is another kernel, of the same parameters.
+TEST_F(ProofTest, AVerificationIsOfOnePass) {
+  const std::int64_t mine = best(db, sample_trial(1));
+  const Platform here = sample_platform();
+  Problem other = sample_problem();
+  other.pass = other.pass == "fw" ? "fws" : "fw";
+  const auto seen_from = [&](const Problem& wanted) {
+    return must(db.neighbours(wanted, {sample_problem().pass}, &here)).front().verification;
+  };
+  Verification wrong = sample_verification(mine);
+  wrong.pass = other.pass;
+  wrong.passed = false;
+  must(db.record_verification(wrong));
+  EXPECT_FALSE(seen_from(sample_problem()).has_value()) << "nothing was found of its own kernel";
+  ASSERT_TRUE(seen_from(other).has_value());
+  EXPECT_FALSE(seen_from(other)->passed);
+  EXPECT_EQ(must(db.import_json(must(db.export_json()), "x.json")).best, 0);
+  EXPECT_EQ(best_id(), mine);
+  EXPECT_FALSE(must(db.list())[0].verified_here);
+  Verification own = sample_verification(mine);
+  must(db.record_verification(own));
+  EXPECT_TRUE(seen_from(sample_problem())->passed);
+  EXPECT_EQ(seen_from(sample_problem())->pass, sample_problem().pass) << "its own where none is named";
+  EXPECT_FALSE(seen_from(other)->passed);
+  EXPECT_TRUE(must(db.list())[0].verified_here);
+  EXPECT_EQ(must(db.verifications(mine)).size(), 2u);
+}
+
+// What another pass's kernel did says nothing of a claim's time.
+TEST_F(ProofTest, ATimeIsMeasuredForOnePass) {
+  const Platform here = sample_platform();
+  Verification other = sample_verification(best(db, sample_trial(0.5)));
+  other.pass = sample_problem().pass == "fw" ? "fws" : "fw";
+  must(db.record_verification(other));
+  EXPECT_TRUE(must(db.set_best(record(db, sample_trial(2)), Replace::IfFaster, {&here, 0})));
+  Database second = sample_database(folder + "/second.db");
+  best(second, sample_trial(1.5, R"({"claims":"more"})"));
+  EXPECT_EQ(must(db.merge_database(second.path())).best, 1) << "nothing was verified of the best";
+}
+
 TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
   const std::string copy = earlier_file();
   EXPECT_TRUE(must(Database::is_older(copy)));
@@ -214,7 +254,7 @@ TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
     ASSERT_EQ(schema_version(raw), 1);
   }
   Database earlier = must(Database::open(copy));
-  EXPECT_EQ(must(earlier.stats()).schema_version, 2);
+  EXPECT_EQ(must(earlier.stats()).schema_version, 3);
   EXPECT_FALSE(must(Database::is_older(copy)));
   EXPECT_TRUE(must(earlier.check()).empty());
   const std::vector<ProblemSummary> list = must(earlier.list());

@@ -42,6 +42,32 @@ TEST_F(SchemaTest, ALaterStepKeepsTheRows) {
   expect_error(Database::open(file), ErrorKind::Database, "newer than this program's");
 }
 
+// A proof of the second version is one of its trial's own pass.
+TEST_F(SchemaTest, ProofsOfTheSecondVersionStay) {
+  {
+    Connection connection = open();
+    migrate(connection, migrations().first(2));
+    connection.run_script(R"sql(
+      INSERT INTO devices VALUES ('h200', 'NVIDIA H200', 9, 0, 132, '', '{}', 'shipped', 0);
+      INSERT INTO cells VALUES ('hash', 'mingru', 'cell');
+      INSERT INTO problems VALUES (7, 'hash', 'h200', 'sm_90', 8, 4096, 1, 64, '', 'bf16', 'fast', 'fws');
+      INSERT INTO trials VALUES (9, 7, 'digest', 'stream', '{}', 'ok', 1, '', 1.0, 0, 7, 32, 0, 0, '', '0.1.0', 5);
+      INSERT INTO best VALUES (7, 9);
+      INSERT INTO verifications VALUES (9, 'code', 8, 4096, '0.1.0', 'GPU-1', '13.0', 1, 1, 'all agree', 6);
+    )sql");
+  }
+  Database database = must(Database::open(file));
+  const std::vector<Verification> proofs = must(database.verifications(9));
+  ASSERT_EQ(proofs.size(), 1u);
+  EXPECT_EQ(proofs[0].pass, "fws");
+  EXPECT_EQ(proofs[0].code, "code");
+  EXPECT_EQ(proofs[0].time, 4096);
+  EXPECT_TRUE(proofs[0].passed && proofs[0].timed);
+  EXPECT_EQ(proofs[0].summary, "all agree");
+  EXPECT_TRUE(must(database.list())[0].verified_here);
+  EXPECT_TRUE(must(database.check()).empty());
+}
+
 TEST_F(SchemaTest, AFailingStepLeavesTheOldVersion) {
   sample_database(file);
   Connection connection = open();

@@ -20,7 +20,7 @@ std::string bench_text(const tuner::BenchRow& row) {
       row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
       schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.spread * 100,
       static_cast<double>(row.bytes) * 1e-9, row.share() * 100, row.copy_bytes_per_s * 1e-12,
-      row.choice.strategy, runtime::origin_name(row.choice.origin));
+      row.choice.strategy, runtime::label(row.choice));
 }
 
 // Below the times, which are printed as they come.
@@ -42,7 +42,7 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
       "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.4g} {:>12}  whole\n", cell.name,
       runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
       schedule::pass_title(pass.problem), times.choice.strategy, schedule::print(times.choice.parameters),
-      runtime::origin_name(times.choice.origin), "ns a step", "difference", times.whole.median_s * to_ns, "");
+      runtime::label(times.choice), "ns a step", "difference", times.whole.median_s * to_ns, "");
   for (const tuner::PartTime& part : times.parts)
     text += fmt::format("{:>12.4g} {:>12.3g}  without {}{}\n", part.timing.median_s * to_ns,
                         part.difference_s * to_ns, part.what,

@@ -96,7 +96,7 @@ Result<runtime::CellRun> on_gpu(const Options& options, const step::Cell& cell,
   const runtime::Choice& choice = ready->choice;
   if (run)
     run->where = fmt::format("{}, {} {} ({})", session.machine.profile.name, choice.strategy,
-                             schedule::print(choice.parameters), runtime::origin_name(choice.origin));
+                             schedule::print(choice.parameters), runtime::label(choice));
   return run;
 }
 

@@ -10,7 +10,8 @@
 #include "compiler/scalar/ops.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/step/derive.h"
-#include "compiler/step/reference_parallel.h"
+#include "compiler/step/reference/perturbation.h"
+#include "compiler/support/parallel_for.h"
 
 namespace rondo::tuner {
 
@@ -190,8 +191,7 @@ Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem&
       spread.add(run.kind, *runtime::computed_values(ref, cell, problem.pass, *result),
                  *runtime::computed_values(ref, cell, problem.pass, exact));
   };
-  step::detail::parallel_for(static_cast<std::int64_t>(runs.size()), 0,
-                             [&]() -> step::detail::Worker { return one_run; });
+  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
   if (failure) return *failure;
   for (const auto& [ref, spread] : spreads)
     if (!spread.finite())

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/step/reference/executor.h"
 #include "compiler/support/result.h"
 
 namespace rondo::runtime {

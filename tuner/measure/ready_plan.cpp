@@ -3,7 +3,39 @@
 #include <chrono>
 #include <memory>
 
+#include "compiler/schedule/plan/asked.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/target/target.h"
+
 namespace rondo::tuner {
+
+Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                             const target::Profile& profile, const runtime::Choice& choice,
+                                             db::Database* database) {
+  const backend::Backend& backend = backend::preferred_backend();
+  runtime::CompileOptions compiling;
+  // Of what the program brings itself the id of the build says nothing.
+  if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
+      backend::backend_registry().is_built_in(&backend))
+    compiling.asked = schedule::asked_hash(cell, problem, profile);
+  if (database != nullptr && !compiling.asked.empty()) {
+    executable::Identity wanted = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
+    wanted.asked = compiling.asked;
+    if (auto stored = runtime::stored_code(wanted, choice.cubin_key, backend,
+                                           target::compute_capability(problem.arch), *database))
+      return std::move(*stored);
+  }
+  Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, profile, choice);
+  if (!built) return built.error();
+  compiling.database = database;
+  compiling.cubin_key = choice.cubin_key;
+  compiling.backend = &backend;
+  Result<runtime::CompiledPlan> compiled = runtime::compile_plan(
+      std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
+  if (!compiled) return compiled.error();
+  return runtime::CompiledCode(std::move(compiled).value());
+}
 
 Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                              const runtime::Overrides& overrides, const runtime::ChooseOptions& options) {
@@ -11,13 +43,7 @@ Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& pr
   const auto begin = std::chrono::steady_clock::now();
   Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, overrides, options);
   if (!choice) return choice.error();
-  Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, machine.profile, *choice);
-  if (!built) return built.error();
-  runtime::CompileOptions compiling;
-  compiling.database = options.database;
-  compiling.cubin_key = choice->cubin_key;
-  auto compiled = runtime::compile_plan(std::make_shared<const step::Cell>(cell), problem,
-                                        std::move(built).value(), compiling);
+  auto compiled = code_of_choice(cell, problem, machine.profile, *choice, options.database);
   if (!compiled) return compiled.error();
   Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(compiled->executable, *machine.context);
   if (!plan) return plan.error();

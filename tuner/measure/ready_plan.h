@@ -8,9 +8,17 @@
 
 namespace rondo::tuner {
 
+// The code of a choice for the problem: what is stored for a tuned one, as it is, if this build of the
+// program stored it; else its plan is built, and compared with what is stored, or compiled. Needs no GPU.
+// Code that is compiled is kept in `database` (null: none), and so is code that another build stored, as made
+// by this one, if it may be written. Errors: Missing (no compiler), Compile, Unsupported, Input.
+Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                             const target::Profile& profile, const runtime::Choice& choice,
+                                             db::Database* database);
+
 struct ReadyPlan {
   runtime::Choice choice;
-  runtime::CompiledPlan compiled;
+  runtime::CompiledCode compiled;
   runtime::DevicePlan plan;
   double ready_s = 0;  // what all of it took
 };

@@ -28,7 +28,7 @@ struct Compiled {
   int shared_bytes = 0;                          // a block
   int spill_bytes = 0;                           // a thread
   std::string cubin_key;                         // of the database
-  std::string code;                              // equal for candidates that compile to the same code
+  std::string code;  // equal for candidates with the same code, launched in the same way
 };
 
 // Everything the search asks of a machine. Candidates are named by their index in the ranked list. Used by

@@ -1,5 +1,7 @@
 #include "tuner/trial/message.h"
 
+#include "compiler/schedule/problem/serialise.h"
+#include "compiler/step/serialise.h"
 #include "compiler/step/verify.h"
 #include "runtime/worker/frame.h"
 
@@ -9,124 +11,6 @@ namespace {
 template <class Enum>
 void write_enum(ByteWriter& writer, Enum value) {
   writer.u8(static_cast<std::uint8_t>(value));
-}
-
-void write_node(ByteWriter& writer, const step::Node& node) {
-  write_enum(writer, node.kind);
-  write_enum(writer, node.op);
-  write_enum(writer, node.extent);
-  writer.count(node.operands.size());
-  for (const step::NodeId operand : node.operands) writer.i32(operand);
-  writer.f64(node.value);
-  writer.i32(node.const_index);
-  writer.i32(node.tensor);
-  writer.i32(node.row);
-  write_enum(writer, node.gradient.of);
-  writer.i32(node.gradient.tensor);
-  writer.i32(node.gradient.row);
-  writer.text(node.label);
-}
-
-step::Node read_node(ByteReader& reader) {
-  step::Node node;
-  node.kind = reader.one_of(step::NodeKind::Gradient);
-  node.op = reader.one_of(static_cast<scalar::Op>(scalar::kOpCount - 1));
-  node.extent = reader.one_of(step::Extent::Vector);
-  node.operands.resize(reader.count(4));
-  for (step::NodeId& operand : node.operands) operand = reader.i32();
-  node.value = reader.f64();
-  node.const_index = reader.i32();
-  node.tensor = reader.i32();
-  node.row = reader.i32();
-  node.gradient.of = reader.one_of(step::GradientRef::Of::NextState);
-  node.gradient.tensor = reader.i32();
-  node.gradient.row = reader.i32();
-  node.label = reader.text();
-  return node;
-}
-
-void write_rows(ByteWriter& writer, const std::vector<step::Row>& rows) {
-  writer.count(rows.size());
-  for (const step::Row& row : rows) {
-    writer.i32(row.tensor);
-    writer.i32(row.row);
-    writer.i32(row.value);
-  }
-}
-
-std::vector<step::Row> read_rows(ByteReader& reader) {
-  std::vector<step::Row> rows(reader.count(12));
-  for (step::Row& row : rows) {
-    row.tensor = reader.i32();
-    row.row = reader.i32();
-    row.value = reader.i32();
-  }
-  return rows;
-}
-
-void write_tensors(ByteWriter& writer, const std::vector<step::Tensor>& tensors) {
-  writer.count(tensors.size());
-  for (const step::Tensor& tensor : tensors) {
-    write_enum(writer, tensor.kind);
-    writer.text(tensor.name);
-    write_enum(writer, tensor.tail);
-    writer.count(tensor.lead.size());
-    for (const int extent : tensor.lead) writer.i32(extent);
-    writer.i32(tensor.rows);
-  }
-}
-
-std::vector<step::Tensor> read_tensors(ByteReader& reader) {
-  std::vector<step::Tensor> tensors(reader.count(14));
-  for (step::Tensor& tensor : tensors) {
-    tensor.kind = reader.one_of(step::TensorKind::Output);
-    tensor.name = reader.text();
-    tensor.tail = reader.one_of(step::Tail::Matrix);
-    tensor.lead.resize(reader.count(4));
-    for (int& extent : tensor.lead) extent = reader.i32();
-    tensor.rows = reader.i32();
-  }
-  return tensors;
-}
-
-void write_bound(ByteWriter& writer, const std::optional<double>& bound) {
-  writer.flag(bound.has_value());
-  if (bound) writer.f64(*bound);
-}
-
-std::optional<double> read_bound(ByteReader& reader) {
-  return reader.flag() ? std::optional(reader.f64()) : std::nullopt;
-}
-
-void write_problem(ByteWriter& writer, const schedule::Problem& problem) {
-  const step::Sizes& sizes = problem.sizes;
-  for (const std::int64_t extent : {sizes.batch, sizes.time, sizes.heads, sizes.dim}) writer.i64(extent);
-  write_enum(writer, problem.storage);
-  write_enum(writer, problem.pass);
-  write_enum(writer, problem.math);
-  writer.count(problem.constants.size());
-  for (const auto& [name, value] : problem.constants) {
-    writer.text(name);
-    writer.f64(value);
-  }
-  writer.text(problem.arch);
-  writer.flag(problem.save_products);
-}
-
-schedule::Problem read_problem(ByteReader& reader) {
-  schedule::Problem problem;
-  step::Sizes& sizes = problem.sizes;
-  for (std::int64_t* extent : {&sizes.batch, &sizes.time, &sizes.heads, &sizes.dim}) *extent = reader.i64();
-  problem.storage = reader.one_of(kernel::Storage::I32);
-  problem.pass = reader.one_of(schedule::Pass::Backward);
-  problem.math = reader.one_of(kernel::Math::Tf32);
-  for (std::size_t left = reader.count(12); left > 0; --left) {
-    std::string name = reader.text();
-    problem.constants[std::move(name)] = reader.f64();
-  }
-  problem.arch = reader.text();
-  problem.save_products = reader.flag();
-  return problem;
 }
 
 void write_plan(ByteWriter& writer, const TrialRequest::Plan& plan) {
@@ -146,52 +30,18 @@ TrialRequest::Plan read_plan(ByteReader& reader) {
 
 }  // namespace
 
-void write_cell(ByteWriter& writer, const step::Cell& cell) {
-  writer.text(cell.name);
-  writer.text(cell.dimension);
-  write_tensors(writer, cell.tensors);
-  writer.count(cell.constants.size());
-  for (const step::NamedConstant& constant : cell.constants) {
-    writer.text(constant.name);
-    writer.f64(constant.value);
-  }
-  writer.count(cell.graph.nodes.size());
-  for (const step::Node& node : cell.graph.nodes) write_node(writer, node);
-  write_rows(writer, cell.next);
-  write_rows(writer, cell.outputs);
-  write_bound(writer, cell.clip.forward);
-  write_bound(writer, cell.clip.gradient);
-}
-
-step::Cell read_cell(ByteReader& reader) {
-  step::Cell cell;
-  cell.name = reader.text();
-  cell.dimension = reader.text();
-  cell.tensors = read_tensors(reader);
-  for (std::size_t left = reader.count(12); left > 0; --left) {
-    std::string name = reader.text();
-    cell.constants.push_back({std::move(name), reader.f64(), {}});
-  }
-  for (std::size_t left = reader.count(40); left > 0; --left) cell.graph.nodes.push_back(read_node(reader));
-  cell.next = read_rows(reader);
-  cell.outputs = read_rows(reader);
-  cell.clip.forward = read_bound(reader);
-  cell.clip.gradient = read_bound(reader);
-  return cell;
-}
-
 void write_setup(ByteWriter& writer, const TrialSetup& setup) {
-  write_cell(writer, setup.cell);
-  write_problem(writer, setup.problem);
+  step::write_cell(writer, setup.cell);
+  schedule::write_problem(writer, setup.problem);
   writer.text(target::to_json(setup.profile));
   writer.u64(setup.seed);
 }
 
 TrialSetup read_setup(ByteReader& reader) {
   TrialSetup setup;
-  setup.cell = read_cell(reader);
+  setup.cell = step::read_cell(reader);
   if (!step::verify(setup.cell).empty()) reader.fail();
-  setup.problem = read_problem(reader);
+  setup.problem = schedule::read_problem(reader);
   if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
     setup.profile = std::move(profile).value();
   else

@@ -12,10 +12,6 @@
 
 namespace rondo::tuner {
 
-// A cell with everything a strategy reads of it; the text of the file and places in it stay behind.
-void write_cell(ByteWriter& writer, const step::Cell& cell);
-step::Cell read_cell(ByteReader& reader);
-
 void write_setup(ByteWriter& writer, const TrialSetup& setup);
 TrialSetup read_setup(ByteReader& reader);  // fails for a cell that is not well formed
 

@@ -14,9 +14,9 @@ namespace {
 
 class Trusting {
  public:
-  Trusting(TrustWork& work, const db::Platform& platform, std::int64_t batch, std::int64_t time,
+  Trusting(TrustWork& work, const db::Platform& platform, const schedule::Problem& problem,
            const TrustOptions& options)
-      : work_(work), platform_(platform), batch_(batch), time_(time), options_(options) {}
+      : work_(work), platform_(platform), problem_(problem), options_(options) {}
 
   Result<Choice> run() {
     runtime::ChooseOptions choosing;
@@ -51,7 +51,8 @@ class Trusting {
     const auto all = options_.database->verifications(made.choice.trial);
     if (!all) return std::nullopt;
     for (const db::Verification& each : *all)
-      if (each.code == made.code && each.platform == platform_ && each.batch == batch_ && each.time == time_)
+      if (each.code == made.code && each.pass == schedule::pass_key(problem_) && each.platform == platform_ &&
+          each.batch == problem_.sizes.batch && each.time == problem_.sizes.time)
         return TrustWork::Outcome{each.passed, each.summary};
     return std::nullopt;
   }
@@ -67,26 +68,36 @@ class Trusting {
     const auto begin = std::chrono::steady_clock::now();
     const Result<TrustWork::Outcome> found = work_.verify();
     if (!found && found.error().kind == ErrorKind::Input) {
-      note(fmt::format("recorded elsewhere, and cannot be verified: {}", found.error().message));
+      note(fmt::format("{}, and cannot be verified: {}", unproven(made.choice), found.error().message));
       Choice choice = made.choice;
-      choice.origin = ChoiceOrigin::Elsewhere;
+      if (choice.origin != ChoiceOrigin::OtherPass) choice.origin = ChoiceOrigin::Elsewhere;
+      choice.verified_code.clear();
       return std::optional(std::move(choice));
     }
     if (!found) return found.error();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    const Status kept = keep_verification(work_, made, platform_, batch_, time_, *found, *options_.database);
-    note(fmt::format("recorded elsewhere, so verified on first use, which took {:.0f} ms: {}; {}",
+    const Status kept = keep_verification(work_, made, platform_, problem_, *found, *options_.database);
+    note(fmt::format("{}, so verified on first use, which took {:.0f} ms: {}; {}", unproven(made.choice),
                      took.count(), found->summary,
                      kept ? "kept, the next use is free of it"
                           : "not kept, so every use will do it: " + kept.error().message));
     return outcome(made, *found);
   }
 
+  // Why a choice that comes from a record has to be verified.
+  static std::string unproven(const Choice& choice) {
+    return origin_name(choice.origin == ChoiceOrigin::OtherPass ? choice.origin : ChoiceOrigin::Elsewhere);
+  }
+
   static Error no_proof(const Choice& choice) {
     return {ErrorKind::Missing,
             fmt::format("--strict: {} {} was not verified on this GPU with this version and driver ({})",
                         choice.strategy, schedule::print(choice.parameters), choice.note),
-            "tune the problem here, or leave out --strict once: what is recorded is then verified and kept"};
+            choice.origin == ChoiceOrigin::Model
+                ? "`rondo tune` finds a choice with its proof; `rondo verify` compares this one with the "
+                  "reference"
+                : "tune the problem here, or leave out --strict once: what is recorded is then verified and "
+                  "kept"};
   }
 
   void note(const std::string& text) const {
@@ -95,30 +106,31 @@ class Trusting {
 
   TrustWork& work_;
   const db::Platform& platform_;
-  std::int64_t batch_, time_;
+  const schedule::Problem& problem_;
   const TrustOptions& options_;
 };
 
 }  // namespace
 
-Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, std::int64_t batch,
-                              std::int64_t time, const TrustOptions& options) {
-  return Trusting(work, platform, batch, time, options).run();
+Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, const schedule::Problem& problem,
+                              const TrustOptions& options) {
+  return Trusting(work, platform, problem, options).run();
 }
 
 Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
-                         std::int64_t batch, std::int64_t time, const TrustWork::Outcome& outcome,
+                         const schedule::Problem& problem, const TrustWork::Outcome& outcome,
                          db::Database& database) {
   if (database.access() != db::Access::ReadWrite) {
     Result<db::Database> writer = db::Database::open(database.path());
     if (!writer) return writer.error();
-    return keep_verification(work, made, platform, batch, time, outcome, *writer);
+    return keep_verification(work, made, platform, problem, outcome, *writer);
   }
   work.keep(database);
   db::Verification verification;
   verification.trial = made.choice.trial;
-  verification.batch = batch;
-  verification.time = time;
+  verification.pass = schedule::pass_key(problem);
+  verification.batch = problem.sizes.batch;
+  verification.time = problem.sizes.time;
   verification.platform = platform;
   verification.code = made.code;
   verification.passed = outcome.passed;

@@ -42,16 +42,17 @@ class TrustWork {
   virtual void keep(db::Database& database) = 0;
 };
 
-// Makes the kernel that a problem of this batch and time gets on the platform. One that comes from a record
-// and was not verified here is verified first; one that is wrong is passed over for the next choice. What the
-// model chose, or what was tuned for another pass, is called that and needs no proof, except with `strict`.
-// Errors: Missing (strict, and no proof), those of the work.
-Result<runtime::Choice> trusted_choice(TrustWork& work, const db::Platform& platform, std::int64_t batch,
-                                       std::int64_t time, const TrustOptions& options);
+// Makes the kernel that a problem gets on the platform. One that comes from a record, of this pass or of
+// another one, and was not verified here for this pass is verified first; one that is wrong is passed over
+// for the next choice. What the model chose is no record: it is called that and needs no proof, except with
+// `strict`. Errors: Missing (strict, and no proof), those of the work.
+Result<runtime::Choice> trusted_choice(TrustWork& work, const db::Platform& platform,
+                                       const schedule::Problem& problem, const TrustOptions& options);
 
-// Keeps what was found of a choice that comes from a record. Error: why it could not be kept.
+// Keeps what was found of a choice that comes from a record, for the problem's pass and sizes. Error: why it
+// could not be kept.
 Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
-                         std::int64_t batch, std::int64_t time, const TrustWork::Outcome& outcome,
+                         const schedule::Problem& problem, const TrustWork::Outcome& outcome,
                          db::Database& database);
 
 }  // namespace rondo::tuner

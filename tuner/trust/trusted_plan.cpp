@@ -63,8 +63,7 @@ Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& 
                                const TrustOptions& options) {
   if (Status status = machine.need_gpu(); !status) return status.error();
   GpuWork work(cell, problem, machine, overrides, kSeed);
-  Result<runtime::Choice> choice =
-      trusted_choice(work, platform_of(*machine.device), problem.sizes.batch, problem.sizes.time, options);
+  Result<runtime::Choice> choice = trusted_choice(work, platform_of(*machine.device), problem, options);
   if (!choice) return choice.error();
   ReadyPlan ready = work.take();
   ready.choice = std::move(choice).value();
@@ -83,9 +82,8 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   const Result<Verification> found = work.check();
   if (!found) return found.error();
   if (options.database != nullptr && made->choice.trial != 0) {
-    const Status kept =
-        keep_verification(work, *made, platform_of(*machine.device), problem.sizes.batch, problem.sizes.time,
-                          {found->passed, found->summary()}, *options.database);
+    const Status kept = keep_verification(work, *made, platform_of(*machine.device), problem,
+                                          {found->passed, found->summary()}, *options.database);
     if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
   }
   return VerifiedPlan{work.take(), *found};

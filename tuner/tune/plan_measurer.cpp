@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <exception>
 
+#include "compiler/executable/serialise.h"
+#include "compiler/schedule/plan/asked.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
-#include "compiler/support/hash.h"
 #include "tuner/trial/gpu_trials.h"
 #include "tuner/trial/process.h"
 
@@ -24,7 +25,8 @@ PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& prob
       problem_(problem),
       profile_(profile),
       candidates_(candidates),
-      options_(options) {
+      options_(options),
+      asked_(schedule::asked_hash(cell, problem, profile)) {
   options_.workers = std::max(1, options_.workers);
 }
 
@@ -100,6 +102,8 @@ void PlanMeasurer::compile(std::size_t candidate) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;
     }
+    // What a program brings itself is not in the build's id, and so is never taken without being built.
+    if (schedule::strategy_registry().is_built_in(strategy)) made->executable.identity.asked = asked_;
     plans_[candidate] = std::move(made).value();
   } catch (const std::exception&
                defect) {  // a schedule that contradicts itself must not end the tuning of the others
@@ -122,7 +126,8 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan)
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
   result.cubin_key = plan.code;
-  result.code = sha256_hex(plan.executable.images.front().bytes);
+  // The same code launched in another way takes another time.
+  result.code = plan.executable.images.front().hash + executable::launch_hash(plan.executable);
   return result;
 }
 

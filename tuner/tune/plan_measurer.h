@@ -68,6 +68,7 @@ class PlanMeasurer final : public Measurer {
   target::Profile profile_;
   const std::vector<runtime::Candidate>& candidates_;
   PlanMeasurerOptions options_;
+  std::string asked_;  // schedule::asked_hash() of all candidates
   const backend::Backend& backend_ = backend::preferred_backend();
   std::string compiler_version_;
   std::map<std::size_t, runtime::CompiledPlan> plans_;

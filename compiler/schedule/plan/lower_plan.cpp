@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "compiler/executable/producer.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
-#include "compiler/support/version.h"
 
 namespace rondo::schedule {
 
@@ -23,7 +23,7 @@ class PlanLowering {
       : cell_(cell), problem_(problem), plan_(plan) {}
 
   Result<Executable> run() {
-    identify();
+    result_.identity = identity_of(cell_, problem_, plan_.strategy, plan_.parameters);
     for (const Launch& launch : plan_.launches)
       if (Status status = add(launch); !status) return status.error();
     if (Status status = executable::check(result_); !status) return status.error();
@@ -31,22 +31,6 @@ class PlanLowering {
   }
 
  private:
-  void identify() {
-    executable::Identity& id = result_.identity;
-    id.cell_name = cell_.name;
-    id.cell_hash = step::canonical_hash(cell_);
-    id.batch = problem_.sizes.batch;
-    id.time = problem_.sizes.time;
-    id.heads = problem_.sizes.heads;
-    id.dim = problem_.sizes.dim;
-    id.storage = kernel::storage_name(problem_.storage);
-    id.math = kernel::math_name(problem_.math);
-    id.pass = pass_key(problem_);
-    id.strategy = plan_.strategy;
-    id.parameters = print(plan_.parameters);
-    id.producer = fmt::format("rondo {}", kVersion);
-  }
-
   Status add(const Launch& launch) {
     const std::vector<kernel::Param>& params = launch.kernel.params;
     if (params.size() != launch.arguments.size())
@@ -146,6 +130,25 @@ class PlanLowering {
 };
 
 }  // namespace
+
+executable::Identity identity_of(const step::Cell& cell, const Problem& problem, const std::string& strategy,
+                                 const Parameters& parameters) {
+  executable::Identity id;
+  id.cell_name = cell.name;
+  id.cell_hash = step::canonical_hash(cell);
+  id.batch = problem.sizes.batch;
+  id.time = problem.sizes.time;
+  id.heads = problem.sizes.heads;
+  id.dim = problem.sizes.dim;
+  id.storage = kernel::storage_name(problem.storage);
+  id.math = kernel::math_name(problem.math);
+  id.pass = pass_key(problem);
+  id.strategy = strategy;
+  id.parameters = print(parameters);
+  id.producer = executable::producer();
+  id.build = executable::build_id();
+  return id;
+}
 
 executable::Kernel launch_needs(const kernel::Kernel& kernel) {
   return {kernel.name,        kernel.threads,    kernel.cluster, kernel::shared_bytes(kernel),

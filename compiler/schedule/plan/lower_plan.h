@@ -1,11 +1,17 @@
 // From a plan of kernels to the launchable artifact.
 #pragma once
 
+#include <string>
+
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/plan/kernel_plan.h"
 #include "compiler/support/result.h"
 
 namespace rondo::schedule {
+
+// Whose plan it is: all of Identity but the hashes of the source and of what was asked.
+executable::Identity identity_of(const step::Cell& cell, const Problem& problem, const std::string& strategy,
+                                 const Parameters& parameters);
 
 // The executable of a plan for `cell`, without code and without the hash of its source. Errors: Unsupported
 // (a step of a tensor has more than 2^31 - 1 elements, or the cell too many tensors), Internal (the plan

@@ -9,6 +9,7 @@
 
 #include "compiler/executable/launcher.h"
 #include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/plan/simulated_memory.h"
 
 namespace rondo::schedule {
 
@@ -47,33 +48,6 @@ Layout layout_of(const executable::Tensor& tensor, const step::Sizes& sizes, int
   return l;
 }
 
-// Memory of the simulated device, by the address at which kernels are told that it lies.
-class SimulatedMemory {
- public:
-  // A buffer for `bytes` at `address`; false if it overlaps another one.
-  bool add(Address address, std::int64_t bytes, kernel::GlobalBuffer buffer) {
-    const Address end = address + static_cast<Address>(bytes);
-    for (const Region& other : regions_)
-      if (address < other.end && other.begin < end) return false;
-    regions_.push_back({address, end});
-    buffers_.push_back(std::move(buffer));
-    return true;
-  }
-  int at(Address address) const {
-    for (std::size_t i = 0; i < regions_.size(); ++i)
-      if (regions_[i].begin == address) return static_cast<int>(i);
-    return -1;
-  }
-  std::vector<kernel::GlobalBuffer>& buffers() { return buffers_; }
-
- private:
-  struct Region {
-    Address begin, end;
-  };
-  std::vector<Region> regions_;
-  std::vector<kernel::GlobalBuffer> buffers_;
-};
-
 class PlanSimulator final : public executable::LaunchSink {
  public:
   PlanSimulator(const Executable& executable, const KernelPlan& plan, const step::Sizes& sizes,
@@ -91,8 +65,7 @@ class PlanSimulator final : public executable::LaunchSink {
     for (const executable::Tensor& tensor : executable_.tensors)
       if (tensor.written && !is_internal(tensor.ref.role)) collect(tensor);
     if (const auto report = launcher->report(kWorkspace, sizes_.batch, sizes_.time))
-      if (const int found = memory_.at(report->pointer); found >= 0)
-        result_.report = memory_.buffers()[static_cast<std::size_t>(found)].values;
+      if (const kernel::GlobalBuffer* found = memory_.at(report->pointer)) result_.report = found->values;
     return std::move(result_);
   }
 
@@ -127,8 +100,8 @@ class PlanSimulator final : public executable::LaunchSink {
   }
 
   bool holds(Address condition) override {
-    const int found = memory_.at(condition);
-    return found >= 0 && memory_.buffers()[static_cast<std::size_t>(found)].integers.at(0) != 0;
+    const kernel::GlobalBuffer* found = memory_.at(condition);
+    return found != nullptr && found->integers.at(0) != 0;
   }
 
  private:
@@ -153,18 +126,19 @@ class PlanSimulator final : public executable::LaunchSink {
     const Layout l = layout_of(tensor, sizes_, pad_);
     const bool no_place = from_zeros || l.buffer_elements() == 0;
     const Address key = no_place ? kApart * 1024 + index * kWorkspace : address;
-    if (const int known = memory_.at(key); known >= 0) return known;
+    if (const int known = memory_.find(index, key); known >= 0) return known;
     if (from_zeros && address != zeroed_)
       result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
     kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements());
     fill(tensor, l, from_zeros, made);
     const std::int64_t bytes = l.buffer_elements() * scalar::storage_bytes(tensor.storage);
-    if (!memory_.add(key, std::max<std::int64_t>(bytes, 1), std::move(made)))
-      throw std::logic_error("simulate_plan: " + tensor.name + " overlaps another tensor");
+    const std::string other = memory_.add(index, tensor.name, key, bytes, std::move(made));
+    if (!other.empty())
+      result_.faults.push_back(fmt::format("{}: it overlaps {} in memory", tensor.name, other));
     if (is_internal(tensor.ref.role) && tensor.ref.role != Role::Status &&
         address + static_cast<Address>(bytes) > kWorkspace + static_cast<Address>(workspace_bytes_))
       result_.faults.push_back(tensor.name + ": it does not fit into the workspace");
-    return memory_.at(key);
+    return memory_.find(index, key);
   }
 
   void fill(const executable::Tensor& tensor, const Layout& l, bool zeros,
@@ -185,7 +159,8 @@ class PlanSimulator final : public executable::LaunchSink {
 
   void collect(const executable::Tensor& tensor) {
     const Layout l = layout_of(tensor, sizes_, pad_);
-    const int found = memory_.at(bindings_.find(tensor.ref)->pointer);
+    const auto index = static_cast<std::size_t>(&tensor - executable_.tensors.data());
+    const int found = memory_.find(index, bindings_.find(tensor.ref)->pointer);
     std::vector<double>& values = result_.written[tensor.ref];
     if (found < 0) {  // no kernel was given it
       result_.unwritten.push_back(tensor.name);

@@ -7,8 +7,7 @@
 
 #include "compiler/kernel/ir/ir.h"
 #include "compiler/schedule/problem/parameters.h"
-#include "compiler/step/reference.h"
-#include "compiler/step/step_ir.h"
+#include "compiler/step/sizes.h"
 
 namespace rondo::schedule {
 

@@ -34,6 +34,7 @@ TrialPlan plan(std::size_t candidate, const std::string& what) {
   executable::Executable& executable = made[what];
   executable.images.resize(1);
   executable.images.front().bytes = what;
+  executable.images.front().seal();
   return {candidate, &executable};
 }
 

@@ -63,7 +63,8 @@ class Trust : public ::testing::Test {
     database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
     ASSERT_TRUE(database_->put_device(to_device(profile_)).ok());
     ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
-    const auto ranked = runtime::ranked_candidates(cell_, problem_, profile_);
+    const auto ranked =
+        runtime::ranked_candidates(cell_, problem_, profile_, runtime::kFullAlignment, "stream");
     for (std::size_t i = 0; i < 3; ++i) points_.push_back((*ranked)[10 * (i + 1)].parameters);
   }
   void TearDown() override {
@@ -75,9 +76,12 @@ class Trust : public ::testing::Test {
   void record(const schedule::Parameters& parameters, double ms, std::int64_t time = 0) {
     schedule::Problem problem = problem_;
     if (time != 0) problem.sizes.time = time;
+    record_for(problem, {"stream", parameters, {}}, ms);
+  }
+  void record_for(const schedule::Problem& problem, const runtime::Candidate& candidate, double ms) {
     db::Trial trial;
-    trial.strategy = "stream";
-    trial.parameters = runtime::parameters_to_json(parameters);
+    trial.strategy = candidate.strategy;
+    trial.parameters = runtime::parameters_to_json(candidate.parameters);
     trial.verified = true;
     trial.median_ms = ms;
     trial.cubin_key = "from elsewhere";
@@ -92,7 +96,7 @@ class Trust : public ::testing::Test {
                          [this](const std::string& text) { notes_.push_back(text); }};
     notes_.clear();
     work.made = work.verified = 0;
-    return trusted_choice(work, platform, problem_.sizes.batch, problem_.sizes.time, options);
+    return trusted_choice(work, platform, problem_, options);
   }
   FakeWork work() { return {cell_, problem_, profile_}; }
 
@@ -189,6 +193,90 @@ TEST_F(Trust, StrictRefusesWhatHasNoProof) {
   EXPECT_EQ(gpu.verified, 0);
   ASSERT_TRUE(trusted(gpu).ok());
   EXPECT_TRUE(trusted(gpu, kHere, true).ok());
+}
+
+schedule::Problem training(schedule::Problem problem) {
+  problem.pass = schedule::Pass::ForwardSave;
+  return problem;
+}
+
+// The kernel of this pass was never compared with anything, whatever is known of the other one.
+TEST_F(Trust, WhatWasTunedForAnotherPassIsVerifiedOnFirstUseAndOnlyThen) {
+  const runtime::Candidate near_best = runtime::ranked_candidates(cell_, problem_, profile_)->at(1);
+  record_for(training(problem_), near_best, 1);
+  FakeWork gpu = work();
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Missing);
+  const Result<Choice> first = trusted(gpu);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->parameters, near_best.parameters);
+  EXPECT_EQ(first->origin, ChoiceOrigin::OtherPass) << "it was not measured for this one";
+  EXPECT_TRUE(first->proven());
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, database_->path());
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_EQ(notes_[0].find("tuned for another pass, so verified on first use"), 0u) << notes_[0];
+
+  const Result<Choice> second = trusted(gpu, kHere, true);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(second->origin, ChoiceOrigin::OtherPass);
+  EXPECT_EQ(second->cubin_key, "code of " + schedule::print(near_best.parameters))
+      << "the code is known: no compiler";
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(gpu.made, 1);
+  EXPECT_TRUE(notes_.empty());
+  // Which proves nothing of the pass that it was tuned for.
+  problem_ = training(problem_);
+  FakeWork other = work();
+  EXPECT_EQ(trusted(other)->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(other.verified, 1);
+}
+
+TEST_F(Trust, WhatIsWrongForThisPassStaysTunedForTheOther) {
+  const runtime::Candidate near_best = runtime::ranked_candidates(cell_, problem_, profile_)->at(1);
+  record_for(training(problem_), near_best, 1);
+  FakeWork gpu = work();
+  gpu.wrong = near_best.parameters;
+  for (int turn = 0; turn < 2; ++turn) {
+    const Result<Choice> choice = trusted(gpu);
+    ASSERT_TRUE(choice.ok()) << choice.error().message;
+    EXPECT_EQ(choice->origin, ChoiceOrigin::Model);
+    EXPECT_FALSE(choice->proven());
+    EXPECT_EQ(gpu.verified, turn == 0 ? 1 : 0) << "what is wrong is remembered too";
+    const bool told = choice->note.find("wrong here: h: error 1") != std::string::npos;
+    EXPECT_EQ(told, turn == 1) << choice->note;
+  }
+  problem_ = training(problem_);
+  FakeWork other = work();
+  const Result<Choice> tuned = trusted(other);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  EXPECT_EQ(tuned->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(tuned->parameters, near_best.parameters);
+}
+
+// Nobody claims anything of it: it is called what it is, and a launch does not wait for a comparison.
+TEST_F(Trust, TheModelsChoiceIsLabelledAndNotVerifiedUnasked) {
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_TRUE(notes_.empty());
+  EXPECT_FALSE(choice->proven());
+  EXPECT_EQ(runtime::label(*choice), "by model, not verified");
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().hint.find("`rondo tune`"), std::string::npos) << refused.error().hint;
+  EXPECT_NE(refused.error().hint.find("`rondo verify`"), std::string::npos) << refused.error().hint;
+}
+
+TEST_F(Trust, ALabelSaysWhatIsNotVerified) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  EXPECT_EQ(runtime::label(*trusted(gpu)), "tuned");
+  gpu.text = ", mended";
+  gpu.error = Error{ErrorKind::Input, "'h' of the reference is not finite", ""};
+  EXPECT_EQ(runtime::label(*trusted(gpu)), "recorded elsewhere, not verified");
 }
 
 // `run` and `bench` open the database for reading.

@@ -1,4 +1,4 @@
-#include "compiler/step/reference_interpreter.h"
+#include "compiler/step/reference/interpreter.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
-#include "compiler/step/reference_binding.h"
+#include "compiler/step/reference/binding.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step::detail {

@@ -20,7 +20,8 @@ struct Perturbation {
   // backward pass, the states of the forward pass, its products, and factors of matrix gradients. A carry is
   // never rounded to it: that, and all else, is fp32.
   scalar::Storage stored = scalar::Storage::F32;
-  double product = 0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)
+  double product =
+      0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)
   // An error keeps its value over all steps, so that errors add up instead of cancelling: what a constant
   // gate makes of rounding.
   bool steady = false;

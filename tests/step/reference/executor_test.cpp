@@ -1,4 +1,4 @@
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/step/reference_parallel.h"
+#include "compiler/support/parallel_for.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace rondo::step::detail {
+namespace rondo {
 
 void parallel_for(std::int64_t count, int threads, const std::function<Worker()>& make_worker) {
   std::atomic<std::int64_t> next{0};
@@ -37,4 +37,4 @@ void parallel_for(std::int64_t count, int threads, const std::function<Worker()>
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace rondo::step::detail
+}  // namespace rondo

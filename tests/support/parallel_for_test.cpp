@@ -1,5 +1,5 @@
 // Work shared out over threads, where the system refuses to start them.
-#include "compiler/step/reference_parallel.h"
+#include "compiler/support/parallel_for.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace rondo::step::detail {
+namespace rondo {
 namespace {
 
 // While it lives, once it was asked to, no thread can start: its stack would be larger than any address
@@ -73,4 +73,4 @@ TEST(ParallelFor, AWorkersExceptionComesThroughWithoutThreads) {
 }
 
 }  // namespace
-}  // namespace rondo::step::detail
+}  // namespace rondo

@@ -2,32 +2,19 @@
 // every kernel and the fallback where there is no GPU.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "compiler/step/perturbation.h"
-#include "compiler/step/step_ir.h"
+#include "compiler/step/reference/perturbation.h"
+#include "compiler/step/sizes.h"
 #include "compiler/support/result.h"
 
 namespace rondo::step {
 
-struct Sizes {
-  std::int64_t batch = 1;  // B
-  std::int64_t time = 1;   // T
-  std::int64_t heads = 1;  // H
-  std::int64_t dim = 1;    // D, channels a head
-};
-
 // Dense row-major tensors by the name of the cell's declaration, in the layouts of TensorKind (step_ir.h).
 template <class Real>
 using TensorMap = std::map<std::string, std::vector<Real>>;
-
-// Elements of `tensor` as an input, parameter, initial state or output at these sizes.
-std::int64_t element_count(const Tensor& tensor, const Sizes& sizes);
-// Elements of a state's saved history [B, T, H, rows, D].
-std::int64_t history_count(const Tensor& state, const Sizes& sizes);
 
 template <class Real>
 struct ForwardResult {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "compiler/scalar/storage.h"
-#include "compiler/step/perturbation.h"
+#include "compiler/step/reference/perturbation.h"
 
 namespace rondo::step::detail {
 

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "compiler/step/derive.h"
-#include "compiler/step/reference.h"
-#include "compiler/step/reference_binding.h"
-#include "compiler/step/reference_interpreter.h"
-#include "compiler/step/reference_parallel.h"
-#include "compiler/step/reference_state.h"
+#include "compiler/step/reference/binding.h"
+#include "compiler/step/reference/executor.h"
+#include "compiler/step/reference/interpreter.h"
+#include "compiler/step/reference/state.h"
 #include "compiler/support/index.h"
+#include "compiler/support/parallel_for.h"
 
 namespace rondo::step {
 

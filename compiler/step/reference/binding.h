@@ -6,14 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 
 namespace rondo::step::detail {
-
-// Numbers of a tensor's row: 1, D or D * D.
-std::int64_t width(const Tensor& tensor, const Sizes& sizes);
-// Numbers of all its rows, for one batch element, step and head.
-std::int64_t block(const Tensor& tensor, const Sizes& sizes);
 
 // An error if the cell is malformed, a size is below 1, or an override names no constant of the cell.
 Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::string, double>& overrides);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/step/reference_binding.h"
+#include "compiler/step/reference/binding.h"
 
 namespace rondo::step::detail {
 

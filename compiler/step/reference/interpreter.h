@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "compiler/step/reference.h"
-#include "compiler/step/reference_noise.h"
+#include "compiler/step/reference/executor.h"
+#include "compiler/step/reference/noise.h"
 
 namespace rondo::step::detail {
 

@@ -1,0 +1,18 @@
+// What a plan was asked for, as one hash.
+#pragma once
+
+#include <string>
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/step_ir.h"
+#include "compiler/target/profile.h"
+
+namespace rondo::schedule {
+
+// SHA-256, 64 hex digits, over all that Strategy::build() is given beside its parameters, names of values
+// included: the cell, the problem, the GPU's profile. With the same build of the program, strategy and
+// parameters it decides the plan. B and T are in it, though a call is free to use others: products over all
+// steps are divided as the problem's sizes say.
+std::string asked_hash(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+
+}  // namespace rondo::schedule

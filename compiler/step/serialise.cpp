@@ -1,0 +1,134 @@
+#include "compiler/step/serialise.h"
+
+namespace rondo::step {
+namespace {
+
+template <class Enum>
+void write_enum(ByteWriter& writer, Enum value) {
+  writer.u8(static_cast<std::uint8_t>(value));
+}
+
+void write_node(ByteWriter& writer, const Node& node) {
+  write_enum(writer, node.kind);
+  write_enum(writer, node.op);
+  write_enum(writer, node.extent);
+  writer.count(node.operands.size());
+  for (const NodeId operand : node.operands) writer.i32(operand);
+  writer.f64(node.value);
+  writer.i32(node.const_index);
+  writer.i32(node.tensor);
+  writer.i32(node.row);
+  write_enum(writer, node.gradient.of);
+  writer.i32(node.gradient.tensor);
+  writer.i32(node.gradient.row);
+  writer.text(node.label);
+}
+
+Node read_node(ByteReader& reader) {
+  Node node;
+  node.kind = reader.one_of(NodeKind::Gradient);
+  node.op = reader.one_of(static_cast<scalar::Op>(scalar::kOpCount - 1));
+  node.extent = reader.one_of(Extent::Vector);
+  node.operands.resize(reader.count(4));
+  for (NodeId& operand : node.operands) operand = reader.i32();
+  node.value = reader.f64();
+  node.const_index = reader.i32();
+  node.tensor = reader.i32();
+  node.row = reader.i32();
+  node.gradient.of = reader.one_of(GradientRef::Of::NextState);
+  node.gradient.tensor = reader.i32();
+  node.gradient.row = reader.i32();
+  node.label = reader.text();
+  return node;
+}
+
+void write_rows(ByteWriter& writer, const std::vector<Row>& rows) {
+  writer.count(rows.size());
+  for (const Row& row : rows) {
+    writer.i32(row.tensor);
+    writer.i32(row.row);
+    writer.i32(row.value);
+  }
+}
+
+std::vector<Row> read_rows(ByteReader& reader) {
+  std::vector<Row> rows(reader.count(12));
+  for (Row& row : rows) {
+    row.tensor = reader.i32();
+    row.row = reader.i32();
+    row.value = reader.i32();
+  }
+  return rows;
+}
+
+void write_tensors(ByteWriter& writer, const std::vector<Tensor>& tensors) {
+  writer.count(tensors.size());
+  for (const Tensor& tensor : tensors) {
+    write_enum(writer, tensor.kind);
+    writer.text(tensor.name);
+    write_enum(writer, tensor.tail);
+    writer.count(tensor.lead.size());
+    for (const int extent : tensor.lead) writer.i32(extent);
+    writer.i32(tensor.rows);
+  }
+}
+
+std::vector<Tensor> read_tensors(ByteReader& reader) {
+  std::vector<Tensor> tensors(reader.count(14));
+  for (Tensor& tensor : tensors) {
+    tensor.kind = reader.one_of(TensorKind::Output);
+    tensor.name = reader.text();
+    tensor.tail = reader.one_of(Tail::Matrix);
+    tensor.lead.resize(reader.count(4));
+    for (int& extent : tensor.lead) extent = reader.i32();
+    tensor.rows = reader.i32();
+  }
+  return tensors;
+}
+
+void write_bound(ByteWriter& writer, const std::optional<double>& bound) {
+  writer.flag(bound.has_value());
+  if (bound) writer.f64(*bound);
+}
+
+std::optional<double> read_bound(ByteReader& reader) {
+  return reader.flag() ? std::optional(reader.f64()) : std::nullopt;
+}
+
+}  // namespace
+
+void write_cell(ByteWriter& writer, const Cell& cell) {
+  writer.text(cell.name);
+  writer.text(cell.dimension);
+  write_tensors(writer, cell.tensors);
+  writer.count(cell.constants.size());
+  for (const NamedConstant& constant : cell.constants) {
+    writer.text(constant.name);
+    writer.f64(constant.value);
+  }
+  writer.count(cell.graph.nodes.size());
+  for (const Node& node : cell.graph.nodes) write_node(writer, node);
+  write_rows(writer, cell.next);
+  write_rows(writer, cell.outputs);
+  write_bound(writer, cell.clip.forward);
+  write_bound(writer, cell.clip.gradient);
+}
+
+Cell read_cell(ByteReader& reader) {
+  Cell cell;
+  cell.name = reader.text();
+  cell.dimension = reader.text();
+  cell.tensors = read_tensors(reader);
+  for (std::size_t left = reader.count(12); left > 0; --left) {
+    std::string name = reader.text();
+    cell.constants.push_back({std::move(name), reader.f64(), {}});
+  }
+  for (std::size_t left = reader.count(40); left > 0; --left) cell.graph.nodes.push_back(read_node(reader));
+  cell.next = read_rows(reader);
+  cell.outputs = read_rows(reader);
+  cell.clip.forward = read_bound(reader);
+  cell.clip.gradient = read_bound(reader);
+  return cell;
+}
+
+}  // namespace rondo::step

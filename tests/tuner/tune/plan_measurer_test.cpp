@@ -1,0 +1,48 @@
+// What the measurer of real kernels tells the search of them.
+#include "tuner/tune/plan_measurer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/plan/cells.h"
+
+namespace rondo::tuner {
+namespace {
+
+schedule::Parameters in_the_grid(std::int64_t batch_tiles_in_flight) {
+  return {{"blocks", 4},         {"exchange", 1},
+          {"reduce_scatter", 0}, {"cluster_k_split", 1},
+          {"setmaxnreg", 0},     {"batch_tiles_in_flight", batch_tiles_in_flight},
+          {"split_k", 1},        {"unit_blocks", 1},
+          {"batch_tiles", 1},    {"register_k_tiles", 1},
+          {"accumulators", 1},   {"steps", 4},
+          {"stages", 3},         {"vector", 8},
+          {"producer_warps", 1}, {"store_warps", 1}};
+}
+
+// Batch tiles in flight are a matter of the launch: the text is the same, and the time is not.
+TEST(PlanMeasurer, OneTextThatIsLaunchedInTwoWaysIsNoDuplicate) {
+  if (!backend::preferred_backend().available().ok()) return;  // there is no code to tell apart
+  const step::Cell cell = rondo::testing::library_cell("elman");
+  schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
+  problem.sizes = {64, 32, 1, 64};
+  std::vector<runtime::Candidate> candidates;
+  for (const std::int64_t tiles : {1, 2, 1}) candidates.push_back({"persistent", in_the_grid(tiles), {}});
+  const auto measurer =
+      PlanMeasurer::make(cell, problem, target::find_profile("h200").value(), candidates, nullptr, {});
+  ASSERT_TRUE(measurer.ok()) << measurer.error().message;
+  std::map<std::size_t, Compiled> compiled;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    (*measurer)->compile(i);
+    const std::optional<Compiled> made = (*measurer)->next_compiled(60);
+    ASSERT_TRUE(made);
+    ASSERT_EQ(made->status, db::TrialStatus::Ok) << made->reason;
+    compiled[made->candidate] = *made;
+  }
+  ASSERT_EQ(compiled.size(), 3u);
+  ASSERT_EQ(compiled[0].cubin_key, compiled[1].cubin_key) << "one text";
+  EXPECT_NE(compiled[0].code, compiled[1].code) << "launched in two ways";
+  EXPECT_EQ(compiled[0].code, compiled[2].code) << "the same altogether";
+}
+
+}  // namespace
+}  // namespace rondo::tuner
