@@ -143,6 +143,25 @@ TEST(ShootConverges, ToNothingBehindANaN) {
       }
 }
 
+// A damped rotation, which forgets slowly: the Jacobians of its segments are no approximation.
+TEST(ShootConverges, AnAffineCellByOneCorrection) {
+  Study s{cell_of(R"(
+cell spiral(D) {
+  input x[D]
+  state p[D], q[D]
+  next p = 0.99 * p - 0.1 * q + 0.1 * x
+  next q = 0.1 * p + 0.98 * q
+  output q
+}
+)")};
+  s.time = 512;
+  s.sweeps = 2;
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.right()) << told(s, o);
+  EXPECT_EQ(o.convergence.sweeps, 2) << told(s, o);
+  EXPECT_EQ(o.convergence.segments_in_order, 0) << told(s, o);
+}
+
 TEST(ShootConverges, InOneSweepAfterAWarmUpThatIsLongEnough) {
   Study s = of({0.1, 0});
   s.warmup = 96;
