@@ -90,8 +90,8 @@ def fault(name, file, old, new, *cases, test=None):
     return {"name": name, "file": "compiler/" + file, "old": old, "new": new, "cases": list(cases), "test": test}
 
 
-S, H, P, A, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/", "schedule/gemm/",
-                 "schedule/lower/")
+S, H, P, A, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
+                    "schedule/gemm/", "schedule/lower/")
 
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
@@ -189,7 +189,7 @@ FAULTS = [
           "b.if_(kernel_.exists() && kernel_.end_step() == kernel_.time(), [&] {",
           "b.if_(kernel_.end_step() == kernel_.time(), [&] {", "shoot"),
     fault("shoot: the Jacobian of a step is transposed", H + "sweep.cpp", "first + at(i * states() + k)",
-          "first + at(k * states() + i)", test="test_schedule ShootConverges.AnAffineCellByOneCorrection"),
+          "first + at(k * states() + i)", test="test_schedule ShootConverges.AnAffineCellAtOnce"),
     fault("shoot: the last segment of a block does not go in order", H + "rounds.cpp",
           "b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1))",
           "b_.select(in_order, b_.constant(parameters_.segments - 1), b_.constant(1))",

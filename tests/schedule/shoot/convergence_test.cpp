@@ -144,7 +144,7 @@ TEST(ShootConverges, ToNothingBehindANaN) {
 }
 
 // A damped rotation, which forgets slowly: the Jacobians of its segments are no approximation.
-TEST(ShootConverges, AnAffineCellByOneCorrection) {
+TEST(ShootConverges, AnAffineCellAtOnce) {
   Study s{cell_of(R"(
 cell spiral(D) {
   input x[D]
@@ -155,10 +155,10 @@ cell spiral(D) {
 }
 )")};
   s.time = 512;
-  s.sweeps = 2;
   const Outcome o = study(s);
   EXPECT_TRUE(o.right()) << told(s, o);
-  EXPECT_EQ(o.convergence.sweeps, 2) << told(s, o);
+  // One correction is exact but for rounding, which a second one takes away.
+  EXPECT_LE(o.convergence.sweeps, 3) << told(s, o);
   EXPECT_EQ(o.convergence.segments_in_order, 0) << told(s, o);
 }
 
