@@ -143,14 +143,14 @@ TEST(ShootConverges, ToNothingBehindANaN) {
       }
 }
 
-// A damped rotation, which forgets slowly: the Jacobians of its segments are no approximation.
+// A damped rotation: the Jacobians of its segments are no approximation.
 TEST(ShootConverges, AnAffineCellAtOnce) {
   Study s{cell_of(R"(
 cell spiral(D) {
   input x[D]
   state p[D], q[D]
-  next p = 0.99 * p - 0.1 * q + 0.1 * x
-  next q = 0.1 * p + 0.98 * q
+  next p = 0.9 * p - 0.3 * q + 0.1 * x
+  next q = 0.3 * p + 0.88 * q
   output q
 }
 )")};
