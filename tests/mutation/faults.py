@@ -183,8 +183,6 @@ FAULTS = [
           "shoot", "shoot in a block"),
     fault("shoot: a segment sweeps again from where it started before", H + "rounds.cpp",
           "b_.select(wanted, incoming, sweep_.beginning(k, c))", "sweep_.beginning(k, c)", "shoot", "shoot in a block"),
-    fault("shoot: the state is not that of the segment's first step", H + "sweep.cpp",
-          "b.assign(beginning_[i], state_[i]);", "b.assign(beginning_[i], initial_[i]);", "shoot", "shoot in a block"),
     fault("shoot: segments without steps store a last state", H + "sweep.cpp",
           "b.if_(kernel_.exists() && kernel_.end_step() == kernel_.time(), [&] {",
           "b.if_(kernel_.end_step() == kernel_.time(), [&] {", "shoot"),
@@ -194,8 +192,6 @@ FAULTS = [
           "b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1))",
           "b_.select(in_order, b_.constant(parameters_.segments - 1), b_.constant(1))",
           test="test_schedule ShootConverges.WithWeightsOfAnyStrength"),
-    fault("scan warp: only the first warp's changes count", "schedule/channelwise/scan_warp.cpp",
-          'b.for_("warp", 0, warps(), std::min(warps(), kTogether)', 'b.for_("warp", 0, 1, 1', "shoot"),
     # Graphs to kernels.
     fault("lowering: x (1 - y) becomes x + x y", L + "graph.cpp",
           "{builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x}", "{values.at(*y), x, x}", "folded"),

@@ -1,10 +1,8 @@
 __device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 typedef unsigned long long mbarrier;  // opaque, in shared memory
 
-// What is waited for comes within microseconds. Once somebody has waited for 4 seconds, *status is 1 and no wait
-// lasts any more: a defect must not hang the GPU. Clock and status are looked at ever more rarely: at 16 tries, 32, 64
-// ..., at last every 65536. The status lies in host memory, and a hundred warps that read it all the time make every
-// load of the GPU wait twentyfold (H200).
+// What is waited for comes within microseconds. After 4 seconds *status is 1 and no wait lasts any more: a defect must
+// not hang the GPU. The status lies in host memory: looked at all the time, it slows every load of the GPU twentyfold.
 struct Patience {
   unsigned tries = 0;
   unsigned long long start = 0, now;
