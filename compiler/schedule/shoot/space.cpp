@@ -110,6 +110,8 @@ void Space::require_time() {
              "sweeps by the number of segments");
   s_.require(implies(newton == 1, parts >= 2 * kPartsOfSweep), "a worst case near that of stream");
   s_.require((stages - 1) * steps >= steps_of_latency_, "a walk in order that does not wait for memory");
+  s_.require(implies(time_split > 1, steps >= 16 && unroll * per_thread == 8),
+             "a walk in order with little beside its steps");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
