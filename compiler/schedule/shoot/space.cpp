@@ -105,8 +105,8 @@ void Space::require_time() {
   // Without a correction a guess must be good; with one, a chance to use it.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
   // What a run that converges nowhere may waste is bounded, not tuned: the test data always converge.
-  s_.require(implies(parts > 1,
-                     sweeps == when(parts >= 3 * kPartsOfSweep, 3, when(parts >= kPartsOfSweep / 2, 2, 1))),
+  s_.require(implies(parts > 1, sweeps == 1 + when(parts >= 3 * kPartsOfSweep, 1, 0) +
+                                              when(newton == 1 && parts >= kPartsOfSweep / 2, 1, 0)),
              "sweeps by the number of segments");
   s_.require(implies(newton == 1, parts >= 2 * kPartsOfSweep), "a worst case near that of stream");
   s_.require((stages - 1) * steps >= steps_of_latency_, "a walk in order that does not wait for memory");
