@@ -114,9 +114,7 @@ static_assert(is_total(kElementTypes));
 
 std::string_view element_type(Storage storage) { return to_text(kElementTypes, storage); }
 
-void Prelude::require(std::string_view name) {
-  require_helper(helpers(), name, required_);
-}
+void Prelude::require(std::string_view name) { require_helper(helpers(), name, required_); }
 
 std::string Prelude::require(const VectorAccess& access) {
   accesses_.insert(access);

@@ -11,7 +11,8 @@ namespace {
 TEST(HelperSections, SectionsOfAFile) {
   const std::vector<Helper> read = parse_helpers(
       "// for readers\n\n//: word\ntypedef int word;\n\n//: pair needs word i64\n// two\nstruct pair {\n\n  "
-      "word a; //: b\n};\n", "//:");
+      "word a; //: b\n};\n",
+      "//:");
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].name, "word");
   EXPECT_TRUE(read[0].needs.empty());
@@ -42,7 +43,8 @@ TEST(HelperSections, TheMarkIsTheLanguages) {
 }
 
 TEST(HelperSections, BringWhatTheyNeed) {
-  const std::vector<Helper> read = parse_helpers(";: a\na\n;: b\nb\n;: c needs a\nc\n;: d needs c\nd\n", ";:");
+  const std::vector<Helper> read =
+      parse_helpers(";: a\na\n;: b\nb\n;: c needs a\nc\n;: d needs c\nd\n", ";:");
   std::set<std::string_view> required;
   require_helper(read, "d", required);
   require_helper(read, "fmaf", required);
