@@ -17,7 +17,7 @@ class CountingBackend final : public backend::Backend {
   std::string title() const override { return "a test"; }
   backend::Language language() const override { return backend::Language::CudaCxx; }
   backend::Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
-    backend::Source source = backend::preferred_backend().lower(kernels);
+    backend::Source source = backend::preferred_backend().lower(kernels, 90);
     source.features.insert(features_.begin(), features_.end());
     return source;
   }
