@@ -59,7 +59,8 @@ std::string FunctionText::define(std::string_view instruction) {
 
 std::string FunctionText::named(const std::string& value, std::string_view wanted) {
   const std::string defined = fmt::format("  {} = ", value);
-  if (body_.compare(last_line_, defined.size(), defined) != 0) return value;
+  // What has a name keeps it: it may be used elsewhere.
+  if (!value.starts_with("%.") || body_.compare(last_line_, defined.size(), defined) != 0) return value;
   std::string name = "%" + claim(wanted);
   body_.replace(last_line_, defined.size(), fmt::format("  {} = ", name));
   return name;
