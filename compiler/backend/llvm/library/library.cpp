@@ -21,6 +21,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,9 +58,11 @@ void initialise() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    // Addresses of shared memory have 32 bits; there is no other way to say so.
-    const char* options[] = {"rondo", "--nvptx-short-ptr"};
-    llvm::cl::ParseCommandLineOptions(2, options);
+    // There is no other way to say these. Addresses of shared memory have 32 bits. Instructions are ordered
+    // for few registers, and loops keep their indices: with as many pointers as there are accesses, which
+    // loop strength reduction makes of them, kernels took up to 40% more registers, and some spilled.
+    const char* options[] = {"rondo", "--nvptx-short-ptr", "--nvptx-sched4reg", "--disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(std::size(options), options);
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::CrashRecoveryContext::Enable();
   });
