@@ -165,7 +165,7 @@ function(rondo_build_id target namespace function)
   set(files "")
   foreach(folder IN LISTS ARGN)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_SOURCE_DIR}/${folder}/*.h
-      ${CMAKE_SOURCE_DIR}/${folder}/*.cuh)
+      ${CMAKE_SOURCE_DIR}/${folder}/*.cuh ${CMAKE_SOURCE_DIR}/${folder}/*.ll)
     list(APPEND files ${found})
   endforeach()
   string(SHA256 names "${files}")  # so that the command runs again when a file goes, which no dependency tells

@@ -64,6 +64,14 @@ void add_kernel(CLI::App& app, Options& o) {
       ->type_name("NAME=VALUE");
 }
 
+void add_backend(CLI::App& app, Options& o) {
+  app.add_option("--backend", o.backend,
+                 "what compiles kernels: nvrtc, llvm, or auto: what the record of a tuned choice names, else "
+                 "the first that is installed")
+      ->envname("RONDO_BACKEND")
+      ->capture_default_str();
+}
+
 void add_strict(CLI::App& app, Options& o) {
   app.add_flag(
       "--strict", o.strict,
@@ -94,7 +102,7 @@ void check_options(CLI::App& app, Options& o) {
 
 void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
-  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda or launches")
+  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda, llvm, ptx or launches")
       ->capture_default_str();
   add_problem(app, o, false);
   add_save(app, o);
@@ -110,6 +118,7 @@ void tune_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o, "; auto: both passes both ways, and which is faster");
   add_target(app, o);
+  add_backend(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
   app.add_option("--strategy", o.strategy, "search this strategy only; default: all that are legal");
@@ -140,6 +149,7 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
   app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
   add_target(app, o);
+  add_backend(app, o);
   add_database(app, o);
   add_strict(app, o);
   add_json(app, o);
@@ -150,6 +160,7 @@ void verify_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
+  add_backend(app, o);
   add_kernel(app, o);
   add_database(app, o);
   app.add_flag("--simulate", o.simulate, "in the simulator on the CPU instead of the GPU");
@@ -162,6 +173,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
+  add_backend(app, o);
   add_kernel(app, o);
   add_database(app, o);
   app.add_option("--samples", o.samples, "timings to take the median of")

@@ -27,6 +27,7 @@ struct Options {
   bool no_gpu = false;
 
   // which kernel
+  std::string backend = "auto";
   std::string strategy;
   std::vector<std::string> parameters;
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "compiler/backend/nvrtc/ptxas_log.h"
 #include "compiler/backend/nvrtc/search.h"
+#include "compiler/backend/ptxas/ptxas_log.h"
 
 namespace rondo::backend {
 
