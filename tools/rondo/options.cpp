@@ -71,6 +71,11 @@ void add_strict(CLI::App& app, Options& o) {
       "that is recorded is verified on first use");
 }
 
+void add_lock(CLI::App& app, Options& o) {
+  app.add_option("--lock", o.lock, "take every choice from this file, which `rondo db lock` wrote, or fail")
+      ->type_name("FILE");
+}
+
 void add_json(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "results as JSON on standard output");
 }
@@ -101,6 +106,7 @@ void emit_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   add_output(app, o, "write there, whole or not at all");
   add_json(app, o);
 }
@@ -141,6 +147,7 @@ void run_options(CLI::App& app, Options& o) {
   app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
   add_target(app, o);
   add_database(app, o);
+  add_lock(app, o);
   add_strict(app, o);
   add_json(app, o);
 }
@@ -152,6 +159,7 @@ void verify_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   app.add_flag("--simulate", o.simulate, "in the simulator on the CPU instead of the GPU");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
   add_json(app, o);
@@ -164,6 +172,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   app.add_option("--samples", o.samples, "timings to take the median of")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

@@ -33,6 +33,7 @@ struct Options {
   // the database
   std::string database;
   bool no_database = false;
+  std::string lock;  // a lock file, from which every choice comes; "": none
 
   std::string stage = "cuda";  // emit
   std::string output = "-";    // emit, calibrate, db export and lock

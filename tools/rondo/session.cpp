@@ -62,6 +62,11 @@ Result<Session> open_session(const Options& options, Use use) {
   if (!database) return database.error();
   Session session;
   session.database = std::move(database).value();
+  if (!options.lock.empty()) {
+    Result<db::PinnedChoices> pinned = db::PinnedChoices::load(options.lock);
+    if (!pinned) return pinned.error();
+    session.pinned = std::move(pinned).value();
+  }
   Result<tuner::Machine> machine = tuner::find_machine(options.arch, session.db(), !options.no_gpu);
   if (!machine) return machine.error();
   session.machine = std::move(machine).value();
@@ -70,7 +75,7 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  return {session.db(), options.strict, note};
+  return {session.db(), options.strict, note, session.lock()};
 }
 
 runtime::ProblemText problem_text_of(const Options& options) {
