@@ -1,9 +1,11 @@
 # How libraries, programs and tests are made: one function each, used everywhere.
 function(rondo_flags target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
+    $<$<COMPILE_LANGUAGE:CXX>:-Wshadow> $<$<COMPILE_LANGUAGE:CXX>:-Wconversion>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-sign-conversion>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives of GCC 12 on std::string (GCC bug 105651)
     # In a unity build an unnamed namespace lies in an included file, where GCC suspects two definitions.
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   if(RONDO_SANITIZE)
@@ -108,6 +110,25 @@ function(rondo_tests name)
     set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 900 COST 100
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
+endfunction()
+
+# rondo_c_test(name LINKS ... [SOURCES file ...]): tests/capi/NAME.c, a program in C11 over the C interface, with more
+# files of that folder, as the test capi.NAME. Its C++ files are compiled as C++20, those called *_header_test.cpp as
+# C++17.
+function(rondo_c_test name)
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/tests/capi/)
+  add_executable(capi_${name} ${CMAKE_SOURCE_DIR}/tests/capi/${name}.c ${ARG_SOURCES})
+  set_target_properties(capi_${name} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD OFF)
+  foreach(source IN LISTS ARG_SOURCES)
+    if(source MATCHES "_header_test.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -std=c++17)
+    endif()
+  endforeach()
+  target_link_libraries(capi_${name} PRIVATE ${ARG_LINKS})
+  rondo_flags(capi_${name})
+  add_test(NAME capi.${name} COMMAND capi_${name})
+  set_tests_properties(capi.${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the

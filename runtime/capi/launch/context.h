@@ -1,0 +1,33 @@
+// The device behind a context handle.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/capi/launch/handle.h"
+#include "runtime/cuda/driver_device.h"
+
+namespace rondo::capi {
+
+// Immutable; shared by all that is made in it.
+struct Device {
+  int kind = RONDO_DEVICE_CPU;
+  std::optional<runtime::Context> cuda;     // of both CUDA kinds
+  std::optional<runtime::DeviceInfo> info;  // of the GPU
+  std::string name = "CPU", arch;
+};
+
+struct ContextObject {
+  std::shared_ptr<const Device> device;
+};
+template <>
+struct HandleOf<ContextObject> {
+  using Handle = rondo_context;
+  static constexpr HandleKind kind = HandleKind::Context;
+};
+
+// Errors: Input (an unknown kind), those of runtime::Context.
+Result<std::shared_ptr<const Device>> open_device(int kind, int ordinal);
+
+}  // namespace rondo::capi
