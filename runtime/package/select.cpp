@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace rondo::package {
@@ -131,6 +130,20 @@ Error no_code(const Package& package, const Wanted& wanted, const Gpu& gpu,
           fmt::format("build the package with --arch sm_{} too", gpu.capability)};
 }
 
+Error none_agrees(const Package& package, const Wanted& wanted) {
+  Listing kinds;
+  for (const Entry& entry : package.index().entries) kinds.add(kind_text(entry));
+  return {ErrorKind::Missing, fmt::format("{} holds no {}", package.origin(), text_of(wanted)),
+          package.index().entries.empty() ? "it is empty" : "it holds " + kinds.text()};
+}
+
+Error several_agree(const Package& package, const Wanted& wanted, const std::vector<const Entry*>& entries) {
+  Listing kinds;
+  for (const Entry* entry : entries) kinds.add(kind_text(*entry));
+  return {ErrorKind::Input, fmt::format("{} of {} may be several", text_of(wanted), package.origin()),
+          "say which: " + kinds.text()};
+}
+
 }  // namespace
 
 Suits suits(const Code& code, const Gpu& gpu) {
@@ -144,34 +157,27 @@ Suits suits(const Code& code, const Gpu& gpu) {
   return same_major && !made_for.specific && made_for.capability < gpu.capability ? Suits::Major : Suits::Not;
 }
 
-Result<Selected> select(const Package& package, const Wanted& wanted, const Gpu& gpu) {
+Result<std::vector<Selected>> select(const Package& package, const Wanted& wanted, const Gpu& gpu) {
   const std::vector<Entry>& all = package.index().entries;
   std::vector<const Entry*> agreeing;
-  Listing kinds;
-  std::optional<std::pair<Selected, Rank>> best;
+  std::vector<std::pair<Rank, Selected>> ranked;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!agrees(all[i], wanted)) continue;
     agreeing.push_back(&all[i]);
     for (std::size_t k = 0; k < all[i].codes.size(); ++k) {
       const Rank rank = rank_of(all[i], all[i].codes[k], wanted, gpu);
-      if (rank.how == Suits::Not || !fits(all[i].codes[k], gpu)) continue;
-      if (!best || rank.better_than(best->second)) best = {{i, k, rank.how}, rank};
+      if (rank.how != Suits::Not && fits(all[i].codes[k], gpu)) ranked.push_back({rank, {i, k, rank.how}});
     }
   }
-  if (agreeing.empty()) {
-    for (const Entry& entry : all) kinds.add(kind_text(entry));
-    return Error{ErrorKind::Missing, fmt::format("{} holds no {}", package.origin(), text_of(wanted)),
-                 all.empty() ? "it is empty" : "it holds " + kinds.text()};
-  }
+  if (agreeing.empty()) return none_agrees(package, wanted);
   for (const Entry* entry : agreeing)
-    if (!same_kind(*entry, *agreeing.front())) {
-      for (const Entry* other : agreeing) kinds.add(kind_text(*other));
-      return Error{ErrorKind::Input,
-                   fmt::format("{} of {} may be several", text_of(wanted), package.origin()),
-                   "say which: " + kinds.text()};
-    }
-  if (!best) return no_code(package, wanted, gpu, agreeing);
-  return best->first;
+    if (!same_kind(*entry, *agreeing.front())) return several_agree(package, wanted, agreeing);
+  if (ranked.empty()) return no_code(package, wanted, gpu, agreeing);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first.better_than(b.first); });
+  std::vector<Selected> result;
+  for (const auto& [rank, selected] : ranked) result.push_back(selected);
+  return result;
 }
 
 }  // namespace rondo::package

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "compiler/support/result.h"
 #include "runtime/package/package.h"
@@ -38,12 +39,14 @@ struct Selected {
   Suits how = Suits::Not;
 };
 
+// What to load, the best first: the next where one does not load on the GPU at hand. One at least.
+//
 // Among the entries that agree with `wanted` the best code counts first: an exact cubin, then a cubin of the
 // same major version (the latest), then PTX (the latest). Among these the nearest shape: least ratio of B * T
 // to that of the call, then least ratio of B, then the first. Kernels that need more shared memory than the
 // GPU has are passed over. Errors: Missing (no such problem, with what there is), Input (what is asked for
 // fits problems of several kinds), Unsupported (none of their code runs on the GPU, with what there is code
 // for).
-Result<Selected> select(const Package& package, const Wanted& wanted, const Gpu& gpu);
+Result<std::vector<Selected>> select(const Package& package, const Wanted& wanted, const Gpu& gpu);
 
 }  // namespace rondo::package

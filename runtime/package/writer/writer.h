@@ -10,7 +10,7 @@
 #include "compiler/executable/executable.h"
 #include "compiler/support/result.h"
 #include "runtime/package/package.h"
-#include "runtime/package/self_test.h"
+#include "runtime/package/writer/self_test.h"
 
 namespace rondo::package {
 

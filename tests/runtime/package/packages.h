@@ -21,7 +21,9 @@ struct PackagedKernels {
 
 inline executable::Image image_for(const std::string& target, executable::ImageKind kind,
                                    std::int64_t shared_bytes = 1024) {
-  executable::Image image{target, kind, "nvrtc 13.0", std::string("\177ELF for ", 9) + target, {}};
+  const char* const begin = kind == executable::ImageKind::Ptx ? ".version for " : "\177ELF for ";
+  executable::Image image{target, kind, "nvrtc 13.0", begin + target, {}};
+  image.bytes.resize(96, ' ');  // the driver is given no less
   image.resources = {{"k", 40, static_cast<int>(shared_bytes), 8, 4, 2, 256}};
   image.seal();
   return image;

@@ -27,10 +27,10 @@ class Selection : public ::testing::Test {
 
   // "sm_90 cubin sm_90a": the entry's architecture, and its code.
   std::string taken(const Wanted& wanted, const Gpu& gpu) const {
-    const Result<Selected> selected = select(package_, wanted, gpu);
+    const Result<std::vector<Selected>> selected = select(package_, wanted, gpu);
     if (!selected) return selected.error().message;
-    const Entry& entry = package_.index().entries[selected->entry];
-    const Code& code = entry.codes[selected->code];
+    const Entry& entry = package_.index().entries[selected->front().entry];
+    const Code& code = entry.codes[selected->front().code];
     return entry.arch + " " + executable::image_kind_name(code.kind) + " " + code.target;
   }
   std::string taken(int capability) const { return taken({}, {capability, 0}); }
@@ -51,20 +51,29 @@ TEST_F(Selection, ExactCodeThenTheSameMajorThenPtx) {
   EXPECT_EQ(taken(91), "compute_80 ptx sm_80") << "sm_90a runs on 9.0 alone";
 }
 
+TEST_F(Selection, TheNextBestFollow) {
+  const auto all = select(package_, {}, {86, 0});
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 3U);
+  EXPECT_EQ(all->at(0).how, Suits::Exactly);
+  EXPECT_EQ(all->at(1).how, Suits::Major);
+  EXPECT_EQ(all->at(2).how, Suits::Ptx);
+}
+
 TEST_F(Selection, WhereThereIsNoneItSaysWhatThereIs) {
-  const Result<Selected> none = select(package_, {}, {75, 0});
+  const Result<std::vector<Selected>> none = select(package_, {}, {75, 0});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().kind, ErrorKind::Unsupported);
   for (const char* part : {"sm_75", "cubin for sm_80", "cubin for sm_90a", "ptx for sm_80 and later"})
     EXPECT_NE(none.error().message.find(part), std::string::npos) << none.error().message;
-  const Result<Selected> other = select(package_, {.cell = "gru"}, {90, 0});
+  const Result<std::vector<Selected>> other = select(package_, {.cell = "gru"}, {90, 0});
   EXPECT_EQ(other.error().kind, ErrorKind::Missing);
   EXPECT_NE(other.error().hint.find("paragru"), std::string::npos) << other.error().hint;
 }
 
 TEST_F(Selection, WhatNeedsTooMuchSharedMemoryIsPassedOver) {
   EXPECT_EQ(taken({}, {120, 4096}), "compute_80 ptx sm_80");
-  const Result<Selected> none = select(package_, {}, {120, 1500});
+  const Result<std::vector<Selected>> none = select(package_, {}, {120, 1500});
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message.find("more shared memory than the 1500 bytes"), std::string::npos)
       << none.error().message;
@@ -81,10 +90,10 @@ class Shapes : public Selection {
                    {.arch = "sm_86", .batch = 1, .time = 2},
                    {.pass = Pass::Backward, .arch = "sm_90", .batch = 16, .time = 64}}) {}
   std::string shape(std::int64_t batch, std::int64_t time, int capability = 90) const {
-    const Result<Selected> selected =
+    const Result<std::vector<Selected>> selected =
         select(package_, {.pass = "fw", .batch = batch, .time = time}, {capability, 0});
     if (!selected) return selected.error().message;
-    const Entry& entry = package_.index().entries[selected->entry];
+    const Entry& entry = package_.index().entries[selected->front().entry];
     return std::to_string(entry.batch) + " " + std::to_string(entry.time);
   }
 };
@@ -102,7 +111,7 @@ TEST_F(Shapes, TheNearestIsTaken) {
 }
 
 TEST_F(Shapes, SeveralKindsMustBeNamed) {
-  const Result<Selected> several = select(package_, {}, {90, 0});
+  const Result<std::vector<Selected>> several = select(package_, {}, {90, 0});
   ASSERT_FALSE(several.ok());
   EXPECT_EQ(several.error().kind, ErrorKind::Input);
   EXPECT_NE(several.error().hint.find("paragru bw"), std::string::npos) << several.error().hint;

@@ -1,4 +1,4 @@
-#include "runtime/package/self_test.h"
+#include "runtime/package/writer/self_test.h"
 
 #include <fmt/format.h>
 
