@@ -36,6 +36,8 @@ enum class Use {
   Written,   // made if it is not there
 };
 Result<std::optional<db::Database>> open_database(const Options& options, Use use);
+// The choices of --lock; none without it.
+Result<std::optional<db::PinnedChoices>> open_lock(const Options& options);
 // Database, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
