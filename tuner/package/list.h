@@ -21,14 +21,14 @@ namespace rondo::tuner {
 // Problems of one cell: every shape in every type and pass.
 struct PackageLine {
   std::string cell;  // path or shipped name
-  std::string cell_name;
-  std::vector<std::string> shapes;
+  std::string cell_name = {};
+  std::vector<std::string> shapes = {};
   std::vector<std::string> dtypes = {"bf16"};
   std::string passes = "fw";
-  std::string math;
+  std::string math = {};
   std::string save = "states";
-  std::vector<std::string> constants;  // "name=value"
-  std::string clip_forward, clip_gradient;
+  std::vector<std::string> constants = {};  // "name=value"
+  std::string clip_forward = {}, clip_gradient = {};
   bool operator==(const PackageLine&) const = default;
 };
 struct PackageList {
