@@ -22,6 +22,7 @@ class Trusting {
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
     choosing.platform = &platform_;
+    choosing.alignment = options_.alignment;
     for (;;) {
       const Result<TrustWork::Made> made = work_.make(choosing);
       if (!made) return made.error();
