@@ -154,7 +154,7 @@ static void test_forward(rondo_context* context) {
       CHECK(fabs(last[b * H * D + i] - h) < 1e-6);
     }
 
-  /* Step by step, with the state in place, gives the same bits. */
+  /* Step by step, with the state in place, gives the same numbers, which are short enough for fp32. */
   float* state = aligned_bytes(B * H * D * 4);
   float* y = aligned_bytes(B * H * D * 4);
   memcpy(state, first, B * H * D * 4);
