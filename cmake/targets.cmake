@@ -132,6 +132,57 @@ function(rondo_c_test name)
   set_tests_properties(capi.${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
+# rondo_abi_tests(program WHOLE folder ... LINKS ...): the tests capi.abi_old, where tests/capi/PROGRAM.c, compiled with the
+# headers as they are, runs with a library whose structs have grown (cmake/grow_headers.cmake), and capi.abi_new, the
+# other way round. The folders hold the interface; LINKS is what they need.
+function(rondo_abi_tests program)
+  cmake_parse_arguments(ARG "" "" "WHOLE;LINKS" ${ARGN})
+  set(grown ${CMAKE_BINARY_DIR}/generated/grown)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/rondo/*.h)
+  set(outputs "")
+  foreach(header IN LISTS headers)
+    get_filename_component(name ${header} NAME)
+    list(APPEND outputs ${grown}/rondo/${name})
+  endforeach()
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -DFROM=${CMAKE_SOURCE_DIR}/include/rondo -DTO=${grown}/rondo
+      -P ${CMAKE_SOURCE_DIR}/cmake/grow_headers.cmake
+    DEPENDS ${headers} ${CMAKE_SOURCE_DIR}/cmake/grow_headers.cmake VERBATIM)
+  add_custom_target(rondo_grown_headers DEPENDS ${outputs})
+
+  set(sources "")
+  foreach(folder IN LISTS ARG_WHOLE)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  add_library(rondo_grown SHARED ${sources})
+  set_target_properties(rondo_grown PROPERTIES OUTPUT_NAME rondo SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY ${grown})
+  target_include_directories(rondo_grown BEFORE PRIVATE ${grown})
+  target_include_directories(rondo_grown PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(rondo_grown PRIVATE ${ARG_LINKS})
+  target_link_options(rondo_grown PRIVATE -static-libstdc++ -static-libgcc
+    -Wl,--version-script=${CMAKE_BINARY_DIR}/generated/rondo.map)
+  rondo_flags(rondo_grown)
+  foreach(version old new)
+    set(test capi_${program}_${version})
+    add_executable(${test} ${CMAKE_SOURCE_DIR}/tests/capi/${program}.c)
+    set_target_properties(${test} PROPERTIES UNITY_BUILD OFF BUILD_RPATH_USE_ORIGIN ON)
+    target_link_options(${test} PRIVATE -Wl,--enable-new-dtags)
+    target_link_libraries(${test} PRIVATE m)
+    rondo_flags(${test})
+  endforeach()
+  target_link_libraries(capi_${program}_old PRIVATE rondo_shared)
+  target_include_directories(capi_${program}_new BEFORE PRIVATE ${grown})
+  target_link_libraries(capi_${program}_new PRIVATE rondo_grown)
+  add_dependencies(rondo_grown rondo_grown_headers)
+  add_dependencies(capi_${program}_new rondo_grown_headers)
+  add_test(NAME capi.abi_old COMMAND capi_${program}_old)
+  set_tests_properties(capi.abi_old PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${grown})
+  add_test(NAME capi.abi_new COMMAND capi_${program}_new)
+  set_tests_properties(capi.abi_new PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
+endfunction()
+
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
 # target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
 # RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
