@@ -4,7 +4,7 @@
 #   rondo_rt          librondo_rt.so, which needs libc alone: the C++ runtime is in it, the driver is opened at run time
 #   rondo_rt_static   librondo_rt.a, one object with the C++ runtime in it, of which only the C interface can be seen
 #
-# cmake/rondo_rt.symbols lists what both export.
+# runtime/capi/rt_symbols.txt lists what both export.
 function(rondo_runtime_library)
   set(sources compiler/support/bytes.cpp compiler/support/dynamic_library.cpp compiler/support/hash.cpp
     compiler/scalar/storage.cpp)
@@ -19,7 +19,7 @@ function(rondo_runtime_library)
   file(CONFIGURE OUTPUT ${fmt} CONTENT "#include \"compiler/support/fmt_library.cpp\"\n")
   set_source_files_properties(${fmt} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   list(APPEND sources ${fmt})
-  set(symbols ${CMAKE_SOURCE_DIR}/cmake/rondo_rt.symbols)
+  set(symbols ${CMAKE_SOURCE_DIR}/runtime/capi/rt_symbols.txt)
   file(STRINGS ${symbols} names REGEX "^rondo_")
   list(JOIN names "; " exported)
   set(script ${CMAKE_BINARY_DIR}/generated/rondo_rt.map)
@@ -36,7 +36,8 @@ function(rondo_runtime_library)
   add_library(rondo_rt SHARED $<TARGET_OBJECTS:rondo_rt_objects>)
   set_target_properties(rondo_rt PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${script})
-  target_link_libraries(rondo_rt PUBLIC rondo_c_headers)
+  target_include_directories(rondo_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_options(rondo_rt PRIVATE -Wl,--version-script=${script} -Wl,--gc-sections -Wl,--exclude-libs,ALL
     -Wl,-z,defs -Wl,--as-needed)
   if(RONDO_SANITIZE)

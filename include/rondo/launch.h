@@ -70,10 +70,17 @@ enum {
   RONDO_DEVICE_CPU = 2 /* the host: tensors lie in its memory, and calls return when they are done */
 };
 
+/* Remarks for people, such as what was verified and how long it took. Called from within calls, on their
+ * thread. The message is valid during the call. `level` is RONDO_LOG_NOTE. */
+enum { RONDO_LOG_NOTE = 0 };
+typedef void (*rondo_log_function)(void* user, int32_t level, const char* message);
+
 typedef struct rondo_context_options {
   size_t struct_size;
-  int32_t device;  /* RONDO_DEVICE_ */
-  int32_t ordinal; /* of RONDO_DEVICE_CUDA: the driver's number, after CUDA_VISIBLE_DEVICES */
+  int32_t device;         /* RONDO_DEVICE_ */
+  int32_t ordinal;        /* of RONDO_DEVICE_CUDA: the driver's number, after CUDA_VISIBLE_DEVICES */
+  rondo_log_function log; /* of this context and what is made in it; NULL: none */
+  void* log_user;
 } rondo_context_options;
 
 /* Errors: INPUT, MISSING (no driver, no GPU, no current context), DEVICE. */

@@ -157,6 +157,11 @@ Result<Context> Context::current() {
   return Context(handle, device, false);
 }
 
+Result<Context> Context::again() const {
+  if (handle_.get_deleter().owned) return retain(ordinal_);
+  return Context(handle_.get(), ordinal_, false);
+}
+
 Result<ScopedCurrent> ScopedCurrent::enter(const Context& context) {
   auto loaded = Driver::get();
   if (!loaded) return loaded.error();

@@ -59,6 +59,8 @@ class Context {
   static Result<Context> retain(int ordinal);
   // The one that is current on the calling thread, which stays its owner's. Error Missing if none is.
   static Result<Context> current();
+  // A second reference to the same one.
+  Result<Context> again() const;
 
   // Every other thread that calls the driver needs this once.
   Status make_current() const;

@@ -66,7 +66,7 @@ static float expected(const buffers* b, int row, int step, int channel, const fl
 }
 
 static rondo_context* make_context(void) {
-  rondo_context_options options = {sizeof options, RONDO_DEVICE_CPU, 0};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   rondo_context* context = NULL;
   OK(rondo_context_create(&options, &context));
   return context;
@@ -86,7 +86,7 @@ static void test_contexts(void) {
   rondo_context* context = (rondo_context*)16;
   FAILS(rondo_context_create(NULL, &context), RONDO_ERROR_INPUT, "rondo_context_options is NULL");
   CHECK(context == NULL);
-  rondo_context_options options = {sizeof options, RONDO_DEVICE_CPU, 0};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   FAILS(rondo_context_create(&options, NULL), RONDO_ERROR_INPUT, "context is NULL");
   options.struct_size = 3;
   FAILS(rondo_context_create(&options, &context), RONDO_ERROR_INPUT, "3 bytes");
@@ -117,7 +117,7 @@ static void test_structs_of_other_versions(void) {
   struct {
     rondo_context_options known;
     int64_t beyond;
-  } newer = {{sizeof newer, RONDO_DEVICE_CPU, 0}, 0};
+  } newer = {{.struct_size = sizeof newer, .device = RONDO_DEVICE_CPU}, 0};
   rondo_context* context = NULL;
   OK(rondo_context_create(&newer.known, &context));
   newer.beyond = 1;

@@ -53,7 +53,7 @@ def check_shared(shared, folder, listed):
     check("[librondo_rt.so.0]" in dynamic, "its SONAME is not librondo_rt.so.0")
     exported = {line.split()[2].split("@")[0] for line in output("nm", "-D", "--defined-only", shared).splitlines()}
     exported.discard("RONDO_0")  # the version itself
-    check(exported == listed, f"it exports {sorted(exported ^ listed)} other than cmake/rondo_rt.symbols lists")
+    check(exported == listed, f"it exports {sorted(exported ^ listed)} other than runtime/capi/rt_symbols.txt lists")
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", output("nm", "-D", "--undefined-only", shared))
     newest = max((int(a), int(b)) for a, b in versions)
     print("newest GLIBC:", newest)
@@ -80,7 +80,7 @@ def check_static(static, folder, listed, source, compiler, fake):
 
 def main():
     shared, static, fake, source, compiler = sys.argv[1:]
-    with open(os.path.join(source, "cmake/rondo_rt.symbols"), encoding="utf-8") as file:
+    with open(os.path.join(source, "runtime/capi/rt_symbols.txt"), encoding="utf-8") as file:
         listed = {line.strip() for line in file if not line.startswith("#")}
     declared = set()
     for header in ("launch.h", "package.h"):

@@ -8,7 +8,7 @@ namespace rondo::capi {
 
 namespace {
 
-constexpr std::size_t kFirstOptions = RONDO_SIZE_TO(rondo_context_options, ordinal);
+constexpr std::size_t kFirstOptions = RONDO_SIZE_TO(rondo_context_options, log_user);
 constexpr std::size_t kFirstInfo = RONDO_SIZE_TO(rondo_context_info, memory_bytes);
 
 rondo_context_info describe(const Device& device) {
@@ -24,10 +24,10 @@ rondo_context_info describe(const Device& device) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Device>> open_device(int kind, int ordinal) {
+Result<std::shared_ptr<Device>> open_device(int kind, int ordinal) {
   auto device = std::make_shared<Device>();
   device->kind = kind;
-  if (kind == RONDO_DEVICE_CPU) return std::shared_ptr<const Device>(device);
+  if (kind == RONDO_DEVICE_CPU) return device;
   if (kind != RONDO_DEVICE_CUDA && kind != RONDO_DEVICE_CUDA_CURRENT)
     return Error{ErrorKind::Input, fmt::format("{} is no kind of device", kind),
                  "take one of RONDO_DEVICE_CUDA, RONDO_DEVICE_CUDA_CURRENT and RONDO_DEVICE_CPU"};
@@ -40,7 +40,7 @@ Result<std::shared_ptr<const Device>> open_device(int kind, int ordinal) {
   device->name = info->name;
   device->arch = info->arch();
   device->info = std::move(info).value();
-  return std::shared_ptr<const Device>(device);
+  return device;
 }
 
 }  // namespace rondo::capi
@@ -57,6 +57,10 @@ rondo_status rondo_context_create(const rondo_context_options* options, rondo_co
     if (!given) return given.error();
     auto device = capi::open_device(given->device, given->ordinal);
     if (!device) return device.error();
+    if (given->log != nullptr)
+      (*device)->note = [log = given->log, user = given->log_user](const std::string& message) {
+        log(user, RONDO_LOG_NOTE, message.c_str());
+      };
     auto object = std::make_unique<capi::ContextObject>();
     object->device = std::move(device).value();
     *context = capi::new_handle(std::move(object));

@@ -1,6 +1,7 @@
 // The device behind a context handle.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct Device {
   std::optional<runtime::Context> cuda;     // of both CUDA kinds
   std::optional<runtime::DeviceInfo> info;  // of the GPU
   std::string name = "CPU", arch;
+  std::function<void(const std::string&)> note;  // for people; may be empty
 };
 
 struct ContextObject {
@@ -28,6 +30,6 @@ struct HandleOf<ContextObject> {
 };
 
 // Errors: Input (an unknown kind), those of runtime::Context.
-Result<std::shared_ptr<const Device>> open_device(int kind, int ordinal);
+Result<std::shared_ptr<Device>> open_device(int kind, int ordinal);
 
 }  // namespace rondo::capi

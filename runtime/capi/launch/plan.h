@@ -12,6 +12,7 @@
 #include "compiler/executable/launcher.h"
 #include "runtime/capi/launch/context.h"
 #include "runtime/capi/launch/handle.h"
+#include "runtime/launch/device_plan.h"
 
 namespace rondo::capi {
 
@@ -36,6 +37,8 @@ class Work {
   virtual Status check() const { return success(); }
 };
 
+// Of a plan that is loaded in the device's context.
+std::unique_ptr<Work> cuda_work(std::shared_ptr<const Device> device, runtime::DevicePlan plan);
 // Loads the executable's first image on a GPU. Errors: those of DevicePlan::load(); Unsupported on a CPU.
 Result<std::unique_ptr<Work>> cuda_work(std::shared_ptr<const Device> device,
                                         const executable::Executable& executable);
@@ -59,11 +62,12 @@ struct TensorAxes {
 // Read from its shape, "[B, T, H, 4, D]"; [B, T, unit] where it has none that its unit agrees with.
 TensorAxes axes_of(const executable::Tensor& tensor, std::int64_t heads, std::int64_t dim);
 
+// A value: a second handle on the same work is a copy.
 struct PlanObject {
   std::shared_ptr<const Device> device;
   executable::Identity identity;
   PlanFacts facts;
-  std::unique_ptr<Work> work;
+  std::shared_ptr<const Work> work;
   // Tensors that a caller may bind: their places in work->tensors(), and their axes.
   std::vector<std::size_t> bound;
   std::vector<TensorAxes> axes;

@@ -2,7 +2,6 @@
 
 #include "runtime/capi/launch/plan.h"
 #include "runtime/cuda/driver_memory.h"
-#include "runtime/launch/device_plan.h"
 
 namespace rondo::capi {
 
@@ -80,6 +79,10 @@ class HostWork final : public Work {
 
 }  // namespace
 
+std::unique_ptr<Work> cuda_work(std::shared_ptr<const Device> device, runtime::DevicePlan plan) {
+  return std::make_unique<CudaWork>(std::move(device), std::move(plan));
+}
+
 Result<std::unique_ptr<Work>> cuda_work(std::shared_ptr<const Device> device,
                                         const executable::Executable& executable) {
   if (!device->cuda)
@@ -90,7 +93,7 @@ Result<std::unique_ptr<Work>> cuda_work(std::shared_ptr<const Device> device,
   if (!current) return current.error();
   Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(executable, *device->cuda);
   if (!plan) return plan.error();
-  return std::unique_ptr<Work>(std::make_unique<CudaWork>(std::move(device), std::move(plan).value()));
+  return cuda_work(std::move(device), std::move(plan).value());
 }
 
 Result<std::unique_ptr<Work>> host_work(const executable::Executable& executable,
