@@ -19,7 +19,11 @@ int fake_launches(void) { return launches; }
 int fake_loads(void) { return loads; }
 const char* fake_image(void) { return image; }
 
-CUresult cuInit(unsigned flags) { return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
+CUresult cuInit(unsigned flags) {
+  const char* asked = getenv("RONDO_FAKE_CAPABILITY");
+  if (asked != NULL) capability = atoi(asked);
+  return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 CUresult cuDriverGetVersion(int* version) {
   *version = 13000;
   return CUDA_SUCCESS;
