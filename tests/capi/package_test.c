@@ -22,7 +22,7 @@ static void* symbol(const char* name) {
 }
 
 static rondo_context* context_of(int capability) {
-  rondo_context_options options = {sizeof options, RONDO_DEVICE_CUDA, 0};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
   rondo_context* context = NULL;
   set_capability(capability);
   OK(rondo_context_create(&options, &context));
@@ -50,7 +50,7 @@ static rondo_package* sample(void) {
 
 static void lists_what_it_holds(void) {
   rondo_package* package = sample();
-  rondo_package_info info = {sizeof info, NULL, NULL, 0, 0, 0};
+  rondo_package_info info = {.struct_size = sizeof info};
   OK(rondo_package_get_info(package, &info));
   CHECK(info.entries == 5);
   CHECK(strlen(info.hash) == 64);
@@ -195,7 +195,7 @@ static void refuses_what_is_wrong(void) {
   FAILS(rondo_package_find(package, context, &query, &index), RONDO_ERROR_INPUT, "say which");
   query = query_of("fw", -1, 16);
   FAILS(rondo_package_find(package, context, &query, &index), RONDO_ERROR_INPUT, "B=-1");
-  rondo_context_options options = {sizeof options, RONDO_DEVICE_CPU, 0};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   rondo_context* cpu = NULL;
   OK(rondo_context_create(&options, &cpu));
   query = query_of("fw", 2, 16);

@@ -19,7 +19,7 @@ PROGRAM = r"""
 #include <string.h>
 int main(int argc, char** argv) {
   rondo_package* package = NULL;
-  rondo_context_options options = {sizeof options, RONDO_DEVICE_CUDA, 0};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
   rondo_context* context = NULL;
   /* An exception that is thrown and caught inside, and the driver opened. */
   if (rondo_package_open(argc > 1 ? argv[1] : "", &package) != RONDO_ERROR_MISSING) return 1;

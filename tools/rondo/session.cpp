@@ -80,7 +80,9 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  return {session.db(), options.strict, note, session.lock()};
+  tuner::TrustOptions trust{session.db(), options.strict, note};
+  trust.pinned = session.lock();
+  return trust;
 }
 
 runtime::ProblemText problem_text_of(const Options& options) {
