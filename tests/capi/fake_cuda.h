@@ -1,0 +1,29 @@
+/* A CUDA driver without a GPU: device memory is the host's, and its only kernel is the running sum of
+ * stand_in.h, of 8 channels, which runs when it is launched, or when a graph that recorded it is.
+ * RONDO_LIBCUDA names the library. It has two devices. Everything of a context must be done while that
+ * context is current, as with a real driver. */
+#ifndef RONDO_TESTS_CAPI_FAKE_CUDA_H
+#define RONDO_TESTS_CAPI_FAKE_CUDA_H
+
+#include <stddef.h>
+
+/* What was done since the library was loaded. */
+typedef struct {
+  int allocations, waits, launches, copies, fills;
+  int contexts_retained, contexts_released, modules_loaded, modules_unloaded;
+} fake_counts;
+
+typedef struct {
+  fake_counts (*counts)(void);
+  void* (*current)(void); /* the context of this thread */
+  int (*set_current)(void* context);
+  void* (*context_of)(int device); /* the primary one */
+  void* (*new_stream)(void);       /* of the current context */
+  int (*begin_capture)(void* stream, int mode);
+  int (*end_capture)(void* stream, void** graph);
+  int (*launch_graph)(void* graph, void* stream);
+} fake_cuda;
+
+fake_cuda* fake_cuda_functions(void);
+
+#endif
