@@ -2,7 +2,6 @@
  * current, on which stream work goes, and what a launch does beside launching. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 
-#include <dlfcn.h>
 #include <rondo/launch.h>
 #include <stdlib.h>
 
@@ -183,11 +182,8 @@ static void test_plans_of_gpus_on_the_cpu(void) {
 int main(int argc, char** argv) {
   if (!CHECK(argc == 2)) return report();
   setenv("RONDO_LIBCUDA", argv[1], 1);
-  void* library = dlopen(argv[1], RTLD_NOW);
-  fake_cuda* (*functions)(void) = NULL;
-  if (CHECK(library != NULL)) *(void**)&functions = dlsym(library, "fake_cuda_functions");
-  if (!CHECK(functions != NULL)) return report();
-  cuda = functions();
+  cuda = fake_cuda_of(argv[1]);
+  if (!CHECK(cuda != NULL)) return report();
   test_contexts();
   test_launches(0, NULL);
   test_launches(0, cuda->context_of(0));

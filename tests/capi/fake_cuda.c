@@ -5,8 +5,15 @@
 #include <string.h>
 
 /* Names, numbers and layouts are those of the CUDA driver API; types are as wide. */
-enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
-enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8 };
+enum {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  INVALID_DEVICE = 101,
+  INVALID_CONTEXT = 201,
+  NOT_FOUND = 500
+};
+enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8, MOST_BYTES = 1 << 24 };
 
 typedef struct context {
   int device, references;
@@ -23,8 +30,13 @@ typedef struct stream {
   context* owner;
   graph* capturing;
 } stream;
+typedef struct function {
+  context* owner;
+  int sums; /* 0: it does nothing */
+} function;
 typedef struct module {
   context* owner;
+  function sum, other;
 } module;
 
 static context primary[DEVICES] = {{0, 0}, {1, 0}};
@@ -56,14 +68,14 @@ int cuDeviceGetName(char* name, int length, int device) {
 int cuDeviceGetUuid_v2(void* uuid, int device) { return memset(uuid, device + 1, 16), SUCCESS; }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   (void)device;
-  enum { SM_COUNT = 16, CC_MAJOR = 75, CC_MINOR = 76, COOPERATIVE = 95 };
-  switch (attribute) {
-    case CC_MAJOR: return *value = 9, SUCCESS;
-    case CC_MINOR: return *value = 0, SUCCESS;
-    case SM_COUNT: return *value = 132, SUCCESS;
-    case COOPERATIVE: return *value = 1, SUCCESS;
-    default: return *value = 1024, SUCCESS;
-  }
+  /* CUdevice_attribute, and what an H100 says. */
+  static const int known[][2] = {{1, 1024},     {8, 49152},   {12, 65536},    {13, 1980000}, {16, 132},
+                                 {36, 2619000}, {37, 5120},   {38, 52428800}, {39, 2048},    {75, 9},
+                                 {76, 0},       {81, 233472}, {82, 65536},    {95, 1},       {97, 232448},
+                                 {106, 32},     {111, 1024},  {120, 1}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+    if (known[i][0] == attribute) return *value = known[i][1], SUCCESS;
+  return INVALID_VALUE;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   return (void)device, *bytes = (size_t)80 << 30, SUCCESS;
@@ -92,6 +104,7 @@ static int submit(stream* on, const work* what);
 int cuMemGetInfo_v2(size_t* left, size_t* all) { return *left = *all = (size_t)80 << 30, SUCCESS; }
 int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
   ++done.allocations;
+  if (bytes > MOST_BYTES) return OUT_OF_MEMORY;
   return *at = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256), SUCCESS;
 }
 int cuMemFree_v2(uint64_t at) { return free((void*)(uintptr_t)at), SUCCESS; }
@@ -127,7 +140,7 @@ int cuModuleLoadData(module** made, const void* image) {
   if (current == NULL) return INVALID_CONTEXT;
   ++done.modules_loaded;
   *made = malloc(sizeof **made);
-  (*made)->owner = current;
+  **made = (module){current, {current, 1}, {current, 0}};
   return SUCCESS;
 }
 int cuModuleUnload(module* of) {
@@ -136,16 +149,16 @@ int cuModuleUnload(module* of) {
   free(of);
   return SUCCESS;
 }
-int cuModuleGetFunction(module** made, module* of, const char* name) {
-  return strcmp(name, "sum") == 0 ? (*made = of, SUCCESS) : NOT_FOUND;
+int cuModuleGetFunction(function** made, module* of, const char* name) {
+  return *made = strcmp(name, "sum") == 0 ? &of->sum : &of->other, SUCCESS;
 }
-int cuFuncGetAttribute(int* value, int attribute, module* of) {
+int cuFuncGetAttribute(int* value, int attribute, function* of) {
   return (void)attribute, (void)of, *value = 32, SUCCESS;
 }
-int cuFuncSetAttribute(module* of, int attribute, int value) {
+int cuFuncSetAttribute(function* of, int attribute, int value) {
   return (void)of, (void)attribute, (void)value, SUCCESS;
 }
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, module* of, int threads, size_t shared) {
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, function* of, int threads, size_t shared) {
   return (void)of, (void)threads, (void)shared, *blocks = 2, SUCCESS;
 }
 
@@ -178,16 +191,27 @@ static int submit(stream* on, const work* what) {
   return on->capturing->recorded[on->capturing->count++] = *what, SUCCESS;
 }
 
-int cuLaunchKernel(module* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+int cuLaunchKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, stream* on, void** arguments, void** extra) {
   (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
   if (of->owner != current) return INVALID_CONTEXT;
   ++done.launches;
+  if (of->sums == 0) return SUCCESS;
   work launch = {0, {0}};
   for (int i = 0; i < MOST_ARGUMENTS; ++i) memcpy(&launch.arguments[i], arguments[i], sizeof(int64_t));
   return submit(on, &launch);
 }
-int cuLaunchCooperativeKernel(void) { return INVALID_VALUE; }
+int cuLaunchCooperativeKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                              unsigned bz, unsigned shared, stream* on, void** arguments) {
+  return cuLaunchKernel(of, gx, gy, gz, bx, by, bz, shared, on, arguments, NULL);
+}
+int cuLaunchKernelEx(const void* config, function* of, void** arguments, void** extra) {
+  (void)config, (void)arguments, (void)extra;
+  return of->owner != current ? INVALID_CONTEXT : (++done.launches, SUCCESS);
+}
+int cuOccupancyMaxActiveClusters(int* clusters, function* of, const void* config) {
+  return (void)of, (void)config, *clusters = 16, SUCCESS;
+}
 
 /* ---- Streams, events and graphs ---- */
 

@@ -5,6 +5,7 @@
 #ifndef RONDO_TESTS_CAPI_FAKE_CUDA_H
 #define RONDO_TESTS_CAPI_FAKE_CUDA_H
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 /* What was done since the library was loaded. */
@@ -25,5 +26,13 @@ typedef struct {
 } fake_cuda;
 
 fake_cuda* fake_cuda_functions(void);
+
+/* Those of the library at `path`; NULL where it is none. */
+static inline fake_cuda* fake_cuda_of(const char* path) {
+  void* library = dlopen(path, RTLD_NOW);
+  fake_cuda* (*functions)(void) = NULL;
+  if (library != NULL) *(void**)&functions = dlsym(library, "fake_cuda_functions");
+  return functions == NULL ? NULL : functions();
+}
 
 #endif
