@@ -113,11 +113,11 @@ function(rondo_tests name)
   endforeach()
 endfunction()
 
-# rondo_c_test(name LINKS ... [SOURCES file ...]): tests/capi/NAME.c, a program in C11 over the C interface, with more
-# files of that folder, as the test capi.NAME. Its C++ files are compiled as C++20, those called *_header_test.cpp as
+# rondo_c_test(name LINKS ... [SOURCES file ...] [ARGUMENTS ...]): tests/capi/NAME.c, a program in C11 over the C
+# interface, with more files of that folder, as the test capi.NAME. Its C++ files are compiled as C++20, those called *_header_test.cpp as
 # C++17.
 function(rondo_c_test name)
-  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES;ARGUMENTS" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/tests/capi/)
   add_executable(capi_${name} ${CMAKE_SOURCE_DIR}/tests/capi/${name}.c ${ARG_SOURCES})
   set_target_properties(capi_${name} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD OFF)
@@ -128,7 +128,7 @@ function(rondo_c_test name)
   endforeach()
   target_link_libraries(capi_${name} PRIVATE ${ARG_LINKS})
   rondo_flags(capi_${name})
-  add_test(NAME capi.${name} COMMAND capi_${name})
+  add_test(NAME capi.${name} COMMAND capi_${name} ${ARG_ARGUMENTS})
   set_tests_properties(capi.${name} PROPERTIES TIMEOUT 300)
 endfunction()
 

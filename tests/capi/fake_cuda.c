@@ -1,285 +1,290 @@
-/* A CUDA driver that computes nothing: it stands in for libcuda (RONDO_LIBCUDA) where loading and launching
- * are tested without a GPU. Device memory is the host's; modules and launches are noted. One GPU, whose
- * compute capability the test sets. */
 #include "tests/capi/fake_cuda.h"
 
-#include <cuda.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Names, numbers and layouts are those of the CUDA driver API; types are as wide. */
+enum {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  INVALID_DEVICE = 101,
+  INVALID_CONTEXT = 201,
+  NOT_FOUND = 500
+};
+enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8, MOST_BYTES = 1 << 24 };
+
+typedef struct context {
+  int device, references;
+} context;
+typedef struct work { /* a kernel, a copy or a fill */
+  int kind;
+  int64_t arguments[MOST_ARGUMENTS];
+} work;
+typedef struct graph {
+  int count;
+  work recorded[MOST_RECORDED];
+} graph;
+typedef struct stream {
+  context* owner;
+  graph* capturing;
+} stream;
+typedef struct function {
+  context* owner;
+  int sums; /* 0: it does nothing */
+} function;
+typedef struct module {
+  context* owner;
+  function sum, other;
+} module;
+
+static context primary[DEVICES] = {{0, 0}, {1, 0}};
+static _Thread_local context* current;
+static fake_counts done;
 static int capability = 90;
-static int launches = 0;
-static int loads = 0;
-static char image[65536];
-static CUcontext current = NULL;
-static int token; /* what handles point to */
+static char last_image[64];
 
-void fake_set_capability(int value) { capability = value; }
-int fake_launches(void) { return launches; }
-int fake_loads(void) { return loads; }
-const char* fake_image(void) { return image; }
+static fake_counts counts(void) { return done; }
 
-CUresult cuInit(unsigned flags) {
+/* ---- Devices and contexts ---- */
+
+int cuInit(unsigned flags) {
   const char* asked = getenv("RONDO_FAKE_CAPABILITY");
   if (asked != NULL) capability = atoi(asked);
-  return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return flags == 0 ? SUCCESS : INVALID_VALUE;
 }
-CUresult cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return CUDA_SUCCESS;
+int cuDriverGetVersion(int* version) { return *version = 13000, SUCCESS; }
+int cuGetErrorName(int code, const char** name) {
+  return *name = code == INVALID_CONTEXT ? "INVALID_CONTEXT" : "ERROR", SUCCESS;
 }
-CUresult cuGetErrorName(CUresult error, const char** text) {
-  (void)error;
-  *text = "CUDA_ERROR_OF_THE_FAKE";
-  return CUDA_SUCCESS;
+int cuGetErrorString(int code, const char** text) {
+  return *text = code == SUCCESS ? "" : "of the stand-in", SUCCESS;
 }
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  (void)error;
-  *text = "an error of the stand-in";
-  return CUDA_SUCCESS;
+int cuDeviceGetCount(int* count) { return *count = DEVICES, SUCCESS; }
+int cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= DEVICES) return INVALID_DEVICE;
+  return *device = ordinal, SUCCESS;
+}
+int cuDeviceGetName(char* name, int length, int device) {
+  (void)device;
+  strncpy(name, "NVIDIA H100 80GB HBM3", (size_t)length);
+  return SUCCESS;
+}
+int cuDeviceGetUuid_v2(void* uuid, int device) { return memset(uuid, device + 1, 16), SUCCESS; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  (void)device;
+  /* CUdevice_attribute, and what an H100 says. */
+  static const int known[][2] = {{1, 1024},    {8, 49152},    {12, 65536}, {13, 1980000},
+                                 {16, 132},    {36, 2619000}, {37, 5120},  {38, 52428800},
+                                 {39, 2048},   {81, 233472},  {82, 65536}, {95, 1},
+                                 {97, 232448}, {106, 32},     {111, 1024}, {120, 1}};
+  if (attribute == 75) return *value = capability / 10, SUCCESS;
+  if (attribute == 76) return *value = capability % 10, SUCCESS;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+    if (known[i][0] == attribute) return *value = known[i][1], SUCCESS;
+  return INVALID_VALUE;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  return (void)device, *bytes = (size_t)80 << 30, SUCCESS;
+}
+int cuDevicePrimaryCtxRetain(context** made, int device) {
+  ++done.contexts_retained;
+  ++primary[device].references;
+  return *made = &primary[device], SUCCESS;
+}
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  ++done.contexts_released;
+  return primary[device].references-- > 0 ? SUCCESS : INVALID_CONTEXT;
+}
+int cuCtxSetCurrent(context* of) { return current = of, SUCCESS; }
+int cuCtxGetCurrent(context** of) { return *of = current, SUCCESS; }
+int cuCtxGetDevice(int* device) {
+  if (current == NULL) return INVALID_CONTEXT;
+  return *device = current->device, SUCCESS;
+}
+int cuCtxSynchronize(void) { return ++done.waits, SUCCESS; }
+
+/* ---- Memory ---- */
+
+static int submit(stream* on, const work* what);
+
+int cuMemGetInfo_v2(size_t* left, size_t* all) { return *left = *all = (size_t)80 << 30, SUCCESS; }
+int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
+  ++done.allocations;
+  if (bytes > MOST_BYTES) return OUT_OF_MEMORY;
+  return *at = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256), SUCCESS;
+}
+int cuMemFree_v2(uint64_t at) { return free((void*)(uintptr_t)at), SUCCESS; }
+int cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
+  ++done.allocations;
+  return (void)flags, *at = malloc(bytes), SUCCESS;
+}
+int cuMemFreeHost(void* at) { return free(at), SUCCESS; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, stream* on) {
+  return (void)on, memcpy((void*)(uintptr_t)to, from, bytes), SUCCESS;
+}
+int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, stream* on) {
+  return (void)on, memcpy(to, (void*)(uintptr_t)from, bytes), SUCCESS;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, stream* on) {
+  ++done.copies;
+  const work copy = {1, {(int64_t)to, (int64_t)from, (int64_t)bytes}};
+  return submit(on, &copy);
+}
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, stream* on) {
+  return (void)on, memset((void*)(uintptr_t)to, value, count), SUCCESS;
+}
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, stream* on) {
+  ++done.fills;
+  const work fill = {2, {(int64_t)to, (int64_t)value, (int64_t)count}};
+  return submit(on, &fill);
 }
 
-CUresult cuDeviceGetCount(int* count) {
-  *count = 1;
-  return CUDA_SUCCESS;
-}
-CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  *device = ordinal;
-  return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
-  (void)device;
-  strncpy(name, "Fake GPU", (size_t)length);
-  return CUDA_SUCCESS;
-}
-CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
-  memset(uuid, device, sizeof *uuid);
-  return CUDA_SUCCESS;
-}
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
-  (void)device;
-  switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = capability / 10; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = capability % 10; break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 101376; break;
-    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = 1; break;
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = capability >= 90; break;
-    default: *value = 1024; break;
-  }
-  return CUDA_SUCCESS;
-}
-CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
-  (void)device;
-  *bytes = (size_t)1 << 34;
-  return CUDA_SUCCESS;
-}
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  (void)device;
-  *context = (CUcontext)&token;
-  return CUDA_SUCCESS;
-}
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  (void)device;
-  return CUDA_SUCCESS;
-}
-CUresult cuCtxSetCurrent(CUcontext context) {
-  current = context;
-  return CUDA_SUCCESS;
-}
-CUresult cuCtxGetCurrent(CUcontext* context) {
-  *context = current;
-  return CUDA_SUCCESS;
-}
-CUresult cuCtxGetDevice(CUdevice* device) {
-  *device = 0;
-  return current != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-CUresult cuCtxSynchronize(void) { return CUDA_SUCCESS; }
+/* ---- Kernels ---- */
 
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+int cuModuleLoadData(module** made, const void* image) {
+  if (current == NULL) return INVALID_CONTEXT;
+  memcpy(last_image, image, sizeof last_image);
+  ++done.modules_loaded;
+  *made = malloc(sizeof **made);
+  **made = (module){current, {current, 1}, {current, 0}};
+  return SUCCESS;
+}
+int cuModuleUnload(module* of) {
+  if (of->owner != current) return INVALID_CONTEXT;
+  ++done.modules_unloaded;
+  free(of);
+  return SUCCESS;
+}
+int cuModuleGetFunction(function** made, module* of, const char* name) {
+  return *made = strcmp(name, "sum") == 0 ? &of->sum : &of->other, SUCCESS;
+}
+int cuFuncGetAttribute(int* value, int attribute, function* of) {
+  return (void)attribute, (void)of, *value = 32, SUCCESS;
+}
+int cuFuncSetAttribute(function* of, int attribute, int value) {
+  return (void)of, (void)attribute, (void)value, SUCCESS;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, function* of, int threads, size_t shared) {
+  return (void)of, (void)threads, (void)shared, *blocks = 2, SUCCESS;
+}
+
+static void sum(const int64_t* a) {
+  const float *x = (float*)(uintptr_t)a[0], *scale = (float*)(uintptr_t)a[3],
+              *first = (float*)(uintptr_t)a[4];
+  float *out = (float*)(uintptr_t)a[5], *last = (float*)(uintptr_t)a[8];
+  for (int64_t b = 0; b < a[9]; ++b)
+    for (int64_t i = 0; i < UNIT; ++i) {
+      float h = first[b * UNIT + i];
+      for (int64_t t = 0; t < a[10]; ++t) {
+        h += scale[i] * x[b * a[1] + t * a[2] + i];
+        out[b * a[6] + t * a[7] + i] = h;
+      }
+      last[b * UNIT + i] = h;
+    }
+}
+
+static void perform(const work* what) {
+  void* const to = (void*)(uintptr_t)what->arguments[0];
+  if (what->kind == 0) sum(what->arguments);
+  if (what->kind == 1) memcpy(to, (void*)(uintptr_t)what->arguments[1], (size_t)what->arguments[2]);
+  if (what->kind == 2) memset(to, (int)what->arguments[1], (size_t)what->arguments[2] * 4);
+}
+
+static int submit(stream* on, const work* what) {
+  if (current == NULL || (on != NULL && on->owner != current)) return INVALID_CONTEXT;
+  if (on == NULL || on->capturing == NULL) return perform(what), SUCCESS;
+  if (on->capturing->count == MOST_RECORDED) return INVALID_VALUE;
+  return on->capturing->recorded[on->capturing->count++] = *what, SUCCESS;
+}
+
+int cuLaunchKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, stream* on, void** arguments, void** extra) {
+  (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
+  if (of->owner != current) return INVALID_CONTEXT;
+  ++done.launches;
+  if (of->sums == 0) return SUCCESS;
+  work launch = {0, {0}};
+  for (int i = 0; i < MOST_ARGUMENTS; ++i) memcpy(&launch.arguments[i], arguments[i], sizeof(int64_t));
+  return submit(on, &launch);
+}
+int cuLaunchCooperativeKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                              unsigned bz, unsigned shared, stream* on, void** arguments) {
+  return cuLaunchKernel(of, gx, gy, gz, bx, by, bz, shared, on, arguments, NULL);
+}
+int cuLaunchKernelEx(const void* config, function* of, void** arguments, void** extra) {
+  (void)config, (void)arguments, (void)extra;
+  return of->owner != current ? INVALID_CONTEXT : (++done.launches, SUCCESS);
+}
+int cuOccupancyMaxActiveClusters(int* clusters, function* of, const void* config) {
+  return (void)of, (void)config, *clusters = 16, SUCCESS;
+}
+
+/* ---- Streams, events and graphs ---- */
+
+int cuStreamCreate(stream** made, unsigned flags) {
   (void)flags;
-  *stream = (CUstream)&token;
-  return CUDA_SUCCESS;
+  if (current == NULL) return INVALID_CONTEXT;
+  *made = calloc(1, sizeof **made);
+  (*made)->owner = current;
+  return SUCCESS;
 }
-CUresult cuStreamDestroy_v2(CUstream stream) {
-  (void)stream;
-  return CUDA_SUCCESS;
+int cuStreamDestroy_v2(stream* of) { return free(of), SUCCESS; }
+int cuStreamSynchronize(stream* of) { return (void)of, ++done.waits, SUCCESS; }
+int cuStreamWaitEvent(stream* of, void* event, unsigned flags) {
+  return (void)of, (void)event, (void)flags, SUCCESS;
 }
-CUresult cuStreamSynchronize(CUstream stream) {
-  (void)stream;
-  return CUDA_SUCCESS;
+int cuEventCreate(void** made, unsigned flags) { return (void)flags, *made = malloc(1), SUCCESS; }
+int cuEventDestroy_v2(void* of) { return free(of), SUCCESS; }
+int cuEventRecord(void* of, stream* on) { return (void)of, (void)on, SUCCESS; }
+int cuEventQuery(void* of) { return (void)of, SUCCESS; }
+int cuEventSynchronize(void* of) { return (void)of, ++done.waits, SUCCESS; }
+int cuEventElapsedTime(float* ms, void* from, void* to) { return (void)from, (void)to, *ms = 1, SUCCESS; }
+int cuStreamBeginCapture_v2(stream* of, int mode) {
+  (void)mode;
+  return of->capturing = calloc(1, sizeof(graph)), SUCCESS;
 }
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  (void)stream, (void)event, (void)flags;
-  return CUDA_SUCCESS;
+int cuStreamEndCapture(stream* of, graph** made) {
+  return *made = of->capturing, of->capturing = NULL, SUCCESS;
 }
-CUresult cuEventCreate(CUevent* event, unsigned flags) {
+int cuStreamIsCapturing(stream* of, int* capturing) {
+  return *capturing = of != NULL && of->capturing != NULL, SUCCESS;
+}
+int cuGraphInstantiateWithFlags(graph** made, graph* of, unsigned long long flags) {
   (void)flags;
-  *event = (CUevent)&token;
-  return CUDA_SUCCESS;
+  *made = malloc(sizeof **made);
+  return memcpy(*made, of, sizeof **made), SUCCESS;
 }
-CUresult cuEventDestroy_v2(CUevent event) {
-  (void)event;
-  return CUDA_SUCCESS;
+int cuGraphUpload(graph* of, stream* on) { return (void)of, (void)on, SUCCESS; }
+int cuGraphLaunch(graph* of, stream* on) {
+  (void)on;
+  for (int i = 0; i < of->count; ++i) perform(&of->recorded[i]);
+  return SUCCESS;
 }
-CUresult cuEventRecord(CUevent event, CUstream stream) {
-  (void)event, (void)stream;
-  return CUDA_SUCCESS;
+int cuGraphGetNodes(graph* of, void* nodes, size_t* count) {
+  return (void)nodes, *count = (size_t)of->count, SUCCESS;
 }
-CUresult cuEventQuery(CUevent event) {
-  (void)event;
-  return CUDA_SUCCESS;
-}
-CUresult cuEventSynchronize(CUevent event) {
-  (void)event;
-  return CUDA_SUCCESS;
-}
-#undef cuEventElapsedTime /* newer headers take it for its second version */
-CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent end);
-CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
-  (void)start, (void)end;
-  *ms = 1;
-  return CUDA_SUCCESS;
-}
+int cuGraphExecDestroy(graph* of) { return free(of), SUCCESS; }
+int cuGraphDestroy(graph* of) { return free(of), SUCCESS; }
 
-/* Nothing can be captured: callers launch one by one then. */
-CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  (void)stream, (void)mode;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  (void)stream, (void)graph;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  (void)stream;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  (void)exec, (void)graph, (void)flags;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
-  (void)exec, (void)stream;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  (void)exec, (void)stream;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  (void)graph, (void)nodes, (void)count;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  (void)exec;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphDestroy(CUgraph graph) {
-  (void)graph;
-  return CUDA_SUCCESS;
-}
+/* ---- For the test ---- */
 
-CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
-  *free_bytes = *total = (size_t)1 << 34;
-  return CUDA_SUCCESS;
+static void* current_context(void) { return current; }
+static int set_current(void* of) { return cuCtxSetCurrent(of); }
+static void* context_of(int device) { return &primary[device]; }
+static void* new_stream(void) {
+  stream* made = NULL;
+  return cuStreamCreate(&made, 0) == SUCCESS ? made : NULL;
 }
-CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
-  *pointer = (CUdeviceptr)aligned_alloc(256, (bytes + 255) / 256 * 256);
-  return *pointer != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-CUresult cuMemFree_v2(CUdeviceptr pointer) {
-  free((void*)pointer);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  (void)flags;
-  *pointer = calloc(1, bytes);
-  return *pointer != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-CUresult cuMemFreeHost(void* pointer) {
-  free(pointer);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
-  (void)stream;
-  memcpy((void*)to, from, bytes);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  (void)stream;
-  memcpy(to, (const void*)from, bytes);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  (void)stream;
-  memmove((void*)to, (const void*)from, bytes);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
-  (void)stream;
-  memset((void*)to, value, count);
-  return CUDA_SUCCESS;
-}
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
-  (void)stream;
-  for (size_t i = 0; i < count; ++i) memcpy((char*)to + 4 * i, &value, 4);
-  return CUDA_SUCCESS;
-}
+static int begin_capture(void* on, int mode) { return cuStreamBeginCapture_v2(on, mode); }
+static int end_capture(void* on, void** made) { return cuStreamEndCapture(on, (graph**)made); }
+static int launch_graph(void* of, void* on) { return cuGraphLaunch(of, on); }
+static void set_capability(int value) { capability = value; }
+static const char* image_of(void) { return last_image; }
 
-/* Notes the first bytes, as far as an image is sure to have them. */
-CUresult cuModuleLoadData(CUmodule* module, const void* data) {
-  ++loads;
-  memcpy(image, data, 64);
-  *module = (CUmodule)&token;
-  return CUDA_SUCCESS;
-}
-CUresult cuModuleUnload(CUmodule module) {
-  (void)module;
-  return CUDA_SUCCESS;
-}
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  (void)module, (void)name;
-  *function = (CUfunction)&token;
-  return CUDA_SUCCESS;
-}
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  (void)attribute, (void)function;
-  *value = 0;
-  return CUDA_SUCCESS;
-}
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  (void)function, (void)attribute, (void)value;
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
-                                                     size_t shared) {
-  (void)function, (void)threads, (void)shared;
-  *blocks = 1;
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
-  (void)function, (void)config;
-  *clusters = 8;
-  return CUDA_SUCCESS;
-}
-CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                        unsigned bz, unsigned shared, CUstream stream, void** arguments, void** extra) {
-  (void)function, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz;
-  (void)shared, (void)stream, (void)arguments, (void)extra;
-  ++launches;
-  return CUDA_SUCCESS;
-}
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                   unsigned by, unsigned bz, unsigned shared, CUstream stream,
-                                   void** arguments) {
-  return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, NULL);
-}
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
-  (void)config, (void)function, (void)arguments, (void)extra;
-  ++launches;
-  return CUDA_SUCCESS;
+fake_cuda* fake_cuda_functions(void) {
+  static fake_cuda functions = {counts,        current_context, set_current,  context_of,     new_stream,
+                                begin_capture, end_capture,     launch_graph, set_capability, image_of};
+  return &functions;
 }

@@ -1,30 +1,17 @@
 /* Packages through librondo_rt, on a driver that stands in for libcuda. */
-#define _GNU_SOURCE /* dlsym */
-#include <dlfcn.h>
 #include <rondo/package.h>
 #include <stdlib.h>
 
 #include "tests/capi/check.h"
+#include "tests/capi/fake_cuda.h"
 #include "tests/capi/package_files.h"
 
-static void (*set_capability)(int);
-static int (*launches)(void);
-static const char* (*image)(void);
-
-static void* symbol(const char* name) {
-  void* library = dlopen(getenv("RONDO_LIBCUDA"), RTLD_NOW);
-  void* found = library != NULL ? dlsym(library, name) : NULL;
-  if (found == NULL) {
-    fprintf(stderr, "no %s in RONDO_LIBCUDA, %s\n", name, getenv("RONDO_LIBCUDA"));
-    exit(1);
-  }
-  return found;
-}
+static fake_cuda* cuda;
 
 static rondo_context* context_of(int capability) {
   rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
   rondo_context* context = NULL;
-  set_capability(capability);
+  cuda->set_capability(capability);
   OK(rondo_context_create(&options, &context));
   return context;
 }
@@ -83,9 +70,9 @@ static void expect_image(int capability, const char* begins) {
     FAILS(rondo_package_plan(package, context, &query, &plan), RONDO_ERROR_UNSUPPORTED, "cubin for sm_90");
     CHECK(plan == NULL);
   } else if (OK(rondo_package_plan(package, context, &query, &plan))) {
-    if (strncmp(image(), begins, strlen(begins)) != 0)
-      fprintf(stderr, "sm_%d loaded '%.40s'\n", capability, image());
-    CHECK(strncmp(image(), begins, strlen(begins)) == 0);
+    if (strncmp(cuda->image(), begins, strlen(begins)) != 0)
+      fprintf(stderr, "sm_%d loaded '%.40s'\n", capability, cuda->image());
+    CHECK(strncmp(cuda->image(), begins, strlen(begins)) == 0);
     rondo_plan_info info = {.struct_size = sizeof info};
     OK(rondo_plan_get_info(plan, &info));
     CHECK(strcmp(info.origin, "package") == 0);
@@ -154,13 +141,13 @@ static void launches_its_kernels(void) {
   args.time = 16;
   OK(rondo_plan_workspace_bytes(plan, 2, 16, &args.workspace_bytes));
   args.workspace = aligned_alloc(256, (size_t)(args.workspace_bytes + 255) / 256 * 256 + 256);
-  const int before = launches();
+  const int before = cuda->counts().launches;
   OK(rondo_launch(plan, &args));
-  CHECK(launches() > before);
+  CHECK(cuda->counts().launches > before);
   tensors[0].bytes /= 2;
-  const int after = launches();
+  const int after = cuda->counts().launches;
   FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, NULL);
-  CHECK(launches() == after);
+  CHECK(cuda->counts().launches == after);
   for (int i = 0; i < info.tensors; ++i) free(tensors[i].data);
   free(args.workspace);
   OK(rondo_plan_destroy(plan));
@@ -239,9 +226,8 @@ static void never_crashes_on_altered_bytes(void) {
 }
 
 int main(void) {
-  *(void**)&set_capability = symbol("fake_set_capability");
-  *(void**)&launches = symbol("fake_launches");
-  *(void**)&image = symbol("fake_image");
+  cuda = fake_cuda_of(getenv("RONDO_LIBCUDA"));
+  if (cuda == NULL) return fprintf(stderr, "RONDO_LIBCUDA does not name the stand-in\n"), 1;
   lists_what_it_holds();
   takes_the_image_of_the_gpu();
   takes_the_nearest_shape();

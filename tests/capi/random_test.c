@@ -157,7 +157,8 @@ static void launch_right(void) {
   memset(tensors, 0, sizeof tensors);
   rondo_plan* plan = pool[PLAN][below(POOL)];
   rondo_plan_info info = {.struct_size = sizeof info};
-  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16 || info.heads > 4 || info.dim > 4) return;
+  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16 || info.heads > 4 || info.dim > 4)
+    return;
   for (int32_t i = 0; i < info.tensors; ++i) {
     rondo_tensor_info tensor = {.struct_size = sizeof tensor};
     CHECK(rondo_plan_get_tensor(plan, i, &tensor) == RONDO_OK);

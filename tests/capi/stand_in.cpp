@@ -105,3 +105,18 @@ extern "C" rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo
     return success();
   });
 }
+
+extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
+  return capi::guarded([&]() -> rondo::Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    Executable executable = sum_executable(dim);
+    executable.images.push_back(
+        {"sm_90", ImageKind::Cubin, "none", "\x7f" + std::string("ELF") + std::string(64, ' '), {}});
+    executable.images.back().seal();
+    auto made = capi::load_plan((*object)->device, executable, {"stand-in", "for tests", false, 0});
+    if (!made) return made.error();
+    *plan = capi::new_handle(std::move(made).value());
+    return success();
+  });
+}

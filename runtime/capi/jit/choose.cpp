@@ -53,8 +53,6 @@ PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cel
 
 PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& cell,
                  const schedule::Problem& problem, const ChoosePlan& how) {
-  Result<std::string> worker = worker_program();
-  if (!worker) return worker.error();
   const Result<tuner::Machine> machine = machine_of(*device, how.database.get());
   if (!machine) return machine.error();
   std::atomic<bool> stopped{false};
@@ -65,7 +63,7 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   tuning.strategy = how.overrides.strategy;
   tuning.cancel = &stopped;
   tuning.database = how.database.get();
-  tuning.worker = std::move(worker).value();
+  tuning.worker = worker_program();
   if (how.progress)
     tuning.progress = [&](const tuner::Progress& progress) {
       if (!how.progress(progress)) stopped = true;
@@ -104,9 +102,8 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
   return device->cuda ? on_gpu(device, *cell, problem, how) : host_plan(device, cell, problem);
 }
 
-Result<std::string> worker_program() {
-  if (const char* named = std::getenv("RONDO_WORKER"); named != nullptr && *named != '\0')
-    return std::string(named);
+std::string worker_program() {
+  if (const char* named = std::getenv("RONDO_WORKER"); named != nullptr && *named != '\0') return named;
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr) {
     std::error_code ignored;
@@ -118,9 +115,7 @@ Result<std::string> worker_program() {
         return program.string();
     }
   }
-  return Error{ErrorKind::Missing,
-               "tuning compiles in processes of the `rondo` program, which is not beside the library",
-               "point RONDO_WORKER at it"};
+  return "/no rondo program beside the library";
 }
 
 }  // namespace rondo::capi

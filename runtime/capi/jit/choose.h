@@ -41,8 +41,10 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
 // Reads the caller's problem, whatever version he was compiled with.
 Result<rondo_problem> read_problem(const rondo_problem* given);
 
-// The `rondo` program that belongs to this library, which compiles in processes of its own when it tunes:
-// that of RONDO_WORKER, else the one beside the library or in bin/ of its installation. Error Missing.
-Result<std::string> worker_program();
+// The `rondo` program that belongs to this library, which compiles and tries kernels in processes of its own
+// when it tunes: that of RONDO_WORKER, else the one beside the library or in bin/ of its installation. Never
+// the calling program, which knows nothing of workers. Where there is none, a path that says so: the work is
+// done in this process then, and a note tells why.
+std::string worker_program();
 
 }  // namespace rondo::capi
