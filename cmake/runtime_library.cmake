@@ -39,12 +39,7 @@ function(rondo_runtime_library)
   target_include_directories(rondo_rt PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_options(rondo_rt PRIVATE -Wl,--version-script=${script} -Wl,--gc-sections -Wl,--exclude-libs,ALL
-    -Wl,-z,defs -Wl,--as-needed)
-  if(RONDO_SANITIZE)
-    target_link_options(rondo_rt PRIVATE -fsanitize=${RONDO_SANITIZE})
-    return()  # the sanitizers' own runtime cannot be put into one object
-  endif()
-  target_link_options(rondo_rt PRIVATE -static-libstdc++ -static-libgcc)
+    -Wl,-z,defs -Wl,--as-needed -static-libstdc++ -static-libgcc)
 
   set(object ${CMAKE_BINARY_DIR}/rondo_rt_static.o)
   list(TRANSFORM names PREPEND -Wl,-u, OUTPUT_VARIABLE roots)

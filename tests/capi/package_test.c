@@ -1,4 +1,6 @@
 /* Packages through librondo_rt, on a driver that stands in for libcuda. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+
 #include <rondo/package.h>
 #include <stdlib.h>
 
@@ -225,9 +227,10 @@ static void never_crashes_on_altered_bytes(void) {
   OK(rondo_context_destroy(context));
 }
 
-int main(void) {
-  cuda = fake_cuda_of(getenv("RONDO_LIBCUDA"));
-  if (cuda == NULL) return fprintf(stderr, "RONDO_LIBCUDA does not name the stand-in\n"), 1;
+int main(int argc, char** argv) {
+  cuda = argc > 1 ? fake_cuda_of(argv[1]) : NULL;
+  if (cuda == NULL) return fprintf(stderr, "usage: capi_package_test FAKE_CUDA\n"), 1;
+  setenv("RONDO_LIBCUDA", argv[1], 1);
   lists_what_it_holds();
   takes_the_image_of_the_gpu();
   takes_the_nearest_shape();
