@@ -152,6 +152,7 @@ Result<std::string> code_text(Stage stage, const EmitRequest& request, const sch
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
+  options.pinned = request.pinned;
   const Result<Choice> choice =
       choose_with(request.cell, request.problem, request.profile, request.overrides, options);
   if (!choice) return choice.error();
@@ -203,6 +204,11 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
                            const target::Profile& profile, const Overrides& overrides,
                            const ChooseOptions& options) {
   if (overrides.empty()) return choose(cell, problem, profile, options);
+  if (options.pinned != nullptr)
+    return Error{
+        ErrorKind::Input,
+        fmt::format("'{}' pins strategy and parameters: none can be asked for", options.pinned->origin()),
+        "leave out --strategy and --param, or --lock"};
   const Result<std::vector<Candidate>> candidates =
       ranked_candidates(cell, problem, profile, options.alignment, overrides.strategy);
   if (!candidates) return candidates.error();

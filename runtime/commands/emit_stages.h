@@ -36,6 +36,7 @@ struct EmitRequest {
   target::Profile profile;
   Overrides overrides;
   db::Database* database = nullptr;
+  const db::PinnedChoices* pinned = nullptr;
 };
 
 // Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it

@@ -17,6 +17,8 @@ struct TrustOptions {
   db::Database* database = nullptr;
   bool strict = false;                           // nothing is verified now: what has no proof is refused
   std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
+  int alignment = runtime::kFullAlignment;       // of the caller's tensors, see ChooseOptions
+  const db::PinnedChoices* pinned = nullptr;     // every choice comes from there
 };
 
 // How a choice becomes a kernel and the kernel is compared with the reference: on a GPU (trusted_plan.h), or

@@ -46,6 +46,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
+  pool.executable = options.worker;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
   if (context != nullptr)
     if (Status status = made->begin_trials(*context); !status) return status.error();
@@ -75,6 +76,7 @@ Status PlanMeasurer::begin_trials(const runtime::Context& context) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;
     process.cancel = options_.cancel;
+    process.executable = options_.worker;
     auto trials = std::make_unique<TrialProcess>(setup, process);
     const Status started = trials->start();
     if (started) {

@@ -22,6 +22,7 @@ struct PlanMeasurerOptions {
   const std::atomic<bool>* cancel = nullptr;
   db::Database* database = nullptr;  // cubins are looked up there; not stored
   std::uint64_t seed = 1;
+  std::string worker;  // see TuneOptions
 };
 
 class PlanMeasurer final : public Measurer {

@@ -144,6 +144,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   measuring.trial_limit = options.trial_limit;
   measuring.cancel = options.cancel;
   measuring.database = options.database;
+  measuring.worker = options.worker;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
   const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, context, measuring);
   if (!measurer) return measurer.error();

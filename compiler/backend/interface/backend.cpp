@@ -24,8 +24,9 @@ std::string backend_of_compiler(const std::string& compiler) {
 Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
                     std::string name) {
   Source source = backend.lower(kernels, capability);
-  return {backend.name(), std::move(source.text), std::move(name), target_for(capability, source.features),
-          backend.flags()};
+  return {backend.name(),  std::move(source.text),
+          std::move(name), target_for(capability, source.features),
+          backend.flags(), executable::ImageKind::Cubin};
 }
 
 }  // namespace rondo::backend

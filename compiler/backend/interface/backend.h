@@ -24,14 +24,17 @@ struct Source {
 // features need it. Kernels do without such features on architectures before sm_90.
 target::Target target_for(int capability, const kernel::FeatureSet& features);
 
-// One compilation. Backend, text, target and flags decide, with the compiler's version, the code down to the
-// byte; `name` is only how messages call the text.
+// One compilation. Backend, text, target, flags and kind decide, with the compiler's version, the code down
+// to the byte; `name` is only how messages call the text.
 struct Request {
   std::string backend;  // Backend::name()
   std::string text;
   std::string name;
   target::Target target;
   std::vector<std::string> flags;  // beyond the target
+  // Ptx: text for this target and all later ones, which the driver compiles when it loads it. Its resources
+  // are not known. Not of a specific target.
+  executable::ImageKind kind = executable::ImageKind::Cubin;
   bool operator==(const Request&) const = default;
 };
 

@@ -49,7 +49,9 @@ class NvrtcBackend final : public Backend {
   Result<Compiled> compile(const Request& request) const override {
     const auto nvrtc = Nvrtc::get();
     if (!nvrtc) return nvrtc.error();
-    return (*nvrtc)->compile(request.text, request.name, request.target.name(), request.flags);
+    const auto compile =
+        request.kind == executable::ImageKind::Ptx ? &Nvrtc::compile_to_ptx : &Nvrtc::compile;
+    return ((*nvrtc)->*compile)(request.text, request.name, request.target.name(), request.flags);
   }
 };
 
