@@ -3,8 +3,9 @@
 # the same without it, and `rondo doctor` says so.
 option(RONDO_LLVM "build librondo_llvm.so where LLVM is installed" ON)
 
+# rondo_llvm_library(folder): the library of the sources in the folder, as the target rondo_llvm.
 function(rondo_llvm_library folder)
-  if(NOT RONDO_LLVM)
+  if(NOT RONDO_LLVM OR RONDO_SANITIZE)  # LLVM's libraries know nothing of sanitizers
     return()
   endif()
   foreach(version RANGE 29 22 -1)
@@ -42,9 +43,7 @@ function(rondo_llvm_library folder)
   # -z nodelete: LLVM registers handlers of signals and of threads that must not outlive its code.
   target_link_options(rondo_llvm PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,nodelete
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/${folder}/exports.map)
-  if(NOT RONDO_SANITIZE)
-    target_link_options(rondo_llvm PRIVATE -static-libstdc++ -static-libgcc)
-  endif()
+  target_link_options(rondo_llvm PRIVATE -static-libstdc++ -static-libgcc)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_link_options(rondo_llvm PRIVATE -s)
   endif()

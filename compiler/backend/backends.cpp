@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/nvrtc/nvrtc_backend.h"
@@ -26,7 +27,10 @@ const Backend* find_backend(const std::string& name) {
 namespace {
 
 std::atomic<const Backend*>& wanted() {
-  static std::atomic<const Backend*> backend = nullptr;
+  static std::atomic<const Backend*> backend = [] {
+    const char* name = std::getenv("RONDO_BACKEND");
+    return name == nullptr ? nullptr : find_backend(name);
+  }();
   return backend;
 }
 

@@ -19,7 +19,8 @@ const Backend* find_backend(const std::string& name);  // null for an unknown na
 // Loads no compiler whose file is seen to be there.
 const Backend& preferred_backend();
 
-// Names the preferred backend of this process; "auto": none in particular. Error Input for an unknown name.
+// Names the preferred backend of this process; "auto": none in particular. Until it is called the environment
+// variable RONDO_BACKEND does. Error Input for an unknown name.
 Status prefer_backend(const std::string& name);
 // The one that is named, or null.
 const Backend* wanted_backend();

@@ -80,6 +80,7 @@ void load_memory_and_modules(Loader& loader, DriverApi& api) {
   loader.need(api.memset_d8, "cuMemsetD8Async");
   loader.need(api.memset_d32, "cuMemsetD32Async");
   loader.need(api.module_load_data, "cuModuleLoadData");
+  loader.need(api.module_load_data_ex, "cuModuleLoadDataEx");
   loader.need(api.module_unload, "cuModuleUnload");
   loader.need(api.module_get_function, "cuModuleGetFunction");
   loader.need(api.func_get_attribute, "cuFuncGetAttribute");

@@ -56,6 +56,7 @@ struct DriverApi {
   decltype(&cuMemsetD32Async) memset_d32 = nullptr;
 
   decltype(&cuModuleLoadData) module_load_data = nullptr;
+  decltype(&cuModuleLoadDataEx) module_load_data_ex = nullptr;
   decltype(&cuModuleUnload) module_unload = nullptr;
   decltype(&cuModuleGetFunction) module_get_function = nullptr;
   decltype(&cuFuncGetAttribute) func_get_attribute = nullptr;

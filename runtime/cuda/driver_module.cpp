@@ -68,32 +68,49 @@ void Module::Unload::operator()(CUmod_st* module) const noexcept {
   if (const DriverApi* api = loaded_driver_api()) api->module_unload(module);
 }
 
+namespace {
+
+bool is_ptx(std::string_view image) {
+  constexpr std::size_t kHead = 4096;  // comments stand above
+  return image.substr(0, kHead).find(".version ") != std::string_view::npos &&
+         image.find('\0') == std::string_view::npos;
+}
+
+// Assembled by the driver, which knows the text's end by a zero byte.
+Result<CUmodule> assembled(const Driver& driver, const std::string& ptx) {
+  std::array<char, 4096> log{};
+  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // NOLINT: as the driver asks
+  CUmodule handle = nullptr;
+  const CUresult code =
+      driver.api().module_load_data_ex(&handle, ptx.c_str(), options.size(), options.data(), values.data());
+  if (auto loaded = check(driver, code, "cuModuleLoadDataEx"); !loaded) {
+    Error error = loaded.error();
+    if (log[0] != '\0') error.message += fmt::format("; the driver says of the PTX: {}", log.data());
+    return error;
+  }
+  return handle;
+}
+
+}  // namespace
+
 Result<Module> Module::load(std::string_view image) {
   auto driver = Driver::get();
   if (!driver) return driver.error();
+  if (is_ptx(image)) {
+    const Result<CUmodule> handle = assembled(**driver, std::string(image));
+    if (!handle) return handle.error();
+    return Module(*handle);
+  }
   // The driver reads sizes from the image itself, so what is plainly not an ELF file must not reach it.
   if (image.size() < 64 || image.substr(0, 4) !=
                                "\x7f"
                                "ELF")
-    return Error{ErrorKind::Device, fmt::format("the kernel image ({} bytes) is no cubin", image.size()),
+    return Error{ErrorKind::Device,
+                 fmt::format("the kernel image ({} bytes) is neither a cubin nor PTX", image.size()),
                  "delete the cache entry or compile the kernel again"};
   CUmodule handle = nullptr;
   auto loaded = check(**driver, (*driver)->api().module_load_data(&handle, image.data()), "cuModuleLoadData");
-  if (!loaded) return loaded.error();
-  return Module(handle);
-}
-
-Result<Module> Module::load_ptx(const std::string& ptx) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  // The driver tells text from a cubin by its first bytes, and reads text up to its final zero.
-  if (ptx.find(".version") == std::string::npos || ptx.compare(0, 4,
-                                                               "\x7f"
-                                                               "ELF") == 0)
-    return Error{ErrorKind::Device, fmt::format("the kernel image ({} bytes) is no PTX", ptx.size()),
-                 "build the package again"};
-  CUmodule handle = nullptr;
-  auto loaded = check(**driver, (*driver)->api().module_load_data(&handle, ptx.c_str()), "cuModuleLoadData");
   if (!loaded) return loaded.error();
   return Module(handle);
 }

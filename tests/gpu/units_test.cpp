@@ -75,7 +75,9 @@ class Units : public rondo::testing::GpuTest {
 
   Status run(const Kernel& kernel, std::int64_t blocks, std::vector<Buffer>& buffers,
              std::vector<std::int32_t> numbers = {}, const std::string& before = "") const {
-    const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
+    // What stands before is CUDA. RONDO_BACKEND=llvm runs all others by way of LLVM.
+    const backend::Backend& backend =
+        before.empty() ? backend::preferred_backend() : backend::backend_for(backend::Language::CudaCxx);
     backend::Request request = backend::request_for(backend, {&kernel}, gpu_->info.cc(), "units.cu");
     request.text = before + request.text;
     const auto code = backend.compile(request);

@@ -205,16 +205,44 @@ TEST(Commands, TunesBothWaysOfSaving) {
 }
 
 TEST(Commands, DoctorSaysWhatIsMissing) {
-  const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}});
+  const Outcome outcome =
+      rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}, {"RONDO_LLVM", "none"}, {"RONDO_PTXAS", "none"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
   const nlohmann::json findings = nlohmann::json::parse(outcome.out)["findings"];
-  for (const char* subject : {"CUDA driver", "NVRTC"}) {
+  for (const char* subject : {"CUDA driver", "NVRTC", "LLVM"}) {
     const auto found = std::find_if(findings.begin(), findings.end(),
                                     [&](const auto& f) { return f["subject"] == subject; });
     ASSERT_NE(found, findings.end());
     EXPECT_EQ((*found)["health"], "missing");
     EXPECT_NE((*found)["advice"], "");
   }
+}
+
+TEST(Commands, BackendsByName) {
+  const Outcome unknown = rondo({"verify", "mingru", "--backend", "gcc", "--simulate"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("there is no backend 'gcc'"), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("auto, nvrtc, llvm"), std::string::npos) << unknown.err;
+  const std::vector<std::string> tune = {"tune",     "mingru", "--backend", "llvm",
+                                         "--budget", "2s",     "--shape",   "B=2,T=64,H=1,D=64"};
+  const Outcome missing = rondo(tune, {{"RONDO_LLVM", "none"}});
+  EXPECT_EQ(missing.status, 4);
+  EXPECT_NE(missing.err.find("no LLVM: RONDO_LLVM=none hides it"), std::string::npos) << missing.err;
+  const Outcome absent = rondo(tune, {{"RONDO_LLVM", "/nowhere"}});
+  EXPECT_EQ(absent.status, 4);
+  EXPECT_NE(absent.err.find("cannot open LLVM (librondo_llvm.so)"), std::string::npos) << absent.err;
+}
+
+// The backend that is there is taken.
+TEST(Commands, WithoutNvrtcLlvmCompiles) {
+  const std::map<std::string, std::string> driver_only = {{"RONDO_NVRTC", "none"}, {"RONDO_PTXAS", "none"}};
+  const Outcome doctor = rondo({"doctor"}, driver_only);
+  if (doctor.out.find("ok       LLVM") == std::string::npos) GTEST_SKIP() << "no LLVM: " << doctor.out;
+  EXPECT_NE(doctor.out.find(" driver ("), std::string::npos) << doctor.out;
+  const Outcome tuned =
+      rondo({"tune", "mingru", "--budget", "5s", "--shape", "B=2,T=64,H=1,D=64", "--json"}, driver_only);
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("\"compiler\": \"llvm "), std::string::npos) << tuned.out.substr(0, 2000);
 }
 
 // The program serves as the process of a tuning run's trials: what comes back is what that process found.

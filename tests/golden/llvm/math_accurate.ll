@@ -178,7 +178,7 @@ define internal float @precise_erf(float %x) alwaysinline {
   ret float %signed
 }
 
-; 4 ulp. erfc(a) = e^(-a^2) R / (1 + 2 a) for a >= 0 with R a polynomial in (a - 3) / (a + 3); a^2 with its rounding error.
+; 6 ulp. erfc(a) = e^(-a^2) R / (1 + 2 a) for a >= 0 with R a polynomial in (a - 3) / (a + 3); a^2 with its rounding error.
 ; Beyond 10.5 it is 0.
 define internal float @precise_erfc(float %x) alwaysinline {
   %size = call float @llvm.fabs.f32(float %x)

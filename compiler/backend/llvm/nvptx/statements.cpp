@@ -3,6 +3,7 @@
 #include "compiler/backend/llvm/nvptx/memory.h"
 #include "compiler/backend/llvm/nvptx/products.h"
 #include "compiler/backend/llvm/nvptx/units.h"
+#include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/barrier_uses.h"
 
 namespace rondo::backend::nvptx {
@@ -60,23 +61,38 @@ struct StatementWriter::Visit {
     const std::string begin = w.values_.write(s.begin);
     const std::string counter = w.text_.slot("i32", w.values_.name(s.variable) + "_counter");
     w.text_.line(fmt::format("store i32 {}, ptr {}", begin, counter));
+    // LLVM leaves a loop as it is whose number of turns is not known and whose threads act together.
+    const bool here =
+        s.unroll > 1 && w.acts_together(s.body) && w.values_.is_fixed(s.end) && w.values_.is_fixed(s.step);
+    if (here) turns(s, counter, s.unroll, 1);
+    turns(s, counter, 1, here ? 1 : s.unroll);
+  }
+  // A loop of which each turn is `copies` of the body, and that LLVM unrolls `unroll` times.
+  void turns(const For& s, const std::string& counter, int copies, int unroll) const {
     const std::string head = w.text_.label("for"), body = w.text_.label("body"), done = w.text_.label("done");
+    const std::string name = w.values_.name(s.variable);
     w.text_.jump(head);
     w.text_.begin(head);
     w.values_.next_statement();
     w.values_.set_known(s.variable, std::nullopt);
-    w.values_.set(s.variable,
-                  w.text_.named(w.text_.value("load i32, ptr {}", counter), w.values_.name(s.variable)));
-    const std::string end = w.values_.write(s.end);
-    w.text_.branch(w.text_.value("icmp slt i32 {}, {}", w.values_.value(s.variable), end), body, done);
+    const std::string first = w.text_.named(w.text_.value("load i32, ptr {}", counter), name);
+    w.values_.set(s.variable, first);
+    std::string end = w.values_.write(s.end);
+    if (copies > 1) {  // the last copy's turn must be one too
+      const std::string step = w.values_.write(s.step);
+      end = w.text_.value("sub nsw i32 {}, {}", end, w.text_.value("mul nsw i32 {}, {}", step, copies - 1));
+    }
+    w.text_.branch(w.text_.value("icmp slt i32 {}, {}", first, end), body, done);
     w.text_.begin(body);
-    w.write(s.body);
-    w.values_.next_statement();
-    const std::string step = w.values_.write(s.step);
-    w.text_.line(fmt::format("store i32 {}, ptr {}",
-                             w.text_.value("add nsw i32 {}, {}", w.values_.value(s.variable), step),
-                             counter));
-    w.text_.jump(head, w.module_.loop(s.unroll));
+    std::string variable = first;
+    for (int copy = 0; copy < copies; ++copy) {
+      w.values_.set(s.variable, variable);
+      w.write(s.body);
+      const std::string step = w.values_.write(s.step);
+      variable = w.text_.value("add nsw i32 {}, {}", variable, step);
+    }
+    w.text_.line(fmt::format("store i32 {}, ptr {}", variable, counter));
+    w.text_.jump(head, w.module_.loop(unroll));
     w.text_.begin(done);
     w.values_.next_statement();
   }
@@ -110,6 +126,24 @@ struct StatementWriter::Visit {
       Units{w}(s);
   }
 };
+
+bool StatementWriter::acts_together(const Body& body) {
+  bool found = false;
+  for_each_statement(body, [&](const Stmt& stmt) {
+    found =
+        found ||
+        std::visit(
+            Overloaded{[](const Barrier&) { return true; }, [](const WarpSync&) { return true; },
+                       [](const ClusterBarrier&) { return true; }, [](const Shuffle&) { return true; },
+                       [](const Mma&) { return true; }, [](const LoadMatrix&) { return true; },
+                       [](const WarpgroupMma&) { return true; }, [](const WgmmaWait&) { return true; },
+                       [](const MbarrierArrive&) { return true; }, [](const MbarrierExpect&) { return true; },
+                       [](const MbarrierWait&) { return true; }, [](const StoreAsync&) { return true; },
+                       [](const auto&) { return false; }},
+            stmt.node);
+  });
+  return found;
+}
 
 void StatementWriter::write(const Body& body) {
   for (const Stmt& stmt : body) {

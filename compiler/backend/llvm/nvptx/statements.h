@@ -28,6 +28,9 @@ class StatementWriter {
   // Whether the code is for sm_90a alone, which has products of warpgroups.
   bool has_warpgroups() const { return target_.specific && target_.capability == 90; }
 
+  // Whether threads of the body act together: LLVM calls such instructions convergent.
+  static bool acts_together(const kernel::Body& body);
+
   const kernel::Kernel& kernel_;
   const target::Target& target_;
   ValueWriter& values_;

@@ -70,6 +70,16 @@ std::int64_t ValueWriter::index(ExprId id) const {
   return *value;
 }
 
+bool ValueWriter::is_fixed(ExprId id) const {
+  const Expr& expr = kernel_.expr(id);
+  if (std::holds_alternative<ArrayRead>(expr.node)) return false;
+  if (const auto* read = std::get_if<RegRead>(&expr.node))
+    return !variables_[static_cast<std::size_t>(read->reg)];
+  bool fixed = true;
+  for_each_operand(expr, [&](ExprId operand) { fixed = fixed && is_fixed(operand); });
+  return fixed;
+}
+
 std::string ValueWriter::typed(ExprId id) {
   std::string value = write(id);
   return fmt::format("{} {}", type_text(type_of(id)), value);

@@ -53,6 +53,9 @@ class ValueWriter {
   std::optional<std::int64_t> known(kernel::ExprId id) const;
   std::int64_t index(kernel::ExprId id) const;  // of an array: known, or the verifier had complained
 
+  // Whether no statement can change its value: it reads neither variables nor arrays.
+  bool is_fixed(kernel::ExprId id) const;
+
   // ---- memory ----
   // "ptr addrspace(1) %.4"
   std::string address(const kernel::MemRef& place);
