@@ -57,7 +57,7 @@ rondo_package_entry describe(const package::Entry& entry) {
   return info;
 }
 
-std::string text_of(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+std::string query_text(const char* text) { return text == nullptr ? std::string() : std::string(text); }
 
 Result<package::Wanted> wanted_of(const rondo_package_query* query) {
   const auto given = read_struct(query, kFirstQuery, "rondo_package_query");
@@ -69,10 +69,10 @@ Result<package::Wanted> wanted_of(const rondo_package_query* query) {
                                given->batch, given->time),
                    "0 stands for any"};
   package::Wanted wanted;
-  wanted.cell = text_of(given->cell);
-  wanted.pass = text_of(given->pass);
-  wanted.storage = text_of(given->type);
-  wanted.math = text_of(given->math);
+  wanted.cell = query_text(given->cell);
+  wanted.pass = query_text(given->pass);
+  wanted.storage = query_text(given->type);
+  wanted.math = query_text(given->math);
   wanted.heads = given->heads;
   wanted.dim = given->dim;
   wanted.batch = given->batch == 0 ? 1 : given->batch;
