@@ -71,7 +71,8 @@ typedef struct rondo_package_query {
 /* A plan on the context's GPU. Of the kernels that fit the query those count first whose code is for this
  * very compute capability, then code for an earlier one of the same major version (the latest), then PTX (the
  * latest), which the driver compiles now; among these the nearest shape: the least ratio between B * T of the
- * query and of the kernels, then the least ratio of B. What does not load on the GPU gives way to the next.
+ * query and of the kernels, then the least ratio of B. What does not load on the GPU, or whose
+ * blocks would not fit at the query's sizes, gives way to the next.
  * The plan does not need the package any more. Errors: MISSING (no such problem; the hint lists what there
  * is), INPUT (the query fits several kinds; a part is damaged), UNSUPPORTED (no code for this GPU, with what
  * there is code for; a context of the CPU), DEVICE. */

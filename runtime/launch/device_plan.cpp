@@ -61,8 +61,10 @@ Result<DevicePlan> DevicePlan::load(const executable::Executable& executable, co
     kernels.push_back(std::move(loaded).value());
     if (kernel.waits) plan.waits_ += (plan.waits_.empty() ? "" : ", ") + kernel.name;
   }
-  for (const executable::Launch& launch : executable.launches)
+  for (const executable::Launch& launch : executable.launches) {
     plan.kernels_.push_back(kernels[launch.kernel]);
+    plan.grids_.push_back(launch.grid);
+  }
   if (!plan.waits_.empty()) {
     Result<StatusWord> status = StatusWord::make();
     if (!status) return status.error();
@@ -71,6 +73,17 @@ Result<DevicePlan> DevicePlan::load(const executable::Executable& executable, co
   }
   if (plan.launcher_.repeats()) plan.graphs_ = std::make_unique<GraphCache>(record_graph);
   return plan;
+}
+
+Status DevicePlan::check_fits(std::int64_t batch, std::int64_t time) const {
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const executable::Grid& grid = grids_[i];
+    const std::int64_t tiles = grid.blocks.tiles(batch);
+    const bool parts = grid.tiles_together > 0 && grid.tiles_together < tiles;
+    const std::int64_t rows = parts ? grid.tiles_together * grid.blocks.batch_tile : batch;
+    if (Status status = kernels_[i].check_fits(grid.blocks.at(rows, time)); !status) return status;
+  }
+  return success();
 }
 
 Status DevicePlan::check() const {

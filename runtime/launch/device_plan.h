@@ -45,6 +45,10 @@ class DevicePlan {
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
+  // Whether blocks that wait for each other all fit on the GPU at these sizes; else the Unsupported that
+  // launch() would give.
+  Status check_fits(std::int64_t batch, std::int64_t time) const;
+
   // Does what the first calls with these arguments would do beyond the others: records the graph of a plan
   // with launches for each step, without running it, and keeps graphs of at least `calls` calls from now on.
   // For callers who time their calls, or take turns with more than eight.
@@ -71,7 +75,8 @@ class DevicePlan {
 
   Module module_;
   executable::Launcher launcher_;
-  std::vector<LoadedKernel> kernels_;   // by launch
+  std::vector<LoadedKernel> kernels_;  // by launch
+  std::vector<executable::Grid> grids_;
   std::unique_ptr<GraphCache> graphs_;  // of a plan with launches for each step
   std::optional<StatusWord> status_;    // of a plan whose kernels wait
   std::string waits_;                   // their names

@@ -64,12 +64,7 @@ Status LoadedKernel::launch(StreamHandle stream, std::int64_t blocks,
                  fmt::format("kernel {}: {} blocks are no multiple of its clusters of {}", function_.name(),
                              blocks, cluster_),
                  ""};
-  if (cooperative_ && blocks > resident_)
-    return Error{ErrorKind::Unsupported,
-                 fmt::format("the {} blocks of kernel {} wait for each other, so all must be on the GPU at "
-                             "once; {} fit",
-                             blocks, function_.name(), resident_),
-                 "run fewer batch rows at a time, or choose a plan with fewer blocks"};
+  if (Status status = check_fits(blocks); !status) return status;
   LaunchShape shape;
   shape.grid.x = static_cast<unsigned>(blocks);
   shape.block.x = threads_;
@@ -78,6 +73,15 @@ Status LoadedKernel::launch(StreamHandle stream, std::int64_t blocks,
   shape.dynamic_shared_bytes = shared_bytes_;
   shape.cooperative = cooperative_;
   return runtime::launch(function_, shape, stream, arguments);
+}
+
+Status LoadedKernel::check_fits(std::int64_t blocks) const {
+  if (!cooperative_ || blocks <= resident_) return success();
+  return Error{ErrorKind::Unsupported,
+               fmt::format("the {} blocks of kernel {} wait for each other, so all must be on the GPU at "
+                           "once; {} fit",
+                           blocks, function_.name(), resident_),
+               "run fewer batch rows at a time, or choose a plan with fewer blocks"};
 }
 
 }  // namespace rondo::runtime

@@ -22,6 +22,8 @@ class LoadedKernel {
   // runtime::launch. Error Unsupported, before anything runs, when the kernel is cooperative and its blocks
   // do not all fit on the GPU at once.
   Status launch(StreamHandle stream, std::int64_t blocks, std::span<void* const> arguments) const;
+  // What launch() asks first: Unsupported when so many blocks wait for each other and do not all fit.
+  Status check_fits(std::int64_t blocks) const;
 
  private:
   Status place_clusters(const DeviceInfo& device);

@@ -41,7 +41,7 @@ static void lists_what_it_holds(void) {
   rondo_package* package = sample();
   rondo_package_info info = {.struct_size = sizeof info};
   OK(rondo_package_get_info(package, &info));
-  CHECK(info.entries == 5);
+  CHECK(info.entries == 6);
   CHECK(strlen(info.hash) == 64);
   CHECK(strncmp(info.producer, "rondo ", 6) == 0);
   OK(rondo_package_verify(package));
@@ -55,7 +55,7 @@ static void lists_what_it_holds(void) {
   }
   CHECK(backward == 1);
   rondo_package_entry entry = {.struct_size = sizeof entry};
-  FAILS(rondo_package_get_entry(package, info.entries, &entry), RONDO_ERROR_INPUT, "no entry 5");
+  FAILS(rondo_package_get_entry(package, info.entries, &entry), RONDO_ERROR_INPUT, "no entry 6");
   FAILS(rondo_package_get_entry(package, -1, &entry), RONDO_ERROR_INPUT, "no entry -1");
   entry.struct_size = 3;
   FAILS(rondo_package_get_entry(package, 0, &entry), RONDO_ERROR_INPUT, NULL);
@@ -108,6 +108,25 @@ static void takes_the_nearest_shape(void) {
     OK(rondo_package_get_entry(package, index, &entry));
     CHECK(entry.batch == cases[i].taken);
   }
+  OK(rondo_context_destroy(context));
+  OK(rondo_package_destroy(package));
+}
+
+/* The nearest shape's blocks do not fit: the next one is taken, though rondo_package_find names the first. */
+static void passes_over_what_does_not_fit(void) {
+  rondo_package* package = sample();
+  rondo_context* context = context_of(90);
+  const rondo_package_query query = query_of("fw", 4096, 1);
+  int32_t index = -1;
+  rondo_package_entry entry = {.struct_size = sizeof entry};
+  OK(rondo_package_find(package, context, &query, &index));
+  OK(rondo_package_get_entry(package, index, &entry));
+  CHECK(entry.batch == 4096);
+  rondo_plan* plan = NULL;
+  rondo_plan_info info = {.struct_size = sizeof info};
+  if (OK(rondo_package_plan(package, context, &query, &plan))) OK(rondo_plan_get_info(plan, &info));
+  CHECK(info.batch == 64);
+  OK(rondo_plan_destroy(plan));
   OK(rondo_context_destroy(context));
   OK(rondo_package_destroy(package));
 }
@@ -234,6 +253,7 @@ int main(int argc, char** argv) {
   lists_what_it_holds();
   takes_the_image_of_the_gpu();
   takes_the_nearest_shape();
+  passes_over_what_does_not_fit();
   launches_its_kernels();
   refuses_what_is_wrong();
   never_crashes_on_altered_bytes();

@@ -26,6 +26,11 @@ class Work {
   // Checks the bindings and starts all launches on the stream; errors as those of Launcher::launch().
   virtual Status launch(void* stream, const executable::Bindings& bindings, std::int64_t batch,
                         std::int64_t time) const = 0;
+  // Unsupported where a launch at these sizes would be.
+  virtual Status check_fits(std::int64_t batch, std::int64_t time) const {
+    (void)batch, (void)time;
+    return success();
+  }
   virtual Status prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time) const {
     (void)bindings, (void)batch, (void)time;
     return success();

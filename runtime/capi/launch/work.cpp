@@ -33,6 +33,10 @@ class CudaWork final : public Work {
     return plan_->launch(static_cast<runtime::StreamHandle>(stream), bindings, batch, time);
   }
 
+  Status check_fits(std::int64_t batch, std::int64_t time) const override {
+    return plan_->check_fits(batch, time);
+  }
+
   Status prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
     const auto current = runtime::ScopedCurrent::enter(*device_->cuda);
     if (!current) return current.error();

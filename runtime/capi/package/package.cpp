@@ -57,7 +57,7 @@ rondo_package_entry describe(const package::Entry& entry) {
   return info;
 }
 
-std::string text_of(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+std::string query_text(const char* text) { return text == nullptr ? std::string() : std::string(text); }
 
 Result<package::Wanted> wanted_of(const rondo_package_query* query) {
   const auto given = read_struct(query, kFirstQuery, "rondo_package_query");
@@ -69,10 +69,10 @@ Result<package::Wanted> wanted_of(const rondo_package_query* query) {
                                given->batch, given->time),
                    "0 stands for any"};
   package::Wanted wanted;
-  wanted.cell = text_of(given->cell);
-  wanted.pass = text_of(given->pass);
-  wanted.storage = text_of(given->type);
-  wanted.math = text_of(given->math);
+  wanted.cell = query_text(given->cell);
+  wanted.pass = query_text(given->pass);
+  wanted.storage = query_text(given->type);
+  wanted.math = query_text(given->math);
   wanted.heads = given->heads;
   wanted.dim = given->dim;
   wanted.batch = given->batch == 0 ? 1 : given->batch;
@@ -84,6 +84,7 @@ struct Found {
   const package::Package* package = nullptr;
   std::shared_ptr<const Device> device;
   std::vector<package::Selected> kernels;  // the best first
+  std::int64_t batch = 1, time = 1;        // of the calls to come
 };
 
 Result<Found> find(const rondo_package* package, const rondo_context* context,
@@ -94,7 +95,7 @@ Result<Found> find(const rondo_package* package, const rondo_context* context,
   if (!on) return on.error();
   const Result<package::Wanted> wanted = wanted_of(query);
   if (!wanted) return wanted.error();
-  Found found{&(*object)->package, (*on)->device, {}};
+  Found found{&(*object)->package, (*on)->device, {}, wanted->batch, wanted->time};
   if (!found.device->info)
     return Error{ErrorKind::Unsupported, "packages hold code for GPUs, and the context is one of the CPU",
                  "make a context of a GPU; librondo compiles cells for the CPU"};
@@ -114,10 +115,13 @@ Result<std::unique_ptr<PlanObject>> load(const Found& found, const package::Sele
   facts.note = fmt::format(
       "{} for {} of {}: {}, chosen for {}", executable::image_kind_name(executable->images.front().kind),
       executable->images.front().target, found.package->origin(), entry.origin, package::describe(entry));
-  return load_plan(found.device, *executable, std::move(facts));
+  auto plan = load_plan(found.device, *executable, std::move(facts));
+  if (!plan) return plan;
+  if (Status status = (*plan)->work->check_fits(found.batch, found.time); !status) return status.error();
+  return plan;
 }
 
-// The first that loads; where none does, why the best does not.
+// The first that loads and fits on the GPU; where none does, why the best does not.
 Result<std::unique_ptr<PlanObject>> load_first(const Found& found) {
   Result<std::unique_ptr<PlanObject>> best = load(found, found.kernels.front());
   for (std::size_t i = 1; i < found.kernels.size(); ++i) {

@@ -30,6 +30,22 @@ TEST(Nvrtc, SaysWhatItIs) {
     EXPECT_TRUE(std::binary_search(archs.begin(), archs.end(), arch)) << arch;
 }
 
+TEST(Nvrtc, PtxIsTextForThisTargetAndLaterOnes) {
+  const auto ptx =
+      nvrtc().compile_to_ptx(runtime::testing::kFourKernels, "four.cu", "sm_80", {"--std=c++17"});
+  ASSERT_TRUE(ptx) << ptx.error().message;
+  EXPECT_EQ(ptx->image.kind, executable::ImageKind::Ptx);
+  EXPECT_EQ(ptx->image.target, "sm_80");
+  EXPECT_NE(ptx->image.bytes.find(".target sm_80"), std::string::npos);
+  for (const char* name : {"axpy", "shared", "caller", "spilling"})
+    EXPECT_NE(ptx->image.bytes.find(std::string(".entry ") + name), std::string::npos) << name;
+  EXPECT_NE(ptx->image.bytes.back(), '\0');
+  EXPECT_TRUE(ptx->image.resources.empty());
+  EXPECT_EQ(nvrtc().compile_to_ptx("", "x.cu", "sm_90a").error().kind, ErrorKind::Input);
+  EXPECT_EQ(nvrtc().compile_to_ptx("", "x.cu", "sm_1").error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(nvrtc().compile_to_ptx("nonsense", "x.cu", "sm_80").error().kind, ErrorKind::Compile);
+}
+
 TEST(Nvrtc, NonePretendsThatThereIsNone) {
   auto none = Nvrtc::open("none");
   ASSERT_FALSE(none);

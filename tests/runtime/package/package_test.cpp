@@ -146,6 +146,24 @@ TEST(Package, AnIndexThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(wrong));
 }
 
+// Whoever makes right hashes for wrong bytes gets errors, not crashes.
+TEST(Package, DamagedIndexesAndSelfTestsNeverCrash) {
+  const std::string bytes = sample();
+  const Package package = Package::from_memory(bytes, "a test").value();
+  const std::string index = index_to_bytes(package.index());
+  const std::string test = to_bytes(rondo::testing::small_test());
+  std::mt19937_64 random(11);
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string mutated = i % 2 == 0 ? index : test;
+    for (int c = 0; c < 3; ++c) mutated[random() % mutated.size()] = static_cast<char>(random());
+    if (i % 7 == 0) mutated.resize(random() % mutated.size());
+    read +=
+        i % 2 == 0 ? index_from_bytes(mutated, "a test").ok() : self_test_from_bytes(mutated, "a test").ok();
+  }
+  EXPECT_GT(read, 100) << "some changes are of texts and numbers that may be anything";
+}
+
 TEST(SelfTest, SaysWhatDiffers) {
   const SelfTest::Expected expected = rondo::testing::small_test().expected[0];
   EXPECT_EQ(difference(expected, {1.6, 0, 0, -2.5}), "");

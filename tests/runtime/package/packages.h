@@ -17,6 +17,7 @@ struct PackagedKernels {
   std::int64_t batch = 2, time = 16;
   std::vector<executable::Image> images = {};  // none: a cubin for `arch`
   std::int64_t shared_bytes = 1024;            // of the cubin
+  std::int64_t cooperative_blocks = 0;         // that wait for each other, of every launch; 0: as they are
 };
 
 inline executable::Image image_for(const std::string& target, executable::ImageKind kind,
@@ -49,6 +50,11 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   kernels.executable.images = how.images;
   if (how.images.empty())
     kernels.executable.images = {image_for(how.arch, executable::ImageKind::Cubin, how.shared_bytes)};
+  if (how.cooperative_blocks > 0) {
+    for (executable::Kernel& kernel : kernels.executable.kernels) kernel.cooperative = true;
+    for (executable::Launch& launch : kernels.executable.launches)
+      launch.grid.blocks.fixed = how.cooperative_blocks;
+  }
   kernels.self_test = small_test();
   return kernels;
 }

@@ -189,7 +189,8 @@ backend::Compiled some_code() {
 }
 
 TEST(CompileMessage, RequestsAndAnswersSurviveTheJourney) {
-  const backend::Request sent{"nvrtc", "source", "name", {90, true}, {"-a", "--b=c d"}};
+  const backend::Request sent{"nvrtc",    "source",          "name",
+                              {90, true}, {"-a", "--b=c d"}, executable::ImageKind::Ptx};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request);
   EXPECT_EQ(*request, sent);
