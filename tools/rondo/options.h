@@ -45,7 +45,8 @@ struct Options {
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
   bool reference = false;
-  bool strict = false;  // run, bench
+  bool strict = false;         // run, bench
+  bool no_full_shape = false;  // verify
 
   bool simulate = false;  // verify
   unsigned seed = 0;

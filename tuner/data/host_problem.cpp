@@ -49,9 +49,8 @@ std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
 }
 
 double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
-  if (tensor.kind != TensorKind::Param) return 1;
-  return tensor.tail == step::Tail::Matrix ? options.matrix_scale / std::sqrt(static_cast<double>(sizes.dim))
-                                           : 0.5;
+  const double scale = random_scale(tensor, sizes.dim);
+  return tensor.tail == step::Tail::Matrix ? options.matrix_scale * scale : scale;
 }
 
 std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
@@ -144,6 +143,11 @@ const std::vector<double>* look_up(const TensorMap<double>& map, const std::stri
 }
 
 }  // namespace
+
+double random_scale(const step::Tensor& tensor, std::int64_t dim) {
+  if (tensor.kind != TensorKind::Param) return 1;
+  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(static_cast<double>(dim)) : 0.5;
+}
 
 std::vector<double> random_values(Storage storage, std::int64_t count, double scale, std::uint64_t seed) {
   Random random(seed);

@@ -72,6 +72,7 @@ SearchResult Search::run() {
   try_other_strategies();
   measurer_.stop_compiling();
   if (measurer_.can_run() && measurer_.alive()) confirm();
+  if (measurer_.can_run()) prove();
   diagnose();
   return finish();
 }

@@ -43,6 +43,12 @@ class FakeTrials final : public Trials {
     if (!seconds) return seconds.error();
     return Verdict{true, "", 0, "all agree"};
   }
+  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override {
+    if (code_of(plan) == "wrong late") return Verdict{false, "h_out", 9, "h_out: wrong at T=4000"};
+    return Verdict{true, "", 0,
+                   plain.same.identity.strategy + " " + plain.perturbed.identity.strategy +
+                       (plain.forward ? " forward" : "")};
+  }
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }
 
