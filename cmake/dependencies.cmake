@@ -24,6 +24,10 @@ target_include_directories(rondo_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE})
 if(RONDO_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 3.9 COMPONENTS Interpreter)  # without it the tests of scripts are left out
+  find_program(RONDO_CLANG clang++)  # without it the fuzz tests are left out: GCC has no libFuzzer
+  if(NOT RONDO_CLANG)
+    message(STATUS "no clang++: the tests fuzz.* are left out")
+  endif()
 endif()
 find_package(benchmark)  # without it constraint_bench is left out
 

@@ -1,9 +1,9 @@
 # How libraries, programs and tests are made: one function each, used everywhere.
 function(rondo_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-    -Wno-restrict  # false positives of GCC 12 on std::string (GCC bug 105651)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives of GCC 12 on std::string (GCC bug 105651)
     # In a unity build an unnamed namespace lies in an included file, where GCC suspects two definitions.
-    $<$<BOOL:${RONDO_UNITY}>:-Wno-subobject-linkage>
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   if(RONDO_SANITIZE)
@@ -108,6 +108,32 @@ function(rondo_tests name)
     set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 900 COST 100
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
+endfunction()
+
+# rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
+# target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
+# RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
+# which runs the program of that build for a minute; the test fuzz.build makes them all before.
+function(rondo_fuzz name)
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
+  if(RONDO_FUZZ)
+    add_executable(fuzz_${name} tests/fuzz/${name}.cpp ${ARG_SOURCES})
+    target_link_libraries(fuzz_${name} PRIVATE ${ARG_LINKS})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    rondo_flags(fuzz_${name})
+    if(NOT TARGET fuzz_all)
+      add_custom_target(fuzz_all)
+    endif()
+    add_dependencies(fuzz_all fuzz_${name})
+  elseif(RONDO_TESTS AND Python3_FOUND AND RONDO_CLANG)
+    set(script Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/fuzz/run.py)
+    if(NOT TEST fuzz.build)
+      add_test(NAME fuzz.build COMMAND ${script} --build)
+      set_tests_properties(fuzz.build PROPERTIES TIMEOUT 900 COST 300 PROCESSORS 2 FIXTURES_SETUP fuzz)
+    endif()
+    add_test(NAME fuzz.${name} COMMAND ${script} ${name} --built --seconds 60)
+    set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 COST 200 FIXTURES_REQUIRED fuzz)
+  endif()
 endfunction()
 
 # rondo_script_test(name script arguments ...): a Python script as a test, where there is Python.

@@ -13,6 +13,16 @@ Failure unknown_word(const std::string& path, std::string_view column, const std
                   "run 'rondo db check'; restore a copy, or move the file away and tune again"});
 }
 
+// The text of a column that holds a JSON object. Whoever reads it may recurse as deep as it is nested.
+std::string object_text(const Statement& row, int index, const std::string& path, std::string_view column) {
+  std::string text = row.text(index);
+  if (canonical_object(text, column).ok()) return text;
+  throw Failure({ErrorKind::Database,
+                 fmt::format("database '{}' is damaged: {} '{:.80}': no JSON object, or nested too deep",
+                             path, column, text),
+                 "run 'rondo db check'; restore a copy, or move the file away and tune again"});
+}
+
 Failure bad_trial(const Trial& trial, std::string_view what) {
   return Failure({ErrorKind::Input, fmt::format("trial of strategy '{}' {}", trial.strategy, what), ""});
 }
@@ -36,7 +46,7 @@ Device read_device(const Statement& row, const std::string& path) {
   device.compute_minor = static_cast<int>(row.integer(3));
   device.sm_count = static_cast<int>(row.integer(4));
   device.driver = row.text(5);
-  device.profile = row.text(6);
+  device.profile = object_text(row, 6, path, "profile of a device");
   const std::optional<Origin> origin = origin_from_text(row.text(7));
   if (!origin) throw unknown_word(path, "origin of a profile", row.text(7));
   device.origin = *origin;
@@ -61,7 +71,7 @@ Trial read_trial(const Statement& row, int first, const std::string& path) {
   Trial trial;
   trial.id = row.integer(first);
   trial.strategy = row.text(first + 1);
-  trial.parameters = row.text(first + 2);
+  trial.parameters = object_text(row, first + 2, path, "parameters of a trial");
   const std::optional<TrialStatus> status = trial_status_from_text(row.text(first + 3));
   if (!status) throw unknown_word(path, "status of a trial", row.text(first + 3));
   trial.status = *status;

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
+#include "tuning_db/cache_key.h"
+
 namespace rondo::db {
 namespace {
 
@@ -147,7 +152,11 @@ ALTER TABLE verifications_of_passes RENAME TO verifications;
 CREATE INDEX verifications_by_code ON verifications (code);
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
+constexpr Migration kMigrations[] = {
+    {1, kVersion1, "0dc73ec2c5b558ccb295a943107102fba7b61138493c6c360535d44e158a6bcd"},
+    {2, kVersion2, "1a465b9978f8f542606474984261225f8cfaf071bc5acc0ab0e5aff7382378cf"},
+    {3, kVersion3, "93a3cec20410c5c5106bcf4e6b9501fdfec9f11d4e456334ee72f4366a46a084"},
+};
 
 struct Header {
   std::int64_t application_id, version, tables;
@@ -175,6 +184,64 @@ std::optional<int> version_of(const Header& header, const std::string& path, int
   return static_cast<int>(header.version);
 }
 
+// The text of each table, view, index and trigger, by type and name; without those that SQLite makes itself.
+using Objects = std::map<std::pair<std::string, std::string>, std::string>;
+
+Objects read_objects(Connection& c) {
+  Objects objects;
+  Statement row = c.query(
+      "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND "
+      "substr(name, 1, "
+      "7) = 'sqlite_')");
+  while (row.step()) objects[{row.text(0), row.text(1)}] = row.text(2);
+  return objects;
+}
+
+Objects objects_of(int version, std::span<const Migration> steps) {
+  Connection memory(":memory:", OpenMode::ReadWriteCreate, std::chrono::milliseconds(0));
+  for (const Migration& step : steps)
+    if (step.version <= version) memory.run_script(step.sql);
+  return read_objects(memory);
+}
+
+[[noreturn]] void fail_altered(const std::string& path, const std::string& how) {
+  throw Failure({ErrorKind::Database, fmt::format("database '{}' is damaged or was altered: {}", path, how),
+                 "Rondo leaves the file as it is: restore a copy, or move it away and tune again"});
+}
+
+void fail_at_difference(const Objects& found, const Objects& wanted, const std::string& path) {
+  for (const auto& [name, text] : wanted) {
+    const auto object = found.find(name);
+    if (object == found.end())
+      fail_altered(path, fmt::format("its {} '{}' is missing", name.first, name.second));
+    if (object->second != text)
+      fail_altered(path, fmt::format("its {} '{}' is another one", name.first, name.second));
+  }
+  for (const auto& [name, text] : found)
+    if (!wanted.contains(name))
+      fail_altered(
+          path, fmt::format("it holds the {} '{:.80}', which Rondo did not make", name.first, name.second));
+}
+
+std::string digest_of(const Objects& objects) {
+  std::string all;
+  for (const auto& [name, text] : objects)
+    all += hash_fields("rondo-object-1", {name.first, name.second, text});
+  return hash_fields("rondo-schema-1", {all});
+}
+
+// A file is used only if its schema is the one of its version, word for word: a view in place of a table, a
+// generated column or a trigger runs what its author likes, for as long as that takes, whenever a row is read
+// or changed.
+void check_objects(Connection& c, int version, std::span<const Migration> steps) {
+  const Objects found = read_objects(c);
+  const std::string digest = digest_of(found);
+  for (const Migration& step : steps)
+    if (step.version == version && step.digest == digest) return;
+  const Objects wanted = objects_of(version, steps);  // takes a millisecond
+  if (found != wanted) fail_at_difference(found, wanted, c.path());
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
@@ -182,10 +249,16 @@ std::span<const Migration> migrations() { return kMigrations; }
 int newest_version(std::span<const Migration> steps) { return steps.empty() ? 0 : steps.back().version; }
 
 std::optional<int> schema_version(Connection& connection, std::span<const Migration> steps) {
-  // One view for all three: another process may be creating the tables right now.
-  const Header header = connection.read([&] { return read_header(connection); });
-  return version_of(header, connection.path(), newest_version(steps));
+  // One view for all: another process may be creating the tables right now.
+  return connection.read([&] {
+    const std::optional<int> version =
+        version_of(read_header(connection), connection.path(), newest_version(steps));
+    if (version) check_objects(connection, *version, steps);
+    return version;
+  });
 }
+
+std::string schema_digest(Connection& connection) { return digest_of(read_objects(connection)); }
 
 void migrate(Connection& connection, std::span<const Migration> steps) {
   connection.write([&] {

@@ -10,6 +10,10 @@
 namespace rondo::db {
 namespace {
 
+// More than any value that is stored, the text of a kernel and its image among them. A damaged file may claim
+// a gigabyte.
+constexpr int kMostValueBytes = 32 << 20;
+
 // file:/absolute/path with everything unusual escaped (https://www.sqlite.org/uri.html).
 std::string immutable_uri(const std::string& path) {
   std::string uri = "file:";
@@ -99,6 +103,7 @@ Connection::Connection(std::string path, OpenMode mode, std::chrono::millisecond
     throw reason;
   }
   sqlite3_extended_result_codes(handle_, 1);
+  sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kMostValueBytes);
   sqlite3_busy_timeout(handle_, static_cast<int>(busy_timeout.count()));
 }
 

@@ -11,7 +11,7 @@
 
 namespace rondo::frontend {
 
-inline constexpr int kMaxRows = 64;         // rows of one tensor or value: the step is unrolled over them
+using step::kMaxRows;                       // of a value too: the step is unrolled over them
 inline constexpr std::size_t kMaxLead = 4;  // leading extents
 
 using Lead = std::vector<int>;  // leading constant extents, outermost first

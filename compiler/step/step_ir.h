@@ -38,6 +38,8 @@ const char* tensor_kind_name(
     TensorKind kind);                        // "input", "param", "state", "output": as a cell declares them
 enum class Tail { Scalar, Vector, Matrix };  // declared as x[k], x[k, D], x[k, D, D]; Matrix only for Param
 
+inline constexpr int kMaxRows = 64;  // of one tensor
+
 struct Tensor {
   TensorKind kind = TensorKind::Input;
   std::string name;

@@ -142,6 +142,16 @@ class GraphVerifier {
   NodeId id_ = 0;
 };
 
+// The rows of a tensor by its leading extents; 0 where one is not positive or they give more than kMaxRows.
+int rows_of(const std::vector<int>& lead) {
+  int rows = 1;
+  for (const int extent : lead) {
+    if (extent < 1 || extent > kMaxRows / rows) return 0;
+    rows *= extent;
+  }
+  return rows;
+}
+
 void check_tensors(const Cell& cell, Defects& defects) {
   std::set<std::string> names, output_names;
   for (const Tensor& tensor : cell.tensors) {
@@ -152,11 +162,13 @@ void check_tensors(const Cell& cell, Defects& defects) {
       defects.push_back(fmt::format("tensor {} is declared twice", tensor.name));
     if (tensor.tail == Tail::Matrix && tensor.kind != TensorKind::Param)
       defects.push_back(fmt::format("tensor {} is a matrix but no parameter", tensor.name));
-    long product = 1;
-    for (const int extent : tensor.lead) product *= extent;
-    if (tensor.rows < 1 || product != tensor.rows)
-      defects.push_back(fmt::format("tensor {} has {} rows, its leading extents give {}", tensor.name,
-                                    tensor.rows, product));
+    const int rows = rows_of(tensor.lead);
+    if (rows == 0)
+      defects.push_back(
+          fmt::format("tensor {} has leading extents below 1, or more than {} rows", tensor.name, kMaxRows));
+    else if (rows != tensor.rows)
+      defects.push_back(
+          fmt::format("tensor {} has {} rows, its leading extents give {}", tensor.name, tensor.rows, rows));
   }
   for (const NamedConstant& constant : cell.constants)
     if (!names.insert(constant.name).second)

@@ -13,6 +13,7 @@ PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --par
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
 KEPT = "--strategy persistent "
 TURNS = "--strategy alternating "
+SHOT = "--strategy shoot --param newton=1 --param warmup=0 "
 
 CASES = {
     "plain fw": "mingru --shape B=3,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
@@ -48,6 +49,9 @@ CASES = {
                             "--param channels=16 --param steps=8 --param stages=2 " + STREAM,
     "residual": ROWS + " --cell residual --shape B=2,T=41,D=24 --pass fw --math fast --param rewrite=latency "
                 "--param steps=8 --param stages=2 --param unroll=4 --param channels=8 " + STREAM,
+    "shoot": "paragru --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
+             "--param exchange=cluster " + SHOT,
+    "shoot in a block": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
     "one block fw": "lstm --shape B=9,T=20,D=24 --pass fws --param blocks=1 --param batch_tiles=1 --param steps=4 "
                     "--param stages=3 " + KEPT,
     "one block bw": "lstm --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=4 "
@@ -86,8 +90,8 @@ def fault(name, file, old, new, *cases, test=None):
     return {"name": name, "file": "compiler/" + file, "old": old, "new": new, "cases": list(cases), "test": test}
 
 
-S, P, A, G, L = ("schedule/stream/", "schedule/persistent/", "schedule/alternating/", "schedule/gemm/",
-                 "schedule/lower/")
+S, H, P, A, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
+                    "schedule/gemm/", "schedule/lower/")
 
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
@@ -173,6 +177,21 @@ FAULTS = [
           "b.wait(ready_, slot, round / slots_ % 2);", "b.wait(ready_, slot, b.constant(0));", "cluster fw"),
     fault("exchange through global memory: teams share their words", "schedule/channelwise/global_transforms.cpp",
           "b.wide(kernel_.team()) * b.wide(kernel_.rounds())", "b.wide(kernel_.team()) * 0", "global"),
+    # The shoot strategy: what it accepts, where it starts, and who goes in order.
+    fault("shoot: no jump is too large", H + "rounds.cpp",
+          "const Value within = jump <= sweep_.scale(k, c) * b_.real(share);", "const Value within = jump <= jump;",
+          "shoot", "shoot in a block"),
+    fault("shoot: a segment sweeps again from where it started before", H + "rounds.cpp",
+          "b_.select(wanted, incoming, sweep_.beginning(k, c))", "sweep_.beginning(k, c)", "shoot", "shoot in a block"),
+    fault("shoot: segments without steps store a last state", H + "sweep.cpp",
+          "b.if_(kernel_.exists() && kernel_.end_step() == kernel_.time(), [&] {",
+          "b.if_(kernel_.end_step() == kernel_.time(), [&] {", "shoot"),
+    fault("shoot: the Jacobian of a step is transposed", H + "sweep.cpp", "first + at(i * states() + k)",
+          "first + at(k * states() + i)", test="test_schedule ShootConverges.AnAffineCellAtOnce"),
+    fault("shoot: the last segment of a block does not go in order", H + "rounds.cpp",
+          "b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1))",
+          "b_.select(in_order, b_.constant(parameters_.segments - 1), b_.constant(1))",
+          test="test_schedule ShootConverges.WithWeightsOfAnyStrength"),
     # Graphs to kernels.
     fault("lowering: x (1 - y) becomes x + x y", L + "graph.cpp",
           "{builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x}", "{values.at(*y), x, x}", "folded"),

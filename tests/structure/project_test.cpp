@@ -48,8 +48,8 @@ std::set<std::string> folders_below(const std::string& folder) {
 const std::vector<std::string> kProduct = {"compiler", "runtime", "tuner", "tuning_db", "tools"};
 
 // Folders below tests/ whose sources test no single folder: what needs a GPU, the rules themselves, random points of
-// all strategies.
-const std::set<std::string> kHelpers = {"outside", "gpu", "structure", "points"};
+// all strategies, readers of arbitrary bytes.
+const std::set<std::string> kHelpers = {"outside", "gpu", "structure", "points", "fuzz"};
 
 void expect_none(const Findings& findings) {
   for (const Finding& finding : findings) ADD_FAILURE() << finding.text();

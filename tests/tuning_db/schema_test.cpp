@@ -23,6 +23,14 @@ TEST_F(SchemaTest, StepsAreInOrder) {
   EXPECT_EQ(newest_version(), last);
 }
 
+TEST_F(SchemaTest, DigestsAreThoseOfTheSteps) {
+  for (const Migration& step : migrations()) {
+    Connection connection = open();
+    migrate(connection, migrations().first(static_cast<std::size_t>(step.version)));
+    EXPECT_EQ(schema_digest(connection), step.digest) << "version " << step.version;
+  }
+}
+
 TEST_F(SchemaTest, ALaterStepKeepsTheRows) {
   sample_database(file);
   Connection connection = open();
@@ -73,8 +81,7 @@ TEST_F(SchemaTest, AFailingStepLeavesTheOldVersion) {
 TEST_F(SchemaTest, AnOlderFileNeedsOneOpeningForWriting) {
   {
     Connection connection = open();
-    connection.run_script(
-        "PRAGMA application_id = 1380861007; CREATE TABLE other (x); PRAGMA user_version = 0");
+    migrate(connection, migrations().first(1));
   }
   expect_error(Database::open(file, {.access = Access::ReadOnly}), ErrorKind::Database,
                "older than this program's");

@@ -2,6 +2,7 @@
 
 #include "compiler/schedule/problem/serialise.h"
 #include "compiler/step/serialise.h"
+#include "compiler/step/verify.h"
 #include "runtime/worker/frame.h"
 
 namespace rondo::tuner {
@@ -39,6 +40,7 @@ void write_setup(ByteWriter& writer, const TrialSetup& setup) {
 TrialSetup read_setup(ByteReader& reader) {
   TrialSetup setup;
   setup.cell = step::read_cell(reader);
+  if (!step::verify(setup.cell).empty()) reader.fail();
   setup.problem = schedule::read_problem(reader);
   if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
     setup.profile = std::move(profile).value();

@@ -13,7 +13,7 @@
 namespace rondo::tuner {
 
 void write_setup(ByteWriter& writer, const TrialSetup& setup);
-TrialSetup read_setup(ByteReader& reader);
+TrialSetup read_setup(ByteReader& reader);  // fails for a cell that is not well formed
 
 // One question to a trial worker; which members count depends on `what`.
 struct TrialRequest {

@@ -70,13 +70,12 @@ void ShootKernel::place_staging() {
   }
 }
 
-Value ShootKernel::any_lane(Value condition) {
+Value ShootKernel::count_lanes(Value condition) {
   auto& b = builder_;
-  const Value any = b.variable("any", b.select(condition, b.real(1), b.real(0)));
+  const Value count = b.variable("lanes", b.select(condition, b.real(1), b.real(0)));
   for (int distance = 16; distance > 0; distance /= 2)
-    b.assign(any, b.math(scalar::Op::Max,
-                         {any, b.shuffle("other", any, kernel::ShuffleMode::Xor, b.constant(distance))}));
-  return any;
+    b.assign(count, count + b.shuffle("other", count, kernel::ShuffleMode::Xor, b.constant(distance)));
+  return count;
 }
 
 Value ShootKernel::exists() {

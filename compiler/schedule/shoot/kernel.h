@@ -37,8 +37,8 @@ class ShootKernel final : public ChannelThreads {
   kernel::Value warp() const { return warp_; }
   // Stages before the segment that a warm-up of the parameters' length may begin with; none before t = 0.
   kernel::Value lead() const { return lead_; }
-  // Whether `condition`, a Pred, holds in any lane of the warp, as 1 or 0. Called by whole warps.
-  kernel::Value any_lane(kernel::Value condition);
+  // In how many lanes of the warp `condition`, a Pred, holds: F32, the same in all. Called by whole warps.
+  kernel::Value count_lanes(kernel::Value condition);
   void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
   kernel::Value exists();  // Pred: the thread has channels and its segment has steps
 

@@ -19,7 +19,10 @@ constexpr int kSlots = 2;
 // Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
 // numbers over all segments would overflow.
 constexpr double kSteepest = 8;
-constexpr double kFar = 1.0 / 16;  // of the state's size: a jump of more says that sweeping again is in vain
+// Of the state's size: a jump of more says that sweeping again is in vain. So many lanes of a warp must have
+// one: a few stubborn channels do not hold up the others.
+constexpr double kFar = 1.0 / 16;
+constexpr int kFarLanes = 4;
 
 }  // namespace
 
@@ -77,7 +80,7 @@ void ShootRounds::compute() {
   in_order_ = b_.variable("finished_in_order", b_.real(0));
   end_ = b_.variable("end_round", b_.constant(parameters_.rounds()));
   b_.for_("round", b_.constant(0), end_, b_.constant(1), 1, [&](Value round) {
-    const Value changed = kernel_.any_lane(again_ == b_.real(1));
+    const Value changed = kernel_.count_lanes(again_ == b_.real(1));
     turns(round);
     scan(round, changed);
     judge();
@@ -100,7 +103,7 @@ void ShootRounds::report() {
     });
   });
   const Value lost =
-      kernel_.any_lane(kernel_.exists() && b_.select(finite(), b_.real(0), b_.real(1)) == b_.real(1));
+      kernel_.count_lanes(kernel_.exists() && b_.select(finite(), b_.real(0), b_.real(1)) == b_.real(1));
   for (int distance = 16; distance > 0; distance /= 2) {
     const Value other = b_.shuffle("other", worst, kernel::ShuffleMode::Xor, b_.constant(distance));
     b_.assign(worst, b_.math(scalar::Op::Max, {worst, other}));
@@ -108,7 +111,7 @@ void ShootRounds::report() {
   b_.if_(b_.thread() % 32 == 0, [&] {
     const Value block = b_.wide(kernel_.team()) * parameters_.time_split + b_.wide(kernel_.rank());
     const Value record = block * parameters_.warps() + b_.wide(kernel_.warp());
-    const Value jump = b_.select(lost == b_.real(1), b_.real(executable::Convergence::kLost), worst);
+    const Value jump = b_.select(b_.real(0) < lost, b_.real(executable::Convergence::kLost), worst);
     b_.store_vector(report_.memory[record * executable::Convergence::kRecord],
                     {sweeps_, in_order_, jump, b_.real(0)});
   });
@@ -142,7 +145,7 @@ void ShootRounds::take_turn(Value turn) {
   judge();
 }
 
-// Side by side a start that is not finite is no better than the one before, and one far off makes its warp
+// Side by side a start that is not finite is no better than the one before, and many far off make their warp
 // wait for its turn. In order the start is the true one.
 void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
   const Value wanted = again_ == b_.real(1);
@@ -150,11 +153,11 @@ void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
   const Value turn = mine.valid() ? mine : in_order;
   Value side_by_side = round < first && finite();
   if (!parameters_.newton) {
-    const Value far = kernel_.any_lane(wanted && round >= 1 && differs(kFar));
-    side_by_side = side_by_side && far == b_.real(0);
+    const Value far = kernel_.count_lanes(wanted && round >= 1 && differs(kFar));
+    side_by_side = side_by_side && far < b_.real(kFarLanes);
   }
-  const Value sweeps = kernel_.any_lane(wanted && (side_by_side || turn));
-  b_.if_(sweeps == b_.real(1), [&] {
+  const Value sweeps = kernel_.count_lanes(wanted && (side_by_side || turn));
+  b_.if_(b_.real(0) < sweeps, [&] {
     b_.if_(round >= 1, [&] {
       each_state([&](int k, int c, Value incoming) {
         b_.assign(sweep_.state(k, c), b_.select(wanted, incoming, sweep_.beginning(k, c)));

@@ -143,6 +143,25 @@ TEST(ShootConverges, ToNothingBehindANaN) {
       }
 }
 
+// A damped rotation: the Jacobians of its segments are no approximation.
+TEST(ShootConverges, AnAffineCellAtOnce) {
+  Study s{cell_of(R"(
+cell spiral(D) {
+  input x[D]
+  state p[D], q[D]
+  next p = 0.9 * p - 0.3 * q + 0.1 * x
+  next q = 0.3 * p + 0.88 * q
+  output q
+}
+)")};
+  s.time = 512;
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.right()) << told(s, o);
+  // One correction is exact but for rounding, which a second one takes away.
+  EXPECT_LE(o.convergence.sweeps, 3) << told(s, o);
+  EXPECT_EQ(o.convergence.segments_in_order, 0) << told(s, o);
+}
+
 TEST(ShootConverges, InOneSweepAfterAWarmUpThatIsLongEnough) {
   Study s = of({0.1, 0});
   s.warmup = 96;

@@ -9,7 +9,7 @@
 namespace rondo::schedule {
 namespace {
 
-const Strategy* const kShoot = find_strategy("shoot");
+const Strategy* const kShoot = &shoot_strategy();
 
 // In a block, in a cluster, through global memory.
 constexpr ShootTeam kTeams[] = {{1, 1, 0}, {7, 1, 0}, {4, 2, 0}, {3, 2, 1}, {16, 1, 0},

@@ -12,7 +12,7 @@
 
 #include "compiler/executable/convergence.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/step/reference.h"
+#include "compiler/step/reference/executor.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/shoot/rounds.h"
 #include "tests/schedule/cell_files.h"

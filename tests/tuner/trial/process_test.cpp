@@ -15,6 +15,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/verify.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
 #include "tuner/trial/message.h"
@@ -372,7 +373,10 @@ TEST(TrialMessage, DamagedMessagesAreRefused) {
     for (const std::string& whole : {set_up, run, reply}) {
       std::string bytes = whole;
       bytes[random() % bytes.size()] = static_cast<char>(random());
-      (void)decode_request(bytes);
+      const auto request = decode_request(bytes);
+      if (request && request->setup) {
+        EXPECT_TRUE(step::verify(request->setup->cell).empty());
+      }
       (void)decode_reply(bytes);
     }
 }

@@ -1,0 +1,122 @@
+// Binary records: executables, and what a tuner and its workers write to each other. The first byte of the
+// input says which reader gets the rest.
+#include "compiler/executable/launcher.h"
+#include "compiler/executable/print.h"
+#include "compiler/executable/serialise.h"
+#include "runtime/worker/compile_message.h"
+#include "runtime/worker/frame.h"
+#include "tests/fuzz/passes.h"
+#include "tests/fuzz/samples.h"
+#include "tests/fuzz/target.h"
+#include "tuner/trial/message.h"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace rondo::fuzz {
+namespace {
+
+// Counts starts, and ends a walk that a hostile repetition would make long.
+class Counter final : public executable::LaunchSink {
+ public:
+  Status zero(executable::Address, std::int64_t bytes) override {
+    require(bytes >= 0, "a region has a size");
+    return success();
+  }
+  Status launch(std::size_t, std::int64_t blocks, std::span<void* const>) override {
+    require(blocks >= 0, "blocks are counted");
+    constexpr int kMost = 1000;
+    return ++starts_ < kMost ? success() : Status(Error{ErrorKind::Cancelled, "enough", ""});
+  }
+
+ private:
+  int starts_ = 0;
+};
+
+void walk(const executable::Executable& code, std::int64_t batch, std::int64_t time) {
+  const Result<executable::Launcher> launcher = executable::Launcher::make(code);
+  require(launcher.ok(), "what was read can be launched");
+  executable::Bindings bindings;
+  executable::Address next = executable::Address{1} << 40;
+  for (const executable::Tensor& tensor : code.tensors) {
+    if (executable::is_internal(tensor.ref.role)) continue;
+    bindings.set(tensor.ref, next, std::nullopt, std::int64_t{1} << 40);
+    next += executable::Address{1} << 41;
+  }
+  require(launcher->workspace_bytes(batch, time) >= 0, "a workspace has a size");
+  bindings.set_workspace(next);
+  Counter counter;
+  (void)launcher->launch(counter, bindings, batch, time);
+}
+
+void read_executable(std::string_view bytes) {
+  const Result<executable::Executable> code = executable::from_bytes(bytes, "fuzz");
+  if (!code) return;
+  require(executable::to_bytes(*code) == bytes, "what was read is written");
+  (void)executable::print_rules(*code);
+  for (const std::int64_t size : {std::int64_t{1}, std::int64_t{33}, std::int64_t{1} << 40})
+    walk(*code, size, size);
+}
+
+void read_trial_request(std::string_view bytes) {
+  const auto request = tuner::decode_request(bytes);
+  if (!request) return;
+  require(tuner::decode_request(tuner::encode_request(*request)).has_value(), "what was read is written");
+  if (request->setup) check_cell(request->setup->cell);
+}
+
+void read_trial_reply(std::string_view bytes) {
+  const auto reply = tuner::decode_reply(bytes);
+  if (reply) require(tuner::encode_reply(*reply) == bytes, "what was read is written");
+}
+
+void read_compile_request(std::string_view bytes) {
+  const auto request = runtime::decode_request(bytes);
+  if (request) require(runtime::encode_request(*request) == bytes, "what was read is written");
+}
+
+void read_compile_answer(std::string_view bytes) {
+  const auto answer = runtime::decode_answer(bytes);
+  if (answer) require(runtime::encode_answer(*answer) == bytes, "what was read is written");
+}
+
+void read_frames(std::string_view bytes) {
+  std::string stream(bytes);
+  bool broken = false;
+  while (const std::optional<std::string> message = runtime::take_frame(stream, broken))
+    if (const auto call = runtime::decode_call(*message))
+      require(runtime::encode_call(*call) == *message, "what was read is written");
+}
+
+using Reader = void (*)(std::string_view);
+constexpr Reader kReaders[] = {
+    [](std::string_view bytes) { read_executable(with_header(bytes)); },
+    read_executable,
+    read_trial_request,
+    read_trial_reply,
+    read_compile_request,
+    read_compile_answer,
+    read_frames,
+};
+
+}  // namespace
+}  // namespace rondo::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rondo;
+  if (size == 0) return 0;
+  const std::string_view bytes = fuzz::text_of(data, size);
+  fuzz::kReaders[data[0] % std::size(fuzz::kReaders)](bytes.substr(1));
+  return 0;
+}
+
+// Now and then an input begins anew as what the program itself writes, so that no kept file has to follow the
+// formats.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned int seed) {
+  static const std::vector<std::string> samples = rondo::fuzz::samples();
+  if (size > 1 && seed % 256 != 0) return LLVMFuzzerMutate(data, size, most);
+  const std::string& sample = samples[seed / 256 % samples.size()];
+  if (sample.size() > most) return LLVMFuzzerMutate(data, size, most);
+  std::copy(sample.begin(), sample.end(), data);
+  return sample.size();
+}
