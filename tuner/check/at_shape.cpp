@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <numeric>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
-#include "compiler/support/parallel_for.h"
+#include "compiler/support/split_mix.h"
 #include "tuner/check/plain.h"
 #include "tuner/check/rows_apart.h"
 #include "tuner/measure/measure.h"
@@ -28,12 +27,10 @@ constexpr std::int64_t kWarmUpSteps = 8;      // as of a verification's data (ho
 constexpr std::int64_t kPattern = 1'048'573;  // a prime, so that batch rows and steps differ
 constexpr int kShapeRuns = 4, kFarShapeRuns = 2, kFarShapeRunsOfDecisions = 6;
 
-// SplitMix64 (Steele, Lea, Flood 2014), by the number of the draw.
+// In [-1, 1), by the number of the draw.
 double draw(std::uint64_t seed, std::uint64_t counter) {
-  std::uint64_t z = (seed + counter + 1) * 0x9E3779B97F4A7C15U;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return static_cast<double>(static_cast<std::int64_t>(z ^ (z >> 31))) * 0x1p-63;
+  return static_cast<double>(static_cast<std::int64_t>(split_mix((seed + counter + 1) * kSplitMixStep))) *
+         0x1p-63;
 }
 
 // A perturbed run.

@@ -283,8 +283,9 @@ Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Pro
   for (;;) {
     DeviceShape shape(cell, affordable, kernel, *loaded, stream);
     if (Status status = shape.allocate(); !status) {
-      if (status.error().kind == ErrorKind::Device && cut(affordable.sizes, 0.5)) continue;
-      return status.error();
+      if (status.error().kind != ErrorKind::Device) return status.error();
+      if (cut(affordable.sizes, 0.5)) continue;
+      return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message, ""};
     }
     Result<Verification> checked = check_at_shape(cell, affordable, shape, seed);
     if (!checked && shape.affordable() < 1 && cut(affordable.sizes, shape.affordable())) continue;

@@ -22,7 +22,8 @@ Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database);
 
 // check_at_shape() of a loaded kernel of the problem. Where memory is short or the plain runs would take more
 // than some seconds, batch rows are cut, and then steps; the line for people says so. `kernel` is launched on
-// `stream`. Errors: those of check_at_shape(), Device.
+// `stream`. Errors: those of check_at_shape(); Device where a kernel fails; Unsupported where there is no
+// memory for a single step.
 Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
                                      const runtime::DevicePlan& kernel, const PlainCode& plain,
                                      const runtime::Context& context, runtime::StreamHandle stream,

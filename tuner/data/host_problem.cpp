@@ -10,6 +10,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/split_mix.h"
 
 namespace rondo::runtime {
 
@@ -24,17 +25,12 @@ namespace {
 
 constexpr std::int64_t kWarmUpSteps = 8;
 
-// SplitMix64 (Steele, Lea, Flood 2014): tiny, and the same on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   double uniform() {  // in [-1, 1)
-    state_ += 0x9E3779B97F4A7C15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+    state_ += kSplitMixStep;
+    return static_cast<double>(split_mix(state_) >> 11) * 0x1p-52 - 1.0;
   }
 
  private:
@@ -43,7 +39,7 @@ class Random {
 
 // FNV-1a: a tensor's values follow its name, not its place in the cell.
 std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
-  std::uint64_t hash = 0xCBF29CE484222325u ^ (seed * 0x9E3779B97F4A7C15u);
+  std::uint64_t hash = 0xCBF29CE484222325u ^ (seed * kSplitMixStep);
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   return hash;
 }

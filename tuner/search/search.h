@@ -53,7 +53,7 @@ class Measurer {
   // compared.
   virtual Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
   // Compares with a plain kernel at the user's own sizes. Of one that passed the summary says what was
-  // compared. Error: why it could not be compared.
+  // compared. Errors: Device where a kernel failed on the GPU; else why nothing can be compared.
   virtual Result<Verdict> verify_at_shape(std::size_t candidate) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: the device is lost, nothing more can run

@@ -38,7 +38,8 @@ class Trials {
   // making. Error: why it could not be compared.
   virtual Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
   // Compares with plain kernels at the problem's own sizes (tuner/check/at_shape.h). Of one that passed the
-  // summary says what was compared. Error: why it could not be compared.
+  // summary says what was compared. Errors: Device where a kernel failed on the GPU; else why nothing can be
+  // compared.
   virtual Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: nothing more can run

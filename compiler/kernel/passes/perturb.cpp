@@ -26,7 +26,10 @@ class Perturber {
       const ExprId own = add(std::move(moved));
       instead_.push_back(erring(own));
     }
-    rewrite(result_.body);
+    for_each_statement(result_.body, [&](Stmt& stmt) {
+      for_each_expression(stmt, [&](ExprId& id) { id = instead_[static_cast<std::size_t>(id)]; });
+    });
+    for (auto& [use, name] : result_.named_uses) use = instead_[static_cast<std::size_t>(use)];
     return std::move(result_);
   }
 
@@ -53,14 +56,6 @@ class Perturber {
     if (relative >= absolute)
       return math(scalar::Op::Fma, {value, math(scalar::Op::Mul, {sign, number(relative)}), value});
     return math(scalar::Op::Fma, {sign, number(absolute), value});
-  }
-
-  void rewrite(Body& body) {
-    for (Stmt& stmt : body) {
-      for_each_expression(stmt, [&](ExprId& id) { id = instead_[static_cast<std::size_t>(id)]; });
-      if (auto* loop = std::get_if<For>(&stmt.node)) rewrite(loop->body);
-      if (auto* branch = std::get_if<If>(&stmt.node)) rewrite(branch->then_body), rewrite(branch->else_body);
-    }
   }
 
   Kernel result_;

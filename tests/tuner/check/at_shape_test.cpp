@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/backend/backends.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/structure.h"
 #include "runtime/choice/candidates.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/tuner/check/simulated_shape.h"
+#include "tuner/check/device_shape.h"
 
 namespace rondo::tuner {
 namespace {
@@ -238,10 +240,28 @@ TEST(PlainPlans, RunOtherTilesBesideTheirOwnStrategy) {
   EXPECT_EQ(plain.same.problem.storage, kernel::Storage::F32);
   EXPECT_EQ(plain.same.problem.math, kernel::Math::Fast);
   EXPECT_EQ(plain.perturbed.problem.math, kernel::Math::Accurate);
-  EXPECT_NE(step::canonical_text(plain.perturbed.cell),
-            step::canonical_text(rondo::testing::library_cell("lstm")))
-      << "numbers are off";
   EXPECT_FALSE(plain.forward);
+}
+
+// Perturbed runs have numbers that are off by a rounding, and so a cell of their own.
+TEST(PlainPlans, PerturbedOnesHaveOtherNumbers) {
+  const step::Cell cell = rondo::testing::library_cell("mgu");  // 1 - f
+  const Problem problem = problem_for(Pass::Forward, kernel::Storage::BF16, {8, 64, 1, 64});
+  const PlainPlans plain = plain_plans(cell, problem, target::board(), "persistent", {}).value();
+  EXPECT_EQ(step::canonical_text(plain.same.cell), step::canonical_text(cell));
+  EXPECT_NE(step::canonical_text(plain.perturbed.cell), step::canonical_text(cell));
+}
+
+TEST(PlainPlans, Compile) {
+  if (!backend::preferred_backend().available().ok()) return;  // the simulator runs them in the other tests
+  for (const char* name : {"lstm", "mingru"}) {
+    const step::Cell cell = rondo::testing::library_cell(name);
+    const Problem problem = problem_for(Pass::Backward, kernel::Storage::BF16, {8, 64, 1, 64});
+    const auto code =
+        compile_plain(plain_plans(cell, problem, target::board(), "stream", {}).value(), nullptr);
+    ASSERT_TRUE(code.ok()) << name << ": " << code.error().message;
+    EXPECT_TRUE(code->forward) << name;
+  }
 }
 
 TEST(PlainPlans, SayWhatTheyCannotDo) {
@@ -265,7 +285,7 @@ TEST(RoundingInside, FollowsWhatThePassRounds) {
   EXPECT_EQ(unit("lstm", Storage::F32, Math::Tf32), 0x1p-11);
   EXPECT_LT(unit("lstm", Storage::F32, Math::Accurate), 1e-6);
   EXPECT_LT(unit("mingru", Storage::BF16, Math::Accurate), 1e-6) << "carries are not";
-  EXPECT_EQ(unit("mingru", Storage::BF16, Math::Fast), 0x1p-17) << "the bound of the fast sigmoid";
+  EXPECT_LT(unit("mingru", Storage::BF16, Math::Fast), 1e-6) << "functions err by themselves";
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct Point {
   bool kills = false;            // takes the device with it
   bool wrong_at_shape = false;   // right in all but a comparison at the full shape
   bool not_at_shape = false;     // which cannot be made
+  bool fails_at_shape = false;   // which ends in a failure of the GPU
   bool hangs_late = false;       // from the first interleaved run on it is stopped by the time limit
 };
 
@@ -122,6 +123,7 @@ class TableMeasurer final : public Measurer {
     EXPECT_EQ(dropped.count(candidate), 0u) << "a dropped candidate was compared";
     at_shape.push_back(candidate);
     const Point& p = points_.at(candidate);
+    if (p.fails_at_shape) return Error{ErrorKind::Device, "an illegal address", ""};
     if (p.not_at_shape) return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
     if (p.wrong_at_shape) return Verdict{false, "h_out", 50, "h_out: wrong at B=7 T=4000"};
     return Verdict{true, "", 0, "every element beside a plain kernel"};

@@ -52,6 +52,18 @@ TEST(ProvenSearch, OneThatIsWrongThereGivesWayToTheNext) {
   }
 }
 
+TEST(ProvenSearch, OneThatFailsThereGivesWayToo) {
+  std::vector<Point> points = slower_and_slower(4);
+  points[0].fails_at_shape = true;
+  TableMeasurer machine(points);
+  const SearchResult result = searched(machine, 4);
+  EXPECT_EQ(machine.at_shape, (std::vector<std::size_t>{0, 1}));
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels"), 1);
+  EXPECT_EQ(row_for(result, 0).status, TrialStatus::LaunchError);
+  EXPECT_EQ(row_for(result, 0).reason, "an illegal address");
+}
+
 TEST(ProvenSearch, WhereAllLeadersAreWrongThereIsADiagnosis) {
   std::vector<Point> points = slower_and_slower(3);
   for (Point& point : points) point.wrong_at_shape = true;
