@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/backend/backends.h"
+#include "compiler/kernel/passes/perturb.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/structure.h"
@@ -97,6 +98,28 @@ TEST(AtShape, TheSameSeedSaysTheSame) {
     EXPECT_EQ(runs.plain_runs, plain_runs(has_decisions(cell, problem.pass)));
   }
   EXPECT_EQ(said[0], said[1]);
+}
+
+// What a kernel on a GPU does with fast math: no function is exact there, as all are in the simulator.
+TEST(AtShape, FunctionsMayErrAsTheirApproximationsDo) {
+  for (const char* name : {"mingru", "slstm", "hgrn"})
+    for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+      const step::Cell cell = rondo::testing::library_cell(name);
+      Problem problem = problem_for(pass, kernel::Storage::F32, {3, 21, 1, 24});
+      problem.math = kernel::Math::Fast;
+      const runtime::Candidate candidate = runtime::best_candidate(cell, problem, target::board()).value();
+      schedule::KernelPlan plan = schedule::find_strategy(candidate.strategy)
+                                      ->build(cell, problem, candidate.parameters, target::board())
+                                      .value();
+      for (schedule::Launch& launch : plan.launches)
+        launch.kernel = kernel::with_erring_functions(launch.kernel, true);
+      SimulatedShape runs(
+          cell, problem, plan,
+          plain_plans(cell, problem, target::board(), candidate.strategy, candidate.parameters).value());
+      const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+      ASSERT_TRUE(checked.ok()) << name << ": " << checked.error().message;
+      EXPECT_TRUE(checked->passed) << name << " " << schedule::pass_name(pass) << " " << checked->summary();
+    }
 }
 
 constexpr step::Sizes kSmall{9, 20, 1, 24};

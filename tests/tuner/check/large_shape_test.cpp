@@ -10,6 +10,7 @@
 
 #include "tests/runtime/plan/cells.h"
 #include "tuner/check/at_shape.h"
+#include "tuner/check/plain.h"
 #include "tuner/check/rows_apart.h"
 #include "tuner/measure/measure.h"
 
@@ -28,8 +29,15 @@ class MadeUp final : public ShapeRuns {
   }
   std::function<double(TensorRef ref, std::int64_t element)> kernel_off;  // relative
 
+  // What the plain kernels were given of the inputs, run by run: the first elements.
+  std::vector<std::vector<double>> inputs;
+
   const std::vector<ShapeTensor>& tensors() const override { return tensors_; }
-  Status fill(Side, TensorRef, std::span<const double>) override { return success(); }
+  Status fill(Side side, TensorRef ref, std::span<const double> values) override {
+    if (side == Side::Plain && ref.role == Role::Input)
+      inputs.emplace_back(values.begin(), values.begin() + kKept);
+    return success();
+  }
   Status reach_initial_states(std::int64_t) override { return success(); }
   Status save() override { return success(); }
   Status run(Side) override { return success(); }
@@ -54,6 +62,7 @@ class MadeUp final : public ShapeRuns {
   std::int64_t elements_read() const { return read_; }
 
  private:
+  static constexpr std::ptrdiff_t kKept = 1000;
   double off(TensorRef ref, std::int64_t element) const { return kernel_off ? kernel_off(ref, element) : 0; }
   std::vector<ShapeTensor> tensors_;
   int run_ = 0;
@@ -116,14 +125,43 @@ TEST_F(LargeShape, ASlightErrorOfALatePartIsFound) {
   EXPECT_FALSE(found.passed);
 }
 
+// In more rows than are compared: all are counted.
 TEST_F(LargeShape, WhatIsNoNumberIsFoundAnywhere) {
   MadeUp runs(cell_, problem_);
   runs.kernel_off = [](TensorRef ref, std::int64_t element) {
-    return ref.role == Role::Output && element % 1'000'003 == 77 ? std::nan("") : 0.0;
+    return ref.role == Role::Output && element % kLarge.dim == 77 ? std::nan("") : 0.0;
   };
   const Verification found = checked(runs);
   EXPECT_FALSE(found.passed);
-  EXPECT_NE(found.summary().find("5 elements not finite"), std::string::npos) << found.summary();
+  EXPECT_NE(found.summary().find("8192 elements not finite"), std::string::npos) << found.summary();
+}
+
+// Of ten runs half draw an error for every step, and half keep one; of each half one errs 16 times as far.
+TEST_F(LargeShape, RunsErrAtRandomSteadilyAndFar) {
+  MadeUp runs(cell_, problem_);
+  checked(runs);
+  ASSERT_EQ(runs.inputs.size(), 11u);
+  int at_random = 0, steady = 0, far = 0;
+  for (std::size_t run = 1; run < runs.inputs.size(); ++run) {
+    int up = 0;
+    double most = 0;
+    for (std::size_t i = 0; i < runs.inputs[run].size(); ++i) {
+      const double given = runs.inputs[0][i], error = runs.inputs[run][i] - given;
+      up += error > 0;
+      most = std::max(most, std::abs(error) / ((std::abs(given) + 1) / 2));
+    }
+    most /= rounding_inside(cell_, problem_);
+    EXPECT_GT(most, 0) << run;
+    EXPECT_LE(most, kFar * 1.001) << run;
+    const bool keeps_its_sign = up == 0 || up == 1000;
+    ++(keeps_its_sign ? steady : at_random);
+    if (keeps_its_sign) continue;
+    EXPECT_TRUE((most > 0.95 && most < 1.001) || most > 0.95 * kFar) << most;
+    far += most > 2;
+  }
+  EXPECT_EQ(at_random, 5);
+  EXPECT_EQ(steady, 5);
+  EXPECT_EQ(far, 1);
 }
 
 TEST_F(LargeShape, TakesTheFurthestRowsAndTheEnds) {
@@ -140,7 +178,9 @@ TEST_F(LargeShape, TakesTheFurthestRowsAndTheEnds) {
   EXPECT_EQ(chosen.size(), 2048u);
   EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
   EXPECT_EQ(std::set<std::int64_t>(chosen.begin(), chosen.end()).size(), chosen.size());
-  for (const std::int64_t row : {0, 4321, 1234, 777, 1023, 2047, 8191})
+  std::vector<std::int64_t> wanted = {0, 4321, 1234, 777};
+  for (std::int64_t b = 1; b <= kLarge.batch; ++b) wanted.push_back(b * kLarge.time - 1);
+  for (const std::int64_t row : wanted)
     EXPECT_TRUE(std::binary_search(chosen.begin(), chosen.end(), row)) << row;
 }
 
