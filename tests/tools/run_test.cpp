@@ -126,6 +126,10 @@ TEST(Verify, SimulatesWithoutAGpu) {
   EXPECT_TRUE(parsed["passed"].get<bool>());
   EXPECT_EQ(parsed["passes"].size(), 3U);
   EXPECT_GT(parsed["passes"][2]["checks"].size(), 3U);
+  for (const auto& pass : parsed["passes"]) {
+    ASSERT_GE(pass["covered"].size(), 2U);
+    EXPECT_NE(pass["covered"][0].get<std::string>().find("B=2,T=5"), std::string::npos) << pass["covered"];
+  }
 }
 
 }  // namespace
