@@ -36,6 +36,18 @@ class Costs {
                rows() +
            blocks * 200;
   }
+  // Each warp walks through its segment, before it a warm-up, and again where it started wrong.
+  double shoot(std::int64_t batch, std::int64_t time) const {
+    const std::int64_t parts = at("segments") * at("time_split");
+    const std::int64_t tiles = ceil_div(point_.problem.sizes.dim, at("channels"));
+    const std::int64_t walkers = ceil_div(at("channels") / at("per_thread"), 32);
+    const double blocks = static_cast<double>(batch * point_.problem.sizes.heads * tiles);
+    const double steps = static_cast<double>(time + parts * (at("warmup") + at("steps")));
+    const double sweeps = static_cast<double>(at("sweeps") + 1 + (at("newton") == 1 ? 1 : 0));
+    const double scans = static_cast<double>(parts * (at("sweeps") + at("time_split")) * walkers);
+    return blocks * (static_cast<double>(walkers * at("per_thread")) * steps * sweeps * kStreamStep * rows() +
+                     20 * scans * rows() + 200);
+  }
   // By channel and batch row, those past the end included; and by the matrices' elements.
   double dense(std::int64_t batch, std::int64_t time) const {
     const std::int64_t tile = 8 * at("batch_tiles");
@@ -87,7 +99,7 @@ class Costs {
 // all that one part of a launch takes.
 std::int64_t some_batch(Random& random, const Point& point) {
   const Costs costs(point);
-  const std::int64_t tile = point.strategy->name() == "stream" ? 1 : 8 * costs.at("batch_tiles");
+  const std::int64_t tile = channels_alone(point) ? 1 : 8 * costs.at("batch_tiles");
   const bool waiting = costs.at("exchange", 0) == 1;
   switch (pick(random, 0, waiting ? 9 : 4)) {
     case 0: return point.problem.sizes.batch;
@@ -99,7 +111,7 @@ std::int64_t some_batch(Random& random, const Point& point) {
 
 // Steps worth a call: two turns of the ring and one more; whole stages of the launches over all steps; a few.
 std::int64_t some_time(Random& random, const Point& point) {
-  const bool gradients = Costs(point).backward() && point.strategy->name() != "stream";
+  const bool gradients = Costs(point).backward() && !channels_alone(point);
   if (gradients && chance(random, 0.3)) return pick(random, 1, 2) * stage_of_products(point);
   switch (pick(random, 0, 9)) {
     case 0: return pick(random, 1, 3);
@@ -111,10 +123,16 @@ std::int64_t some_time(Random& random, const Point& point) {
 
 }  // namespace
 
+bool channels_alone(const Point& point) {
+  return point.strategy->name() == "stream" || point.strategy->name() == "shoot";
+}
+
 std::int64_t two_turns(const Point& point) {
   const Costs costs(point);
   if (point.strategy->name() == "alternating") return 1;
-  return 2 * costs.at("stages") * costs.at("steps") * costs.at("time_split");
+  const std::int64_t parts =
+      costs.at("time_split") * (point.strategy->name() == "shoot" ? costs.at("segments") : 1);
+  return 2 * costs.at("stages") * costs.at("steps") * parts;
 }
 
 std::int64_t stage_of_products(const Point& point) {
@@ -124,14 +142,15 @@ std::int64_t stage_of_products(const Point& point) {
 
 std::int64_t rows_of_part(const Point& point) {
   const Costs costs(point);
-  const bool stream = point.strategy->name() == "stream";
-  if (costs.at("exchange", 0) == 0) return stream ? 1 : 8 * costs.at("batch_tiles");
-  return stream ? point.problem.sizes.batch : 8 * costs.at("batch_tiles") * costs.at("batch_tiles_in_flight");
+  const bool alone = channels_alone(point);
+  if (costs.at("exchange", 0) == 0) return alone ? 1 : 8 * costs.at("batch_tiles");
+  return alone ? point.problem.sizes.batch : 8 * costs.at("batch_tiles") * costs.at("batch_tiles_in_flight");
 }
 
 double simulated_us(const Point& point, std::int64_t batch, std::int64_t time) {
   const Costs costs(point);
-  return point.strategy->name() == "stream" ? costs.stream(batch, time) : costs.dense(batch, time);
+  if (point.strategy->name() == "shoot") return costs.shoot(batch, time);
+  return channels_alone(point) ? costs.stream(batch, time) : costs.dense(batch, time);
 }
 
 bool draw_call(Random& random, Point& point) {

@@ -99,6 +99,9 @@ void draw_problem(Random& random, bool dense, Scale scale, Point& point) {
   problem.save_products = dense && problem.pass != Pass::Forward && chance(random, 0.35);
   problem.arch = point.profile.arch();
   draw_sizes(random, dense, scale, problem.sizes);
+  // Fewer steps leave little to cut in segments.
+  constexpr std::array kLongTimes = {64, 1000, 4000};
+  if (point.strategy->name() == "shoot") problem.sizes.time = one_of(random, kLongTimes);
 }
 
 // A problem and a point of its space; false where there is none. A strategy comes as often as it has

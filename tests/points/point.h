@@ -37,6 +37,9 @@ schedule::KernelPlan build(const Point& point);
 // What it is, and the command that runs it again.
 std::string describe(const Point& point);
 
+// Whether its strategy computes channels that do not see each other, one batch row a block.
+bool channels_alone(const Point& point);
+
 // Time steps of two turns of the ring in which the point stages its inputs; 1 where it has none. A call of
 // more steps uses every place of the ring a third time at least in its first one.
 std::int64_t two_turns(const Point& point);

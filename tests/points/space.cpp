@@ -44,8 +44,8 @@ class Reservoir {
 };
 
 // Parameters that make other kernels, not larger or smaller ones.
-constexpr std::array kForms = {"exchange",   "reduce_scatter", "cluster_k_split", "setmaxnreg",
-                               "time_split", "pipeline_depth", "split_k"};
+constexpr std::array kForms = {"exchange", "reduce_scatter", "cluster_k_split", "setmaxnreg", "segments",
+                               "newton",   "time_split",     "pipeline_depth",  "split_k"};
 
 // A value of a variable that has several, half the time of one of kForms: a value that a hundredth of the
 // points has comes thirty times as often as one that all have.

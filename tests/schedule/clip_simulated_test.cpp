@@ -2,13 +2,12 @@
 // step::clipped() does to the step reaches every strategy.
 #include <gtest/gtest.h>
 
-#include "compiler/constraint/solver.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
-#include "compiler/target/profile.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/first_point.h"
 
 namespace rondo::schedule {
 namespace {
@@ -16,25 +15,15 @@ namespace {
 // Both act on a good part of the steps of every cell; they are numbers of every storage type.
 constexpr step::Clip kClips[] = {{0.25, {}}, {{}, 0.25}, {0.25, 0.25}};
 
-// Any point of the strategy's space: one for each pass, since they are different spaces.
-Parameters some_point(const Strategy& strategy, const step::Cell& cell, Problem problem, Pass pass) {
-  problem.pass = pass;
-  const constraint::System space = strategy.space(cell, problem, target::find_profile("h200").value());
-  const auto first = constraint::find_first(space);
-  if (!first || !first->solution) throw std::runtime_error("no point for cell " + cell.name);
-  Parameters result;
-  for (std::size_t i = 0; i < space.domains().size(); ++i)
-    result[space.names().variables[i].name] = first->solution->values()[i];
-  return result;
-}
-
 void run(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
   Case c{&strategy, cell, {}, {}, {}, true};
   c.problem.sizes = sizes;
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
-  c.parameters = some_point(strategy, cell, c.problem, Pass::ForwardSave);
-  c.backward = some_point(strategy, cell, c.problem, Pass::Backward);
+  c.problem.pass = Pass::Backward;  // its space is another one
+  if (strategy.legal(cell, c.problem).legal) c.backward = first_point(strategy, cell, c.problem);
+  c.problem.pass = Pass::ForwardSave;
+  c.parameters = first_point(strategy, cell, c.problem);
   Comparison(std::move(c)).run();
 }
 

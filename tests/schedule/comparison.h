@@ -1,5 +1,5 @@
 // Runs a plan in the simulator against the fp64 reference: a forward pass with saved states, then the
-// backward pass over what it saved.
+// backward pass over what it saved; where the strategy has none, that of the first one that does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,9 @@
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/strategies.h"
 #include "compiler/step/reference/executor.h"
+#include "tests/schedule/first_point.h"
 #include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
@@ -42,7 +44,6 @@ struct Case {
   // zero is.
   bool reached_states = false;
   double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
-  bool forward_only = false;  // of a strategy without a backward pass
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -91,7 +92,7 @@ class Comparison {
     if (passes_products(case_.problem)) compare_products(forward);
     for (const auto& [ref, values] : forward.written)
       if (ref.role != Role::LastState) given_[ref] = values;
-    if (!case_.forward_only) backward();
+    backward();
   }
 
  private:
@@ -102,6 +103,7 @@ class Comparison {
     ASSERT_TRUE(truth) << truth.error().message;
     ASSERT_TRUE(plain) << plain.error().message;
     case_.problem.pass = Pass::Backward;
+    if (!case_.strategy->legal(case_.cell, case_.problem).legal) hand_over();
     if (!case_.backward.empty()) case_.parameters = case_.backward;
     const SimulatedRun run = simulate();
     for (const TensorId id : case_.cell.of_kind(TensorKind::Input))
@@ -111,6 +113,16 @@ class Comparison {
     for (const TensorId id : case_.cell.of_kind(TensorKind::State))
       compare(run, {Role::InitialStateGradient, id}, truth->initial_states, plain->initial_states);
     if (passes_products(case_.problem)) compare_multiplied_again(run);
+  }
+
+  void hand_over() {
+    for (const Strategy* other : strategies()) {
+      if (!other->legal(case_.cell, case_.problem).legal) continue;
+      case_.strategy = other;
+      case_.backward = first_point(*other, case_.cell, case_.problem);
+      return;
+    }
+    FAIL() << "no strategy has a backward pass for " << case_.name();
   }
 
   // By the cell with the products as outputs.

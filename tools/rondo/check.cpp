@@ -10,6 +10,7 @@
 #include "compiler/step/structure.h"
 #include "runtime/arrays/run_arrays.h"
 #include "runtime/choice/choose.h"
+#include "runtime/choice/crossover.h"
 #include "runtime/commands/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
@@ -93,11 +94,13 @@ std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
 
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
+                       const std::optional<runtime::Crossover>& crossover) {
   std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
   text += verdicts_text(verdicts);
+  if (crossover) text += runtime::print(*crossover, problem);
   text += "what fits, and what is short\n" + runtime::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
@@ -133,8 +136,11 @@ Status check(const Options& options) {
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
   const runtime::FitTable fits = runtime::fit_table(
       cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
-  print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits)
-                     : check_text(cell, *problem, profile, *verdicts, tensors, fits));
+  const auto crossover = overrides->empty() ? runtime::crossover(cell, *problem, profile)
+                                            : Result<std::optional<runtime::Crossover>>(std::nullopt);
+  if (!crossover) return crossover.error();
+  print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits, *crossover)
+                     : check_text(cell, *problem, profile, *verdicts, tensors, fits, *crossover));
   return success();
 }
 

@@ -167,7 +167,8 @@ std::string diagnostics_json(const runtime::CellFile& file) {
 
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits) {
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
+                       const std::optional<runtime::Crossover>& crossover) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
@@ -191,6 +192,10 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                {"structure", structure_json(step::analyze(cell))},
                {"problem", problem_json(problem)},
                {"strategies", strategies},
+               {"crossover", crossover ? json{{"few", crossover->few},
+                                              {"many", crossover->many},
+                                              {"channels", crossover->channels}}
+                                       : json(nullptr)},
                {"fits", fits_json(fits)},
                {"tensors", list}});
 }

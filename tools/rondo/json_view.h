@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/choice/choose.h"
+#include "runtime/choice/crossover.h"
 #include "runtime/choice/fits.h"
 #include "runtime/commands/doctor.h"
 #include "runtime/commands/load_cell.h"
@@ -33,7 +34,8 @@ struct CheckedTensor {
 };
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits);
+                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
+                       const std::optional<runtime::Crossover>& crossover);
 
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
 

@@ -5,6 +5,7 @@
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -24,11 +25,14 @@ struct Model {
   target::Speeds speeds;
   ShootTraffic traffic;
   StepCost plain, newton;
+  bool affine = false;
 
   // Sweeps of a segment on average, for a cell that forgets within some tens of steps: one and a check after
-  // a warm-up, a correction more without. What the user's cell needs only measuring tells.
-  static double sweeps(const ShootParameters& p) {
+  // a warm-up, a correction more without. What the user's cell needs only measuring tells. An affine cell is
+  // made to remember long: a warm-up tells it nothing, and the second sweep is exact.
+  double sweeps(const ShootParameters& p) const {
     if (p.all_segments() == 1) return 1;
+    if (affine) return p.newton ? 2 : p.all_segments();
     const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : 2;
     return p.sweeps == 1 && needed > 1.2 ? 8 : needed;
   }
@@ -97,7 +101,8 @@ CostModel Shoot::cost_model(const step::Cell& cell, const Problem& problem,
                profile.speeds,
                shoot_traffic(simple, problem.pass),
                shoot_cost(simple, problem, false),
-               shoot_cost(simple, problem, true)};
+               shoot_cost(simple, problem, true),
+               step::analyze(simple).affine};
 }
 
 }  // namespace rondo::schedule

@@ -36,8 +36,7 @@ class Space {
   System build() {
     require_time();
     require_copies();
-    require_threads();
-    require_shared();
+    require_shared(require_threads());
     return std::move(s_);
   }
 
@@ -57,8 +56,9 @@ class Space {
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
   void require_copies();
-  void require_threads();
-  void require_shared();
+  Expr require_threads();
+  void require_shared(const Expr& registers);
+  void require_resident(const Expr& bytes, const Expr& registers);
 
   const step::Cell& cell_;
   const Problem& problem_;
@@ -78,7 +78,7 @@ class Space {
       s_.var("exchange", range(0, 1), "how those blocks exchange; 0: in a cluster, 1: through global memory");
   const Var steps = s_.var("steps", values({8, 16, 32}), "time steps a stage");
   const Var stages = s_.var("stages", values({2, 3, 4}), "stages in a warp's ring");
-  const Var unroll = s_.var("unroll", values({4, 8}), "steps whose values are loaded together");
+  const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
   const Var warmup =
       s_.var("warmup", values({0, 32, 64, 128, 256}), "steps before its segment where a guess begins");
@@ -110,6 +110,11 @@ void Space::require_time() {
              "sweeps by the number of segments");
   s_.require(implies(newton == 1, parts >= 2 * kPartsOfSweep), "a worst case near that of stream");
   s_.require((stages - 1) * steps >= steps_of_latency_, "a walk in order that does not wait for memory");
+  // Measured on an H200: smaller groups and stages make a walk in order 1.5 to 2 times as long as stream's,
+  // and so do two channels of a warp that walks while the others wait.
+  s_.require(implies(parts > 1, steps >= (element() == 2 ? 32 : 16) && unroll * per_thread >= 8),
+             "a walk in order with little beside its steps");
+  s_.require(implies(time_split > 1, per_thread == 1), "a walk in order with little beside its steps");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
@@ -124,7 +129,7 @@ void Space::require_copies() {
   // them.
   std::int64_t widest = 16 / element();
   while (dim % widest != 0) widest /= 2;
-  s_.require(implies(vector < widest, steps == 8 && stages == 3 && unroll == 4 && time_split == 1),
+  s_.require(implies(vector < widest, steps == 32 && stages == 2 && unroll == 8 && time_split == 1),
              "narrow copies");
   s_.require(per_thread <= vector, "alignment of stores");
   // Rows of 32 channels fill 128 bytes in fp32; two channels only make a walk in order longer.
@@ -132,7 +137,8 @@ void Space::require_copies() {
   s_.require(unroll <= steps, "unrolling");
 }
 
-void Space::require_threads() {
+// Registers a thread, estimated.
+Expr Space::require_threads() {
   const Expr computing = floor_div(channels, per_thread) * segments;
   const Expr threads = s_.define("threads", computing + when(time_split > 1, 32, 0), "threads a block");
   s_.require(mod(floor_div(channels, per_thread), 32) == 0, "whole warps of channels");
@@ -141,7 +147,7 @@ void Space::require_threads() {
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
-  s_.require(unroll * per_thread <= 8 && stages * steps <= 96, "rings and groups that pay");
+  s_.require(unroll * per_thread <= 16 && stages * steps <= 96, "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
              "channels the head has");
@@ -162,9 +168,10 @@ void Space::require_threads() {
   const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
   s_.require(implies(exchange == 1, (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
              "registers of the scan warp");
+  return registers;
 }
 
-void Space::require_shared() {
+void Space::require_shared(const Expr& registers) {
   const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element();
   const Expr bytes =
       s_.define("shared_bytes",
@@ -175,17 +182,27 @@ void Space::require_shared() {
                     kShootFixedBytes,
                 "bytes of shared memory a block");
   s_.require(bytes <= limits_.shared_per_block, "shared memory");
-  // The blocks of a launch wait for each other: the tuned batch must be resident at once.
-  const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
-                      (problem_.sizes.heads * problem_.sizes.batch) * time_split;
-  const Expr threads = ceil_div(floor_div(channels, per_thread) * segments + 32, 128) * 128;
+  require_resident(bytes, registers);
+}
+
+// Blocks that wait for each other through global memory must be resident at once. The others should be: a
+// block that walks in order takes as long as all of stream, and a second wave would begin after it.
+void Space::require_resident(const Expr& bytes, const Expr& registers) {
+  const Expr teams = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
+                     (problem_.sizes.heads * problem_.sizes.batch);
+  const Expr threads =
+      ceil_div(floor_div(channels, per_thread) * segments + when(time_split > 1, 32, 0), 128) * 128;
+  Expr clusters = limits_.sm_count * when(time_split == 1, 1, 0);  // teams at once, one block an SM
+  for (int size = 2; size <= target::largest_cluster(limits_); size *= 2)
+    clusters = clusters + target::clusters_at_once(limits_, size, 1) * when(time_split == size, 1, 0);
+  const Expr room = when(exchange == 1, floor_div(limits_.sm_count, time_split), clusters);
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
-    s_.require(implies(exchange == 1, blocks <= limits_.sm_count * blocks_of_sm),
-               "blocks resident at once, by " + resource);
+    s_.require(implies(parts > 1, teams <= room * blocks_of_sm), "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, bytes + kShootReserved), "shared memory");
   resident(floor_div(limits_.threads_per_sm, threads), "threads");
-  resident(1, "registers");
+  // An estimate is no proof: where blocks wait through global memory one an SM is taken for granted.
+  resident(when(exchange == 1, 1, floor_div(limits_.registers_per_sm, registers * threads)), "registers");
 }
 
 }  // namespace

@@ -363,7 +363,8 @@ TEST(Candidates, AreRankedAndLegal) {
   for (std::size_t i = 1; i < candidates->size(); ++i)
     ASSERT_LE((*candidates)[i - 1].estimate.seconds, (*candidates)[i].estimate.seconds);
   for (std::size_t i = 0; i < candidates->size(); i += 97)
-    EXPECT_TRUE(check_candidate(cell, problem, profile, "stream", (*candidates)[i].parameters).ok());
+    EXPECT_TRUE(
+        check_candidate(cell, problem, profile, (*candidates)[i].strategy, (*candidates)[i].parameters).ok());
 }
 
 TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
@@ -374,7 +375,7 @@ TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
       ranked_candidates(cell, testing::problem_of(Pass::Forward), target::find_profile("h200").value());
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
-  for (const char* why : {"stream: the step", "persistent: the step reduces over the head",
+  for (const char* why : {"stream: the step", "shoot: the step", "persistent: the step reduces over the head",
                           "alternating: the step reduces over the head"})
     EXPECT_NE(candidates.error().message.find(why), std::string::npos) << candidates.error().message;
 }

@@ -7,9 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "compiler/constraint/solver.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/schedule/first_point.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -26,18 +26,6 @@ Problem small_problem(Pass pass) {
   problem.math = default_math(problem.storage);
   problem.pass = pass;
   return problem;
-}
-
-// The first point of a strategy's space.
-Parameters first_point(const Strategy& strategy, const step::Cell& cell, const Problem& problem) {
-  const constraint::System space = strategy.space(cell, problem, target::board());
-  Parameters point;
-  (void)constraint::enumerate(space, [&](const constraint::Assignment& at) {
-    for (std::size_t i = 0; i < at.values().size(); ++i)
-      point[space.names().variables[i].name] = at.values()[i];
-    return false;
-  });
-  return point;
 }
 
 struct Built {

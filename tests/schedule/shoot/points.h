@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/shoot/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/point_plan.h"
 

@@ -9,7 +9,7 @@
 namespace rondo::schedule {
 namespace {
 
-const Strategy* const kShoot = &shoot_strategy();
+const Strategy* const kShoot = find_strategy("shoot");
 
 // In a block, in a cluster, through global memory.
 constexpr ShootTeam kTeams[] = {{1, 1, 0}, {7, 1, 0}, {4, 2, 0}, {3, 2, 1}, {16, 1, 0},
@@ -21,7 +21,7 @@ void run_all(Storage storage) {
     for (const std::int64_t time : {1, 7, 65, 257})
       for (const std::int64_t dim : {1, 33}) {
         ++turn;
-        Case c{kShoot, cell, {}, {}, {}, false, 1, true};
+        Case c{kShoot, cell, {}, {}, {}};
         c.problem.sizes = {turn % 2 == 0 ? 1 : 3, time, turn % 3 == 0 ? 2 : 1, dim};
         c.problem.storage = storage;
         c.problem.math = default_math(storage);
@@ -45,7 +45,7 @@ TEST(ShootSimulated, AnyNumberOfSegments) {
   for (const int time : {1, 7, 31})
     for (int segments = 1; segments <= time; ++segments)
       for (const bool newton : {true, false}) {
-        Case c{kShoot, cell_named("paralstm"), {}, {}, {}, false, 1, true};
+        Case c{kShoot, cell_named("paralstm"), {}, {}, {}};
         c.problem.sizes = {1, time, 1, 33};
         c.problem.storage = Storage::F32;
         c.problem.math = kernel::Math::Accurate;
@@ -56,7 +56,7 @@ TEST(ShootSimulated, AnyNumberOfSegments) {
 }
 
 TEST(ShootSimulated, MoreBatchRowsThanAtOnceThroughGlobalMemory) {
-  Case c{kShoot, cell_named("paragru"), {}, {}, {}, false, 1, true};
+  Case c{kShoot, cell_named("paragru"), {}, {}, {}};
   c.problem.sizes = {1, 65, 2, 40};
   c.problem.storage = Storage::BF16;
   c.parameters = shoot_point(c.problem, {3, 2, 1});

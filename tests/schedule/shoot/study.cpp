@@ -55,7 +55,7 @@ Outcome study(const Study& s) {
   problem.storage = s.storage;
   problem.math = kernel::Math::Accurate;
   const Data data = draw(s, problem.sizes);
-  KernelPlan plan = point_plan(shoot_strategy(), s.cell, problem,
+  KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem,
                                shoot_point(problem, s.team, 1, s.warmup, s.newton, s.sweeps));
   if (s.damage) s.damage(plan.launches.back().kernel);
   const SimulatedRun run = simulate_plan(s.cell, problem, plan, data.given);
