@@ -132,5 +132,18 @@ TEST(Verify, SimulatesWithoutAGpu) {
   }
 }
 
+TEST(Verify, TakesArbitraryStatesWhereAskedFor) {
+  const std::vector<std::string> call = {"verify",       "mingru", "--simulate", "--shape",
+                                         "B=2,T=5,D=16", "--pass", "fw,bw",      "--dtype",
+                                         "fp32",         "--seed", "5"};
+  std::vector<std::string> arbitrary = call;
+  arbitrary.push_back("--arbitrary-states");
+  const Outcome usual = rondo(call), asked = rondo(arbitrary);
+  ASSERT_EQ(usual.status, 0) << usual.err << usual.out;
+  ASSERT_EQ(asked.status, 0) << asked.err << asked.out;
+  EXPECT_EQ(usual.out.find("arbitrary states"), std::string::npos) << usual.out;
+  EXPECT_NE(asked.out.find("arbitrary states"), std::string::npos) << asked.out;
+}
+
 }  // namespace
 }  // namespace rondo::test

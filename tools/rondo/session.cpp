@@ -70,7 +70,7 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  return {session.db(), options.strict, note, !options.no_full_shape};
+  return {session.db(), options.strict, note, !options.no_full_shape, options.arbitrary_states};
 }
 
 runtime::ProblemText problem_text_of(const Options& options) {

@@ -167,9 +167,12 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   fill(TensorKind::Param, Role::Param, data.forward.params);
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
-  if (options.initial_states)
+  if (options.initial_states && options.arbitrary_states) {
+    fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
+  } else if (options.initial_states) {
     if (Status status = reach_initial_states(cell, problem, data, options.seed); !status)
       return status.error();
+  }
   return data;
 }
 

@@ -18,6 +18,7 @@ struct TrustOptions {
   bool strict = false;                           // nothing is verified now: what has no proof is refused
   std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
   bool at_shape = true;                          // verified_plan() compares at the full shape too
+  bool arbitrary_states = false;                 // verified_plan(): initial states are random numbers
 };
 
 // How a choice becomes a kernel and the kernel is compared with the reference: on a GPU (trusted_plan.h), or

@@ -35,12 +35,12 @@ class GpuWork final : public TrustWork {
 
   void keep(db::Database& database) override { runtime::store_cubin(ready_->compiled, database); }
 
-  Result<Verification> check() const {
+  Result<Verification> check(bool arbitrary_states = false) const {
     const runtime::Choice& choice = ready_->choice;
     const Coverage coverage =
         coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
-    const Result<Verifier> verifier =
-        Verifier::make(cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget()), seed_);
+    const Result<Verifier> verifier = Verifier::make(
+        cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget(), arbitrary_states), seed_);
     if (!verifier) return verifier.error();
     const Result<runtime::Stream> stream = runtime::Stream::create();
     if (!stream) return stream.error();
@@ -107,7 +107,7 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   choosing.database = options.database;
   const Result<TrustWork::Made> made = work.make(choosing);
   if (!made) return made.error();
-  Result<Verification> found = work.check();
+  Result<Verification> found = work.check(options.arbitrary_states);
   if (!found) return found.error();
   if (options.at_shape && found->passed)
     if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
