@@ -13,6 +13,7 @@ import sys
 
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_picture import peers_picture, picture
+from report_shoot import shoot_page
 from report_text import against, counts, median_text, missed, of_commit, ratio_to_target, row_name, slower, stands, table, wrapped
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -182,6 +183,7 @@ def checks_page(record):
 
 PAGES = (  # name, title, what it shows, text
     ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
+    ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", None),
     ("matrices", "Cells with matrices", "every row, with target and peer", dense_page),
     ("layers", "Beside PyTorch's layers", "cuDNN's LSTM, GRU and RNN on the same machine", layers_page),
     ("saved", "With products saved", "training steps that store the products of the matrices", saved_page),
@@ -193,15 +195,16 @@ PAGES = (  # name, title, what it shows, text
 )
 
 
-def documents(record, docs):
+def documents(record, docs, results):
     """Text by path. A record that was made without a stage gives no page for it."""
     made = {}
     shown = []
     for name, title, about, text_of in PAGES:
-        text = text_of(record)
+        text = text_of(record) if text_of else shoot_page(results)
         if text:
             heading, rest = text.split("\n", 1)
-            made[docs / "results" / f"{name}.md"] = f"{heading}\n\n{generated('../../')}{rest}"
+            source = generated("../../") if text_of else f"{GENERATED} `benchmarks/results/*-{name}.json`; do not edit.\n"
+            made[docs / "results" / f"{name}.md"] = f"{heading}\n\n{source}{rest}"
             shown.append((name, title, about))
     made[docs / "results.md"] = summary_page(record, shown)
     made[docs / "results.svg"] = picture(record)
@@ -226,7 +229,7 @@ def main():
     options = parser.parse_args()
     try:
         record = json.loads(options.record.read_text(encoding="utf-8"))
-        wanted = documents(record, options.docs)
+        wanted = documents(record, options.docs, options.record.parent)
     except OSError as error:
         sys.exit(f"report: {error}")
     except (ValueError, KeyError) as error:

@@ -1,11 +1,12 @@
-# Writes the build's id to OUT: the function FUNCTION in NAMESPACE gives a SHA-256 over names and contents of all C++ and
-# CUDA sources below FOLDERS (relative to ROOT, parted by commas). Nothing else goes in, neither the place of the tree
+# Writes the build's id to OUT: the function FUNCTION in NAMESPACE gives a SHA-256 over names and contents of all C++, CUDA
+# and LLVM sources below FOLDERS (relative to ROOT, parted by commas). Nothing else goes in, neither the place of the tree
 # nor times, so that the same sources have the same id wherever they are built. OUT stays untouched where the id is the
 # same. Called by rondo_build_id.
 string(REPLACE "," ";" FOLDERS "${FOLDERS}")
 set(files "")
 foreach(folder IN LISTS FOLDERS)
-  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cuh)
+  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cuh
+    ${ROOT}/${folder}/*.ll)
   list(APPEND files ${found})
 endforeach()
 list(SORT files)

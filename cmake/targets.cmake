@@ -1,9 +1,11 @@
 # How libraries, programs and tests are made: one function each, used everywhere.
 function(rondo_flags target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
+    $<$<COMPILE_LANGUAGE:CXX>:-Wshadow> $<$<COMPILE_LANGUAGE:CXX>:-Wconversion>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-sign-conversion>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives of GCC 12 on std::string (GCC bug 105651)
     # In a unity build an unnamed namespace lies in an included file, where GCC suspects two definitions.
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   if(RONDO_SANITIZE)
@@ -26,6 +28,7 @@ function(rondo_library folder)
     return()
   endif()
   add_library(${name} STATIC ${sources})
+  set_property(GLOBAL APPEND PROPERTY RONDO_LIBRARIES ${name})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
   rondo_flags(${name})
@@ -110,6 +113,76 @@ function(rondo_tests name)
   endforeach()
 endfunction()
 
+# rondo_c_test(name LINKS ... [SOURCES file ...] [ARGUMENTS ...]): tests/capi/NAME.c, a program in C11 over the C
+# interface, with more files of that folder, as the test capi.NAME. Its C++ files are compiled as C++20, those called *_header_test.cpp as
+# C++17.
+function(rondo_c_test name)
+  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES;ARGUMENTS" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/tests/capi/)
+  add_executable(capi_${name} ${CMAKE_SOURCE_DIR}/tests/capi/${name}.c ${ARG_SOURCES})
+  set_target_properties(capi_${name} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD OFF)
+  foreach(source IN LISTS ARG_SOURCES)
+    if(source MATCHES "_header_test.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -std=c++17)
+    endif()
+  endforeach()
+  target_link_libraries(capi_${name} PRIVATE ${ARG_LINKS})
+  rondo_flags(capi_${name})
+  add_test(NAME capi.${name} COMMAND capi_${name} ${ARG_ARGUMENTS})
+  set_tests_properties(capi.${name} PROPERTIES TIMEOUT 300)
+endfunction()
+
+# rondo_abi_tests(program WHOLE folder ... LINKS ...): the tests capi.abi_old, where tests/capi/PROGRAM.c, compiled with the
+# headers as they are, runs with a library whose structs have grown (cmake/grow_headers.cmake), and capi.abi_new, the
+# other way round. The folders hold the interface; LINKS is what they need.
+function(rondo_abi_tests program)
+  cmake_parse_arguments(ARG "" "" "WHOLE;LINKS" ${ARGN})
+  set(grown ${CMAKE_BINARY_DIR}/generated/grown)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/rondo/*.h)
+  set(outputs "")
+  foreach(header IN LISTS headers)
+    get_filename_component(name ${header} NAME)
+    list(APPEND outputs ${grown}/rondo/${name})
+  endforeach()
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -DFROM=${CMAKE_SOURCE_DIR}/include/rondo -DTO=${grown}/rondo
+      -P ${CMAKE_SOURCE_DIR}/cmake/grow_headers.cmake
+    DEPENDS ${headers} ${CMAKE_SOURCE_DIR}/cmake/grow_headers.cmake VERBATIM)
+  add_custom_target(rondo_grown_headers DEPENDS ${outputs})
+
+  set(sources "")
+  foreach(folder IN LISTS ARG_WHOLE)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  add_library(rondo_grown SHARED ${sources})
+  set_target_properties(rondo_grown PROPERTIES OUTPUT_NAME rondo SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY ${grown})
+  target_include_directories(rondo_grown BEFORE PRIVATE ${grown})
+  target_include_directories(rondo_grown PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(rondo_grown PRIVATE ${ARG_LINKS})
+  target_link_options(rondo_grown PRIVATE -static-libstdc++ -static-libgcc
+    -Wl,--version-script=${CMAKE_BINARY_DIR}/generated/rondo.map)
+  rondo_flags(rondo_grown)
+  foreach(version old new)
+    set(test capi_${program}_${version})
+    add_executable(${test} ${CMAKE_SOURCE_DIR}/tests/capi/${program}.c)
+    set_target_properties(${test} PROPERTIES UNITY_BUILD OFF BUILD_RPATH_USE_ORIGIN ON)
+    target_link_options(${test} PRIVATE -Wl,--enable-new-dtags)
+    target_link_libraries(${test} PRIVATE m)
+    rondo_flags(${test})
+  endforeach()
+  target_link_libraries(capi_${program}_old PRIVATE rondo_shared)
+  target_include_directories(capi_${program}_new BEFORE PRIVATE ${grown})
+  target_link_libraries(capi_${program}_new PRIVATE rondo_grown)
+  add_dependencies(rondo_grown rondo_grown_headers)
+  add_dependencies(capi_${program}_new rondo_grown_headers)
+  add_test(NAME capi.abi_old COMMAND capi_${program}_old)
+  set_tests_properties(capi.abi_old PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${grown})
+  add_test(NAME capi.abi_new COMMAND capi_${program}_new)
+  set_tests_properties(capi.abi_new PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
+endfunction()
+
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
 # target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
 # RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
@@ -165,7 +238,7 @@ function(rondo_build_id target namespace function)
   set(files "")
   foreach(folder IN LISTS ARGN)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp ${CMAKE_SOURCE_DIR}/${folder}/*.h
-      ${CMAKE_SOURCE_DIR}/${folder}/*.cuh)
+      ${CMAKE_SOURCE_DIR}/${folder}/*.cuh ${CMAKE_SOURCE_DIR}/${folder}/*.ll)
     list(APPEND files ${found})
   endforeach()
   string(SHA256 names "${files}")  # so that the command runs again when a file goes, which no dependency tells

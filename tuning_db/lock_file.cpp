@@ -49,6 +49,7 @@ Result<PinnedChoices> PinnedChoices::parse(const std::string& text, const std::s
   try {
     const json document = parse_document(text, origin, "lock file", kFormat, kVersion);
     PinnedChoices pinned;
+    pinned.origin_ = origin;
     JsonNode(document, origin).each("choices", [&](const JsonNode& node) {
       PinnedChoice choice = choice_from_json(node);
       const PinnedChoice* other = pinned.find(choice.problem);

@@ -38,8 +38,10 @@ class PinnedChoices {
   const PinnedChoice* nearest(
       const Problem& problem) const;  // of the alike ones (records.h), the least distance
   std::size_t size() const { return choices_.size(); }
+  const std::string& origin() const { return origin_; }  // the file, for messages
 
  private:
+  std::string origin_;
   std::vector<PinnedChoice> choices_;
 };
 

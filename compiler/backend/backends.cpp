@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/nvrtc/nvrtc_backend.h"
 
 namespace rondo::backend {
 
 // To add a backend, write its line here.
 Registry<const Backend*>& backend_registry() {
-  static Registry<const Backend*> all({&nvrtc_backend()});
+  static Registry<const Backend*> all({&nvrtc_backend(), &llvm_backend()});
   return all;
 }
 
@@ -21,11 +23,34 @@ const Backend* find_backend(const std::string& name) {
   return found == all.end() ? nullptr : *found;
 }
 
+namespace {
+
+std::atomic<const Backend*>& wanted() {
+  static std::atomic<const Backend*> backend = nullptr;
+  return backend;
+}
+
+}  // namespace
+
+Status prefer_backend(const std::string& name) {
+  const Backend* backend = name == "auto" ? nullptr : find_backend(name);
+  if (backend == nullptr && name != "auto") {
+    std::string known = "auto";
+    for (const Backend* other : backends()) known += ", " + other->name();
+    return Error{ErrorKind::Input, fmt::format("there is no backend '{}'", name), "known: " + known};
+  }
+  wanted() = backend;
+  return success();
+}
+
+const Backend* wanted_backend() { return wanted(); }
+
 const Backend& preferred_backend() {
+  if (const Backend* backend = wanted()) return *backend;
   const auto& all = backends();
-  if (all.size() == 1) return *all.front();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [](const Backend* backend) { return backend->available().ok(); });
+  const auto found = std::find_if(all.begin(), all.end(), [](const Backend* backend) {
+    return backend->looks_installed() || backend->available().ok();
+  });
   return found == all.end() ? *all.front() : **found;
 }
 

@@ -14,10 +14,15 @@ Registry<const Backend*>& backend_registry();
 inline const std::vector<const Backend*>& backends() { return backend_registry().all(); }
 const Backend* find_backend(const std::string& name);  // null for an unknown name
 
-// What plans are compiled with unless a caller asks for another: the first that is available; the first of
-// all where none is, and its compile() says what is missing. Loads no compiler while there is one backend
-// only.
+// What plans are compiled with unless a caller asks for another: the one that prefer_backend() has named;
+// else the first that is installed; the first of all where none is, and its compile() says what is missing.
+// Loads no compiler whose file is seen to be there.
 const Backend& preferred_backend();
+
+// Names the preferred backend of this process; "auto": none in particular. Error Input for an unknown name.
+Status prefer_backend(const std::string& name);
+// The one that is named, or null.
+const Backend* wanted_backend();
 
 // The first that compiles text of this language. Every language has one.
 const Backend& backend_for(Language language);

@@ -56,6 +56,7 @@ class Bindings {
     return nullptr;
   }
   const std::vector<Binding>& entries() const { return entries_; }
+  void clear() { entries_.clear(); }  // keeps its memory: who binds anew allocates nothing
 
  private:
   std::vector<Binding> entries_;

@@ -20,7 +20,8 @@ constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {{ChoiceOrigin::Tuned, "tune
                                                      {ChoiceOrigin::Nearest, "nearest tuned"},
                                                      {ChoiceOrigin::OtherPass, "tuned for another pass"},
                                                      {ChoiceOrigin::Model, "by model"},
-                                                     {ChoiceOrigin::Elsewhere, "recorded elsewhere"}};
+                                                     {ChoiceOrigin::Elsewhere, "recorded elsewhere"},
+                                                     {ChoiceOrigin::Pinned, "pinned"}};
 static_assert(is_total(kChoiceOrigins));
 
 }  // namespace
@@ -108,6 +109,7 @@ Choice verified_here(Choice choice, const std::string& code) {
 
 Result<Choice> choose(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                       const ChooseOptions& options) {
+  if (options.pinned != nullptr) return pinned_choice(cell, problem, profile, options);
   std::string trouble;
   ModelsOpinion model(cell, problem, profile, options.alignment);
   if (options.database != nullptr)

@@ -8,6 +8,7 @@
 
 #include "runtime/choice/candidates.h"
 #include "tuning_db/database.h"
+#include "tuning_db/lock_file.h"
 
 namespace rondo::runtime {
 
@@ -20,8 +21,9 @@ enum class ChoiceOrigin {
   // Of this problem or the nearest, and not verified on the platform asked for: by another program, on
   // another machine or GPU, under another driver. It must be verified before it may be called tuned.
   Elsewhere,
+  Pinned,  // what a lock file says, for exactly this problem or for other B and T
 };
-// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere"
+// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere", "pinned"
 const char* origin_name(ChoiceOrigin origin);
 
 struct Choice {
@@ -55,6 +57,9 @@ struct ChooseOptions {
   // wrong there are no choice. None: nothing runs, and nothing needs proof.
   const db::Platform* platform = nullptr;
   std::vector<std::int64_t> refused{};  // trials that are no choice
+  // Every choice comes from here, or there is none; the database then only knows the code and the proof of
+  // it.
+  const db::PinnedChoices* pinned = nullptr;
 };
 
 // A problem as the database keys it. Overridden constants count as part of the cell.
@@ -85,7 +90,8 @@ std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
 inline constexpr double kOtherPassFactor = 1.25;
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
-// the choice is the model's, and its note says why.
+// the choice is the model's, and its note says why. With pinned choices also: Missing (nothing is pinned for
+// the problem), Input (what is pinned cannot be built), Wrong (it was found wrong on the platform).
 Result<Choice> choose(const step::Cell& cell, const schedule::Problem& problem,
                       const target::Profile& profile, const ChooseOptions& options = {});
 

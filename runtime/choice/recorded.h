@@ -35,6 +35,10 @@ class ModelsOpinion {
   std::optional<Result<Candidate>> best_;
 };
 
+// What `options.pinned` says of the problem, with the code and the proof that the database has of it.
+Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& problem,
+                             const target::Profile& profile, const ChooseOptions& options);
+
 // What is recorded for a problem and its neighbours, as choices. Refers to its arguments.
 class RecordedChoices {
  public:

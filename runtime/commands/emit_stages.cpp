@@ -25,10 +25,10 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
-                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
-                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"},
-                                       {Stage::Launches, "launches"}};
+constexpr EnumText<Stage> kStages[] = {
+    {Stage::Ast, "ast"},           {Stage::Step, "step"},     {Stage::Backward, "backward"},
+    {Stage::Jacobian, "jacobian"}, {Stage::Kernel, "kernel"}, {Stage::Cuda, "cuda"},
+    {Stage::Llvm, "llvm"},         {Stage::Ptx, "ptx"},       {Stage::Launches, "launches"}};
 static_assert(is_total(kStages));
 
 // The parameters of the overrides by strategy, under the names of this version.
@@ -70,18 +70,18 @@ Result<std::string> jacobian_text(const step::Cell& cell) {
   return step::print(simple, step::jacobian_step(simple));
 }
 
-// Lines of a comment, broken at blanks.
-std::string comment_of(const std::string& text) {
+// Lines of a comment that begin with `mark`, broken at blanks.
+std::string comment_of(const std::string& text, const std::string& mark) {
   constexpr std::size_t kWidth = 112;
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = "//";
+    std::string line = mark;
     for (std::size_t at = begin; at < end;) {
       const std::size_t word = std::min(text.find(' ', at), end);
-      if (line.size() > 2 && line.size() + 1 + (word - at) > kWidth) {
+      if (line.size() > mark.size() && line.size() + 1 + (word - at) > kWidth) {
         result += line + "\n";
-        line = "//    ";
+        line = mark + "    ";
       }
       line += " " + text.substr(at, word - at);
       at = word + 1;
@@ -92,9 +92,39 @@ std::string comment_of(const std::string& text) {
   return result;
 }
 
-// What stands above a CUDA text: what it computes, and how to compile and launch it by hand.
+// The text of a stage, in the language of a backend.
+struct Written {
+  backend::Request request;
+  std::string text;
+  std::string mark;     // begins a comment
+  std::string command;  // that compiles the text
+};
+
+Result<Written> written(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const backend::Language language =
+      stage == Stage::Cuda ? backend::Language::CudaCxx : backend::Language::LlvmIr;
+  const backend::Backend& backend = backend::backend_for(language);
+  Written result;
+  result.request = backend::request_for(backend, kernels_of(plan),
+                                        target::compute_capability(request.problem.arch), request.cell.name);
+  result.text = result.request.text;
+  const std::string arch = result.request.target.name(),
+                    flags = fmt::format("{}", fmt::join(result.request.flags, " "));
+  result.mark = stage == Stage::Llvm ? ";" : "//";
+  if (stage == Stage::Cuda) result.command = fmt::format("nvcc -arch={} {} -cubin FILE.cu", arch, flags);
+  if (stage == Stage::Llvm)
+    result.command = fmt::format("rondo emit --stage ptx ..., by LLVM 22 for {}", arch);
+  if (stage != Stage::Ptx) return result;
+  result.command = fmt::format("ptxas -arch={} FILE.ptx -o FILE.cubin", arch);
+  Result<std::string> ptx = backend.assembly(result.request);
+  if (!ptx) return ptx.error();
+  result.text = std::move(ptx).value();
+  return result;
+}
+
+// What stands above a text: what it computes, and how to compile and launch it by hand.
 std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan,
-                    const executable::Executable& executable, const backend::Request& compilation) {
+                    const executable::Executable& executable, const Written& of) {
   const schedule::Problem& problem = request.problem;
   std::string text = fmt::format("{}, {}, {}, {}, {} math", request.cell.name, schedule::pass_title(problem),
                                  shape_text(problem.sizes), kernel::storage_name(problem.storage),
@@ -104,33 +134,33 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
   if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
   text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
                       executable.identity.producer);
-  text += fmt::format("compile: nvcc -arch={} {} -cubin FILE.cu\n", compilation.target.name(),
-                      fmt::join(compilation.flags, " "));
+  text += fmt::format("compile: {}\n", of.command);
   text +=
       "launch on one stream in this order, neighbours that run once for each step in turns; any B and T; "
       "`rondo emit --stage launches` tells the tensors\n";
-  return comment_of(text + executable::print_rules(executable)) + "\n";
+  return comment_of(text + executable::print_rules(executable), of.mark) + "\n";
 }
 
-Result<std::string> cuda_text(const EmitRequest& request, const schedule::KernelPlan& plan) {
+Result<std::string> code_text(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
   const Result<executable::Executable> executable = schedule::lower_plan(request.cell, request.problem, plan);
   if (!executable) return executable.error();
-  const backend::Request compilation =
-      backend::request_for(backend::backend_for(backend::Language::CudaCxx), kernels_of(plan),
-                           target::compute_capability(request.problem.arch), request.cell.name);
-  return heading(request, plan, *executable, compilation) + compilation.text;
+  const Result<Written> of = written(stage, request, plan);
+  if (!of) return of.error();
+  return heading(request, plan, *executable, *of) + of->text;
 }
 
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
+  options.pinned = request.pinned;
   const Result<Choice> choice =
       choose_with(request.cell, request.problem, request.profile, request.overrides, options);
   if (!choice) return choice.error();
   const Result<schedule::KernelPlan> plan =
       build_choice(request.cell, request.problem, request.profile, *choice);
   if (!plan) return plan.error();
-  if (stage == Stage::Cuda) return cuda_text(request, *plan);
+  if (stage == Stage::Cuda || stage == Stage::Llvm || stage == Stage::Ptx)
+    return code_text(stage, request, *plan);
   if (stage == Stage::Launches) {
     const Result<executable::Executable> executable =
         schedule::lower_plan(request.cell, request.problem, *plan);
@@ -153,6 +183,8 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     case Stage::Jacobian: return jacobian_text(request.cell);
     case Stage::Kernel:
     case Stage::Cuda:
+    case Stage::Llvm:
+    case Stage::Ptx:
     case Stage::Launches: return plan_text(stage, request);
   }
   return Error{ErrorKind::Internal, "a stage without text", ""};
@@ -172,6 +204,11 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
                            const target::Profile& profile, const Overrides& overrides,
                            const ChooseOptions& options) {
   if (overrides.empty()) return choose(cell, problem, profile, options);
+  if (options.pinned != nullptr)
+    return Error{
+        ErrorKind::Input,
+        fmt::format("'{}' pins strategy and parameters: none can be asked for", options.pinned->origin()),
+        "leave out --strategy and --param, or --lock"};
   const Result<std::vector<Candidate>> candidates =
       ranked_candidates(cell, problem, profile, options.alignment, overrides.strategy);
   if (!candidates) return candidates.error();

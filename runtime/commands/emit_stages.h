@@ -10,7 +10,7 @@
 
 namespace rondo::runtime {
 
-enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Launches };
+enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Launches };
 Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
 
 // What a user fixes of the choice; the rest is the database's or the model's.
@@ -32,15 +32,17 @@ Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
   step::Cell cell;                 // one of its cells
-  schedule::Problem problem;       // of Kernel, Cuda and Launches only, like all below
+  schedule::Problem problem;       // of Kernel and later stages only, like all below
   target::Profile profile;
   Overrides overrides;
   db::Database* database = nullptr;
+  const db::PinnedChoices* pinned = nullptr;
 };
 
-// Ends with a line break. A CUDA text begins with a comment and an empty line: what it computes, the command
-// that compiles it, and how each kernel is launched. Neither is part of what plans compile and caches know.
-// Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of choose_with().
+// Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it
+// computes, the command that compiles it, and how each kernel is launched. Neither is part of what plans
+// compile and caches know. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
+// choose_with() and, for Ptx, of backend::Backend::assembly().
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
 
 }  // namespace rondo::runtime

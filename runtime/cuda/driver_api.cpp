@@ -39,6 +39,7 @@ void load_device(Loader& loader, DriverApi& api) {
   loader.need(api.primary_ctx_retain, "cuDevicePrimaryCtxRetain");
   loader.need(api.primary_ctx_release, "cuDevicePrimaryCtxRelease_v2");
   loader.need(api.ctx_set_current, "cuCtxSetCurrent");
+  loader.need(api.ctx_get_current, "cuCtxGetCurrent");
   loader.need(api.ctx_get_device, "cuCtxGetDevice");
   loader.need(api.ctx_synchronize, "cuCtxSynchronize");
 }

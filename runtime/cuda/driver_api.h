@@ -29,6 +29,7 @@ struct DriverApi {
   decltype(&cuDevicePrimaryCtxRetain) primary_ctx_retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) primary_ctx_release = nullptr;
   decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
+  decltype(&cuCtxGetCurrent) ctx_get_current = nullptr;
   decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
   CUresult (*ctx_synchronize)() = nullptr;
 

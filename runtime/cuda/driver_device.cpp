@@ -120,10 +120,18 @@ Result<DeviceInfo> device_info(int ordinal) {
 }
 
 void Context::Release::operator()(CUctx_st*) const noexcept {
-  if (const DriverApi* api = loaded_driver_api()) api->primary_ctx_release(ordinal);
+  const DriverApi* api = loaded_driver_api();
+  if (owned && api != nullptr) api->primary_ctx_release(ordinal);
 }
 
 Result<Context> Context::open(int ordinal) {
+  Result<Context> context = retain(ordinal);
+  if (!context) return context;
+  if (Status status = context->make_current(); !status) return status.error();
+  return context;
+}
+
+Result<Context> Context::retain(int ordinal) {
   auto loaded = Driver::get();
   if (!loaded) return loaded.error();
   const Driver& driver = **loaded;
@@ -132,9 +140,45 @@ Result<Context> Context::open(int ordinal) {
   CUcontext handle = nullptr;
   auto got = check(driver, driver.api().primary_ctx_retain(&handle, *device), "cuDevicePrimaryCtxRetain");
   if (!got) return got.error();
-  Context context(handle, *device);
-  if (got = context.make_current(); !got) return got.error();
-  return context;
+  return Context(handle, *device, true);
+}
+
+Result<Context> Context::current() {
+  auto loaded = Driver::get();
+  if (!loaded) return loaded.error();
+  const DriverApi& api = (*loaded)->api();
+  CUcontext handle = nullptr;
+  if (auto got = check(**loaded, api.ctx_get_current(&handle), "cuCtxGetCurrent"); !got) return got.error();
+  if (handle == nullptr)
+    return Error{ErrorKind::Missing, "no CUDA context is current on this thread",
+                 "make one current first (cudaSetDevice and a call, or cuCtxSetCurrent), or name the GPU"};
+  CUdevice device = 0;
+  if (auto got = check(**loaded, api.ctx_get_device(&device), "cuCtxGetDevice"); !got) return got.error();
+  return Context(handle, device, false);
+}
+
+Result<Context> Context::again() const {
+  if (handle_.get_deleter().owned) return retain(ordinal_);
+  return Context(handle_.get(), ordinal_, false);
+}
+
+Result<ScopedCurrent> ScopedCurrent::enter(const Context& context) {
+  auto loaded = Driver::get();
+  if (!loaded) return loaded.error();
+  CUcontext before = nullptr;
+  if (auto got = check(**loaded, (*loaded)->api().ctx_get_current(&before), "cuCtxGetCurrent"); !got)
+    return got.error();
+  if (before == context.handle()) return ScopedCurrent(false, nullptr);
+  if (Status status = context.make_current(); !status) return status.error();
+  return ScopedCurrent(true, before);
+}
+
+ScopedCurrent::ScopedCurrent(ScopedCurrent&& other) noexcept
+    : changed_(std::exchange(other.changed_, false)), before_(other.before_) {}
+
+ScopedCurrent::~ScopedCurrent() {
+  const DriverApi* api = loaded_driver_api();
+  if (changed_ && api != nullptr) api->ctx_set_current(before_);
 }
 
 Status Context::make_current() const {

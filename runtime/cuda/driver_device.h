@@ -48,12 +48,19 @@ Result<int> device_count();
 // Describes GPU `ordinal`. Errors: those of Driver::get(); Input for a number out of range.
 Result<DeviceInfo> device_info(int ordinal);
 
-// A reference to the primary context of a GPU, the one that the CUDA runtime and PyTorch use too. Released
-// when destroyed; every stream, buffer and module made under it must be destroyed before.
+// A reference to the primary context of a GPU, the one that the CUDA runtime and PyTorch use too, or to a
+// context of the caller's. Released when destroyed, if it is a primary one; every stream, buffer and module
+// made under it must be destroyed before.
 class Context {
  public:
   // Retains the context of GPU `ordinal` and makes it current on the calling thread.
   static Result<Context> open(int ordinal);
+  // The same, and leaves the thread's current context as it is.
+  static Result<Context> retain(int ordinal);
+  // The one that is current on the calling thread, which stays its owner's. Error Missing if none is.
+  static Result<Context> current();
+  // A second reference to the same one.
+  Result<Context> again() const;
 
   // Every other thread that calls the driver needs this once.
   Status make_current() const;
@@ -70,11 +77,28 @@ class Context {
  private:
   struct Release {
     int ordinal;
+    bool owned;
     void operator()(CUctx_st* context) const noexcept;
   };
-  Context(CUctx_st* handle, int ordinal) : handle_(handle, Release{ordinal}), ordinal_(ordinal) {}
+  Context(CUctx_st* handle, int ordinal, bool owned)
+      : handle_(handle, Release{ordinal, owned}), ordinal_(ordinal) {}
   std::unique_ptr<CUctx_st, Release> handle_;
   int ordinal_;
+};
+
+// While it lives a context is current on this thread; then the one that was before is again. For callers with
+// several devices, who know nothing of Rondo's contexts.
+class ScopedCurrent {
+ public:
+  static Result<ScopedCurrent> enter(const Context& context);
+  ScopedCurrent(ScopedCurrent&& other) noexcept;
+  ScopedCurrent& operator=(ScopedCurrent&&) = delete;
+  ~ScopedCurrent();
+
+ private:
+  ScopedCurrent(bool changed, CUctx_st* before) : changed_(changed), before_(before) {}
+  bool changed_;
+  CUctx_st* before_;
 };
 
 }  // namespace rondo::runtime

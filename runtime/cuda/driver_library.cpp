@@ -40,6 +40,9 @@ constexpr std::array kAdvice{
                "the kernel was compiled for another GPU: compile it with --arch auto on this one"},
     CodeAdvice{CUDA_ERROR_INVALID_IMAGE, ErrorKind::Device,
                "the kernel image is damaged, or made by a newer compiler than this driver reads"},
+    CodeAdvice{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ErrorKind::Unsupported,
+               "the driver is older than the compiler that made this PTX: update the driver, or build the "
+               "package with --arch of this GPU"},
     CodeAdvice{CUDA_ERROR_NOT_FOUND, ErrorKind::Device, "the module holds no kernel of that name"},
     CodeAdvice{CUDA_ERROR_ILLEGAL_ADDRESS, ErrorKind::Device,
                "a kernel touched memory outside its buffers; the process must restart before it can use the "

@@ -83,6 +83,21 @@ Result<Module> Module::load(std::string_view image) {
   return Module(handle);
 }
 
+Result<Module> Module::load_ptx(const std::string& ptx) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  // The driver tells text from a cubin by its first bytes, and reads text up to its final zero.
+  if (ptx.find(".version") == std::string::npos || ptx.compare(0, 4,
+                                                               "\x7f"
+                                                               "ELF") == 0)
+    return Error{ErrorKind::Device, fmt::format("the kernel image ({} bytes) is no PTX", ptx.size()),
+                 "build the package again"};
+  CUmodule handle = nullptr;
+  auto loaded = check(**driver, (*driver)->api().module_load_data(&handle, ptx.c_str()), "cuModuleLoadData");
+  if (!loaded) return loaded.error();
+  return Module(handle);
+}
+
 Result<Function> Module::function(const std::string& name) const {
   auto driver = Driver::get();
   if (!driver) return driver.error();

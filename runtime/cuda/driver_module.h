@@ -49,12 +49,15 @@ class Function {
   FunctionAttributes attributes_;
 };
 
-// Owns a module loaded from a cubin.
+// Owns a module loaded from a cubin, or from PTX.
 class Module {
  public:
   // `image` is a cubin (copied by the driver) for the current device. Error of kind Device or Unsupported
   // when it is damaged or made for another GPU.
   static Result<Module> load(std::string_view image);
+  // `ptx` is the text of PTX, which the driver compiles for the current device: some 100 ms, once, if the
+  // driver keeps its cache. The same errors; Unsupported where the driver is older than the text's version.
+  static Result<Module> load_ptx(const std::string& ptx);
 
   // The kernel of that (mangled or extern "C") name. Error of kind Internal when there is none.
   Result<Function> function(const std::string& name) const;

@@ -49,7 +49,9 @@ Result<DevicePlan> DevicePlan::load(const executable::Executable& executable, co
                  "compile it first"};
   Result<executable::Launcher> launcher = executable::Launcher::make(executable);
   if (!launcher) return launcher.error();
-  Result<Module> module = Module::load(executable.images.front().bytes);
+  const executable::Image& image = executable.images.front();
+  Result<Module> module =
+      image.kind == executable::ImageKind::Ptx ? Module::load_ptx(image.bytes) : Module::load(image.bytes);
   if (!module) return module.error();
   const Result<DeviceInfo> device = device_info(context.ordinal());
   if (!device) return device.error();

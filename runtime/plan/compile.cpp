@@ -96,10 +96,12 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan&
   return std::move(read->images.front());
 }
 
-bool fits(const db::CacheKey& key, const backend::Backend& backend, int capability) {
-  return key.flags == fmt::format("{}", fmt::join(backend.flags(), " ")) &&
-         target::compute_capability(key.arch) == capability &&
-         backend::backend_of_compiler(key.compiler_version) == backend.name();
+bool fits(const db::CacheKey& key, const backend::Backend* wanted, int capability) {
+  const backend::Backend* backend = backend::find_backend(backend::backend_of_compiler(key.compiler_version));
+  return backend != nullptr && (wanted == nullptr || wanted == backend) &&
+         backend::backend_registry().is_built_in(backend) &&
+         key.flags == fmt::format("{}", fmt::join(backend->flags(), " ")) &&
+         target::compute_capability(key.arch) == capability;
 }
 
 // Takes the code that is stored under `code` if it is this plan's; its key may differ in the compiler's
@@ -213,7 +215,7 @@ void store_cubin(const CompiledCode& code, db::Database& database) {
 }
 
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
-                                        const backend::Backend& backend, int capability,
+                                        const backend::Backend* backend, int capability,
                                         db::Database& database) {
   if (wanted.asked.empty() || cubin_key.empty()) return std::nullopt;
   Result<std::optional<db::Cubin>> found = database.get_cubin(cubin_key);
@@ -230,6 +232,13 @@ std::optional<CompiledCode> stored_code(const executable::Identity& wanted, cons
   code.code = cubin_key;
   code.from_cache = code.as_stored = true;
   return code;
+}
+
+const backend::Backend* backend_of_code(const std::string& cubin_key, db::Database& database) {
+  if (cubin_key.empty()) return nullptr;
+  const Result<std::optional<db::Cubin>> found = database.get_cubin(cubin_key);
+  if (!found || !found->has_value()) return nullptr;
+  return backend::find_backend(backend::backend_of_compiler((*found)->key.compiler_version));
 }
 
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,

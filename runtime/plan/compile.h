@@ -78,8 +78,11 @@ void store_cubin(const CompiledCode& code, db::Database& database);
 // backend's flags included, it holds what building would give. Only the source's hash does not count; nothing
 // is taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
-                                        const backend::Backend& backend, int capability,
+                                        const backend::Backend* backend, int capability,
                                         db::Database& database);
+
+// The backend that made the code of this key (CacheKey::hash()); null where the database does not hold it.
+const backend::Backend* backend_of_code(const std::string& cubin_key, db::Database& database);
 
 // All of these in order. Errors: those of the backend (Missing without its compiler, Compile with its log,
 // Unsupported).

@@ -53,6 +53,7 @@ std::string encode_request(const Request& request) {
   writer.flag(request.target.specific);
   writer.count(request.flags.size());
   for (const std::string& flag : request.flags) writer.text(flag);
+  writer.u8(static_cast<std::uint8_t>(request.kind));
   return writer.take();
 }
 
@@ -66,6 +67,7 @@ std::optional<Request> decode_request(std::string_view bytes) {
   request.target.specific = reader.flag();
   request.flags.resize(reader.count(4));
   for (std::string& flag : request.flags) flag = reader.text();
+  request.kind = reader.one_of(ImageKind::Object);
   return reader.done() ? std::optional(std::move(request)) : std::nullopt;
 }
 

@@ -13,11 +13,11 @@ TEST(AblateCompile, EachPartOfEachPlan) {
   const Status available = backend.available();
   if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   for (const PartPlan& of : part_plans()) {
-    const std::string whole = backend.lower(runtime::kernels_of(of.plan)).text;
+    const std::string whole = backend.lower(runtime::kernels_of(of.plan), 90).text;
     for (const kernel::Part part : of.parts) {
       SCOPED_TRACE(of.name + " without " + kernel::part_name(part));
       const KernelPlan rest = plan_without(of.plan, part);
-      const std::string source = backend.lower(runtime::kernels_of(rest)).text;
+      const std::string source = backend.lower(runtime::kernels_of(rest), 90).text;
       EXPECT_NE(source, whole) << "a cubin of it would be found under the whole plan's key";
       EXPECT_NE(source.find("// without " + std::string(kernel::part_name(part)) + ": the results are wrong"),
                 std::string::npos);

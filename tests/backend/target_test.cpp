@@ -28,7 +28,7 @@ bool needs_own_name(const std::string& text) {
 
 // Kernels whose text has such an instruction, and only those, are compiled under the architecture's own name.
 void expect_features_match(const std::vector<const kernel::Kernel*>& kernels, int& with, int& without) {
-  const Source source = backend_for(Language::CudaCxx).lower(kernels);
+  const Source source = backend_for(Language::CudaCxx).lower(kernels, 90);
   const bool needed = needs_own_name(source.text);
   ++(needed ? with : without);
   EXPECT_EQ(kernel::architecture_specific(source.features), needed) << kernels.front()->name;

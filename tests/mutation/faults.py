@@ -179,8 +179,12 @@ FAULTS = [
           "b.wide(kernel_.team()) * b.wide(kernel_.rounds())", "b.wide(kernel_.team()) * 0", "global"),
     # The shoot strategy: what it accepts, where it starts, and who goes in order.
     fault("shoot: no jump is too large", H + "rounds.cpp",
-          "const Value within = jump <= sweep_.scale(k, c) * b_.real(share);", "const Value within = jump <= jump;",
+          "const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);",
+          "const Value within = incoming <= incoming;",
           "shoot", "shoot in a block"),
+    fault("shoot: a segment that ran to infinity is as large as that", H + "rounds.cpp",
+          "return b_.select(seen - seen == b_.real(0) && end - end == b_.real(0), size, b_.real(0));", "return seen;",
+          test="test_schedule ShootConverges.ChaoticOscillatingAndCoupledCells"),
     fault("shoot: a segment sweeps again from where it started before", H + "rounds.cpp",
           "b_.select(wanted, incoming, sweep_.beginning(k, c))", "sweep_.beginning(k, c)", "shoot", "shoot in a block"),
     fault("shoot: segments without steps store a last state", H + "sweep.cpp",

@@ -85,7 +85,7 @@ class Printing final : public backend::Backend {
   std::string name() const override { return "printing"; }
   std::string title() const override { return "the printer"; }
   backend::Language language() const override { return backend::Language::CudaCxx; }
-  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
+  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels, int) const override {
     backend::Source source;
     for (const kernel::Kernel* kernel : kernels) source.text += kernel::print(*kernel);
     return source;

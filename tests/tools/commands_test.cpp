@@ -15,8 +15,8 @@
 namespace rondo::test {
 namespace {
 
-const char* const kCommands[] = {"check", "emit", "tune",      "run",   "verify",
-                                 "bench", "db",   "calibrate", "doctor"};
+const char* const kCommands[] = {"check", "emit", "tune",      "run",    "verify",
+                                 "bench", "db",   "calibrate", "doctor", "package"};
 
 struct BadCall {
   std::vector<std::string> arguments;
@@ -72,6 +72,11 @@ TEST(Commands, TuneByModelRecordsAndExplains) {
   EXPECT_EQ(rondo({"db", "check", "--db", file}).status, 0);
   EXPECT_EQ(rondo({"db", "prune", "--db", file, "--before", "0s"}).status, 0);
   EXPECT_EQ(rondo({"db", "lock", "--db", file, "-o", folder.path("lock.json")}).status, 0);
+  // Nothing is stored as best without a GPU, so the file pins nothing: commands that read it must fail.
+  const Outcome locked =
+      rondo({"emit", "mingru", "--shape", "B=2,T=16,D=64", "--lock", folder.path("lock.json")});
+  EXPECT_EQ(locked.status, 4);
+  EXPECT_NE(locked.err.find("pins no choice for mingru"), std::string::npos) << locked.err;
   EXPECT_EQ(rondo({"db", "export", "--db", file, "-o", folder.path("all.json")}).status, 0);
   EXPECT_EQ(rondo({"db", "import", folder.path("all.json"), "--db", folder.path("other.db")}).status, 0);
   EXPECT_EQ(rondo({"db", "merge", file, "--db", folder.path("other.db")}).status, 0);

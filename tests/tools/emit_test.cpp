@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "compiler/backend/backends.h"
-#include "compiler/backend/nvrtc/ptxas_log.h"
+#include "compiler/backend/ptxas/ptxas_log.h"
 #include "runtime/commands/cell_library.h"
 #include "runtime/commands/emit_stages.h"
 #include "runtime/commands/problem_text.h"

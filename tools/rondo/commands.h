@@ -15,6 +15,7 @@ Status tune(const Options& options);
 Status run(const Options& options);
 Status verify(const Options& options);
 Status bench(const Options& options);
+Status package(const Options& options);
 Status database(const Options& options);
 Status calibrate(const Options& options);
 Status doctor(const Options& options);

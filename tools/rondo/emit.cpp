@@ -21,7 +21,8 @@ Result<runtime::EmitRequest> request_of(const Options& options, const LoadedCell
                               std::move(problem).value(),
                               session.machine.profile,
                               std::move(overrides).value(),
-                              session.db()};
+                              session.db(),
+                              session.lock()};
 }
 
 }  // namespace

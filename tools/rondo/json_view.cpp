@@ -58,6 +58,7 @@ json row_json(const tuner::Row& row) {
                  {"samples", row.timing.samples},
                  {"registers", row.registers},
                  {"shared_bytes", row.shared_bytes},
+                 {"compiler", row.compiler},
                  {"spill_bytes", row.spill_bytes}};
   if (row.timing.samples > 0) object["median_ms"] = row.timing.median_s * 1e3;
   return object;

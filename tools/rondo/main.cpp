@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/backend/backends.h"
 #include "runtime/worker/compile_worker.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/report.h"
@@ -14,8 +15,10 @@ namespace {
 
 Status run_command(const Options& options) {
   static const std::map<std::string, Status (*)(const Options&)> commands = {
-      {"check", check}, {"emit", emit},   {"tune", tune},           {"run", run},      {"verify", verify},
-      {"bench", bench}, {"db", database}, {"calibrate", calibrate}, {"doctor", doctor}};
+      {"check", check},         {"emit", emit},    {"tune", tune},       {"run", run},
+      {"verify", verify},       {"bench", bench},  {"package", package}, {"db", database},
+      {"calibrate", calibrate}, {"doctor", doctor}};
+  if (Status status = backend::prefer_backend(options.backend); !status) return status.error();
   return commands.at(options.command)(options);
 }
 

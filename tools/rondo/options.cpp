@@ -64,11 +64,24 @@ void add_kernel(CLI::App& app, Options& o) {
       ->type_name("NAME=VALUE");
 }
 
+void add_backend(CLI::App& app, Options& o) {
+  app.add_option("--backend", o.backend,
+                 "what compiles kernels: nvrtc, llvm, or auto: what the record of a tuned choice names, else "
+                 "the first that is installed")
+      ->envname("RONDO_BACKEND")
+      ->capture_default_str();
+}
+
 void add_strict(CLI::App& app, Options& o) {
   app.add_flag(
       "--strict", o.strict,
       "refuse a kernel that was not verified on this GPU with this version and driver; without it, one "
       "that is recorded is verified on first use");
+}
+
+void add_lock(CLI::App& app, Options& o) {
+  app.add_option("--lock", o.lock, "take every choice from this file, which `rondo db lock` wrote, or fail")
+      ->type_name("FILE");
 }
 
 void add_json(CLI::App& app, Options& o) {
@@ -94,13 +107,14 @@ void check_options(CLI::App& app, Options& o) {
 
 void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
-  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda or launches")
+  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda, llvm, ptx or launches")
       ->capture_default_str();
   add_problem(app, o, false);
   add_save(app, o);
   add_target(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   add_output(app, o, "write there, whole or not at all");
   add_json(app, o);
 }
@@ -110,6 +124,7 @@ void tune_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o, "; auto: both passes both ways, and which is faster");
   add_target(app, o);
+  add_backend(app, o);
   add_database(app, o);
   app.add_option("--budget", o.budget, "time for each pass: 60s, 5m, 1h")->capture_default_str();
   app.add_option("--strategy", o.strategy, "search this strategy only; default: all that are legal");
@@ -140,7 +155,9 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
   app.add_flag("--reference", o.reference, "on the CPU, by the reference executor");
   add_target(app, o);
+  add_backend(app, o);
   add_database(app, o);
+  add_lock(app, o);
   add_strict(app, o);
   add_json(app, o);
 }
@@ -150,8 +167,10 @@ void verify_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
+  add_backend(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   app.add_flag("--simulate", o.simulate, "in the simulator on the CPU instead of the GPU");
   app.add_flag("--no-full-shape", o.no_full_shape,
                "leave out the comparison with a plain kernel at the whole shape");
@@ -166,8 +185,10 @@ void bench_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
+  add_backend(app, o);
   add_kernel(app, o);
   add_database(app, o);
+  add_lock(app, o);
   app.add_option("--samples", o.samples, "timings to take the median of")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
@@ -179,6 +200,70 @@ void bench_options(CLI::App& app, Options& o) {
   add_strict(app, o);
   app.add_flag("--leave-out", o.ablate)->group("");  // the option's earlier name
   add_json(app, o);
+}
+
+void add_embed(CLI::App& app, Options& o) {
+  add_output(app, o, "the package, written whole or not at all");
+  app.add_option("--embed", o.embed, "the package as C source, to be compiled into a program")
+      ->type_name("FILE.c");
+}
+
+void package_build_options(CLI::App& app, Options& o) {
+  app.add_option("cells", o.cells, "paths of .cell files, or names of shipped cells");
+  app.add_option("--cell", o.cell_name, "which cell of a file with several");
+  app.add_option("--list", o.list, "problems from this JSON file, beside the cells named")->type_name("FILE");
+  app.add_option("--shape", o.shapes, "batch, time, heads, channels a head; several for several shapes");
+  app.add_option("--dtype", o.dtype, "bf16, fp16, fp32, or a list: bf16,fp32")->capture_default_str();
+  app.add_option("--pass", o.pass, "fw, fws, bw, or a list: fw,fws,bw")->capture_default_str();
+  app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
+  app.add_option("--const", o.constants, "override a constant of the cells: name=value")
+      ->type_name("NAME=VALUE");
+  app.add_option("--clip-forward", o.clip_forward, "clamp what the recurrence carries to [-c, c]")
+      ->type_name("C");
+  app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
+      ->type_name("G");
+  add_save(app, o);
+  app.add_option("--arch", o.archs,
+                 "architectures or boards that get kernels of their own; default: "
+                 "sm_80,sm_86,sm_89,sm_90,sm_100,sm_120")
+      ->delimiter(',');
+  app.add_option("--ptx", o.base, "architecture of the PTX for all later GPUs, or none")
+      ->capture_default_str();
+  app.add_flag("!--no-self-test", o.self_tests,
+               "leave out the self-tests, which take the reference some seconds");
+  app.add_option("--workers", o.workers, "threads that compile; 0: as many as there are cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  add_database(app, o);
+  add_lock(app, o);
+  add_embed(app, o);
+  add_json(app, o);
+}
+
+void package_file_options(CLI::App& app, Options& o, const std::string& action) {
+  app.add_option("file", o.argument, "the package")->required();
+  if (action == "extract") app.add_option("-o,--output", o.output, "folder for its parts")->required();
+  if (action == "verify") app.add_flag("--no-gpu", o.no_gpu, "only compare hashes: run no self-tests");
+  add_json(app, o);
+}
+
+void package_options(CLI::App& app, Options& o) {
+  app.require_subcommand(1);
+  const auto action = [&](const char* name, const char* what) {
+    CLI::App* sub = app.add_subcommand(name, what);
+    sub->callback([&o, name] { o.action = name; });
+    return sub;
+  };
+  package_build_options(*action("build", "choose and compile kernels ahead of time; needs no GPU"), o);
+  package_file_options(*action("list", "the kernels of a package, one a line"), o, "list");
+  package_file_options(*action("show", "all that is known of them"), o, "show");
+  package_file_options(*action("verify", "compare every part with its hash, and run the self-tests on a GPU"),
+                       o, "verify");
+  package_file_options(*action("extract", "write its parts as files"), o, "extract");
+  CLI::App* merge = action("merge", "several packages as one");
+  merge->add_option("files", o.files, "the packages")->required();
+  add_embed(*merge, o);
+  add_json(*merge, o);
 }
 
 struct Action {
@@ -238,6 +323,7 @@ constexpr Command kCommands[] = {
     {"run", "run a cell over .npy arrays", run_options},
     {"verify", "compare a kernel with the reference", verify_options},
     {"bench", "time a kernel beside the copy bandwidth", bench_options},
+    {"package", "kernels ahead of time: build, list, show, verify, merge, extract", package_options},
     {"db", "list, show, export, import, merge, prune, check, lock", database_options},
     {"calibrate", "measure this GPU's profile", calibrate_options},
     {"doctor", "say what was found on this machine and what is missing", doctor_options},
@@ -249,13 +335,20 @@ bool listed(const Entry (&entries)[Count], const std::string& name) {
                      [&](const Entry& entry) { return name == entry.name; });
 }
 
+bool is_package_action(int argc, char** argv) {
+  constexpr const char* kPackageActions[] = {"build", "list", "show", "verify", "merge", "extract"};
+  return argc > 2 && std::any_of(std::begin(kPackageActions), std::end(kPackageActions),
+                                 [&](const char* action) { return std::string(argv[2]) == action; });
+}
+
 // What CLI11 would report only as a missing subcommand; "" if there is no such slip.
 std::string unknown_command(int argc, char** argv) {
   if (argc == 1) return "no command given";
   const std::string first = argv[1];
   if (first[0] != '-' && !listed(kCommands, first)) return fmt::format("unknown command '{}'", first);
-  if (first != "db" || argc == 2 || argv[2][0] == '-' || listed(kActions, argv[2])) return "";
-  return fmt::format("unknown command 'db {}'", argv[2]);
+  const bool known = first == "db" ? argc > 2 && listed(kActions, argv[2]) : is_package_action(argc, argv);
+  if ((first != "db" && first != "package") || argc == 2 || argv[2][0] == '-' || known) return "";
+  return fmt::format("unknown command '{} {}'", first, argv[2]);
 }
 
 ParsedOptions mistake(ParsedOptions result, std::string text) {

@@ -27,12 +27,14 @@ struct Options {
   bool no_gpu = false;
 
   // which kernel
+  std::string backend = "auto";
   std::string strategy;
   std::vector<std::string> parameters;
 
   // the database
   std::string database;
   bool no_database = false;
+  std::string lock;  // a lock file, from which every choice comes; "": none
 
   std::string stage = "cuda";  // emit
   std::string output = "-";    // emit, calibrate, db export and lock
@@ -53,9 +55,18 @@ struct Options {
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters
   bool ablate = false;
 
-  std::string action;  // db
+  std::string action;  // db, package
   std::string argument;
   std::string before = "30d";
+
+  std::vector<std::string> cells;   // package build
+  std::vector<std::string> shapes;  // package build; shape where there is none
+  std::vector<std::string> archs;
+  std::string list;  // a JSON file with problems
+  std::string base = "sm_80";
+  bool self_tests = true;
+  std::vector<std::string> files;  // package merge
+  std::string embed;               // C source that holds the package; "": none
 };
 
 // What came of reading the command line: a command to run, or a text to print and an exit status.

@@ -32,18 +32,28 @@ std::string progress_line(const tuner::Progress& progress, double budget_s, int 
   return line.substr(0, static_cast<std::size_t>(std::max(1, columns - 1)));
 }
 
-ProgressBar::ProgressBar(double budget_s) : budget_s_(budget_s), terminal_(::isatty(STDERR_FILENO) == 1) {}
-
-ProgressBar::~ProgressBar() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+std::string progress_line(std::size_t done, std::size_t all, const std::string& what, int columns) {
+  const double share = all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 0;
+  const int full = static_cast<int>(kBarWidth * std::clamp(share, 0.0, 1.0));
+  const std::string line =
+      fmt::format("[{:#<{}}{:.<{}}] {} of {}: {}", "", full, "", kBarWidth - full, done, all, what);
+  return line.substr(0, static_cast<std::size_t>(std::max(1, columns - 1)));
 }
 
-void ProgressBar::show(const tuner::Progress& progress) {
+StatusLine::StatusLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+StatusLine::~StatusLine() { wipe(); }
+
+void StatusLine::wipe() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
+}
+
+void StatusLine::show(const std::function<std::string(int columns)>& line) {
   if (!terminal_ || clock_() < next_) return;
   next_ = clock_() + kRedraw_s;
   drawn_ = true;
-  std::fputs(fmt::format("\r\033[K{}", progress_line(progress, budget_s_, terminal_columns())).c_str(),
-             stderr);
+  std::fputs(fmt::format("\r\033[K{}", line(terminal_columns())).c_str(), stderr);
   std::fflush(stderr);
 }
 

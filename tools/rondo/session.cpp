@@ -57,11 +57,21 @@ Result<std::optional<db::Database>> open_database(const Options& options, Use us
   return std::optional<db::Database>();
 }
 
+Result<std::optional<db::PinnedChoices>> open_lock(const Options& options) {
+  if (options.lock.empty()) return std::optional<db::PinnedChoices>();
+  Result<db::PinnedChoices> pinned = db::PinnedChoices::load(options.lock);
+  if (!pinned) return pinned.error();
+  return std::optional(std::move(pinned).value());
+}
+
 Result<Session> open_session(const Options& options, Use use) {
   Result<std::optional<db::Database>> database = open_database(options, use);
   if (!database) return database.error();
   Session session;
   session.database = std::move(database).value();
+  Result<std::optional<db::PinnedChoices>> pinned = open_lock(options);
+  if (!pinned) return pinned.error();
+  session.pinned = std::move(pinned).value();
   Result<tuner::Machine> machine = tuner::find_machine(options.arch, session.db(), !options.no_gpu);
   if (!machine) return machine.error();
   session.machine = std::move(machine).value();
@@ -70,7 +80,11 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  return {session.db(), options.strict, note, !options.no_full_shape, options.arbitrary_states};
+  tuner::TrustOptions trust{session.db(), options.strict, note};
+  trust.pinned = session.lock();
+  trust.at_shape = !options.no_full_shape;
+  trust.arbitrary_states = options.arbitrary_states;
+  return trust;
 }
 
 runtime::ProblemText problem_text_of(const Options& options) {

@@ -23,8 +23,10 @@ Result<LoadedCell> load_cell(const Options& options);
 
 struct Session {
   std::optional<db::Database> database;
+  std::optional<db::PinnedChoices> pinned;  // of --lock
   tuner::Machine machine;
   db::Database* db() { return database ? &*database : nullptr; }
+  const db::PinnedChoices* lock() const { return pinned ? &*pinned : nullptr; }
 };
 
 enum class Use {
@@ -34,7 +36,9 @@ enum class Use {
   Written,   // made if it is not there
 };
 Result<std::optional<db::Database>> open_database(const Options& options, Use use);
-// Database and machine.
+// The choices of --lock; none without it.
+Result<std::optional<db::PinnedChoices>> open_lock(const Options& options);
+// Database, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
 // How a command trusts what the database holds.

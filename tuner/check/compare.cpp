@@ -51,21 +51,44 @@ std::vector<double> stored_errors(Storage storage, std::span<const double> exact
   return errors;
 }
 
+// Of the norm of a slice of `elements`. `size`: the norm of the whole; `stored`: what storing adds to the
+// slice.
+double slice_limit(const Tolerance& tolerance, std::size_t slice, std::int64_t elements, std::int64_t all,
+                   double size, double stored) {
+  const auto count = static_cast<double>(elements);
+  return tolerance.spread->slice_limit(slice, elements, tolerance.decisions) + kStored * stored +
+         smallest_of(tolerance.stored) * std::sqrt(count) +
+         2 * scalar::unit_roundoff(Storage::F32) * size * std::sqrt(count / static_cast<double>(all));
+}
+
+double largest_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+// `largest`: of all exact values.
+double limit_of(const Tolerance& tolerance, std::size_t element, double exact, double largest) {
+  return tolerance.spread->element_limit(element) + unit_of(tolerance.stored) * std::abs(exact) +
+         smallest_of(tolerance.stored) + 2 * scalar::unit_roundoff(Storage::F32) * largest;
+}
+
+double norm_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
 void check_slices(const Tolerance& tolerance, std::span<const double> errors, std::span<const double> exact,
                   TensorCheck& check, Findings& findings) {
   const Spread& spread = *tolerance.spread;
   const std::vector<double> error = slice_norms(spread.axes(), errors);
   const std::vector<double> size = slice_norms(spread.axes(), exact);
   const std::vector<double> stored = slice_norms(spread.axes(), stored_errors(tolerance.stored, exact));
-  const double smallest = smallest_of(tolerance.stored);
   const auto all = static_cast<std::int64_t>(exact.size());
   std::size_t slice = 0;
   const auto see = [&](std::int64_t elements) {
-    const auto count = static_cast<double>(elements);
-    const double limit =
-        spread.slice_limit(slice, elements, tolerance.decisions) + kStored * stored[slice] +
-        smallest * std::sqrt(count) +
-        2 * scalar::unit_roundoff(Storage::F32) * size[0] * std::sqrt(count / static_cast<double>(all));
+    const double limit = slice_limit(tolerance, slice, elements, all, size[0], stored[slice]);
     if (slice == 0) check.limit = limit;
     findings.see(error[slice], limit, [&] { return slice_name(spread.axes(), slice); });
     ++slice;
@@ -98,6 +121,15 @@ bool is_shortened(const Tolerance& tolerance, std::span<const double> out, std::
 
 }  // namespace
 
+double element_limit(const Tolerance& tolerance, std::size_t element, std::span<const double> exact) {
+  return limit_of(tolerance, element, exact[element], largest_of(exact));
+}
+
+double norm_limit(const Tolerance& tolerance, std::span<const double> exact) {
+  const auto all = static_cast<std::int64_t>(exact.size());
+  return slice_limit(tolerance, 0, all, all, norm_of(exact), norm_of(stored_errors(tolerance.stored, exact)));
+}
+
 TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<const double> out,
                     std::span<const double> exact) {
   TensorCheck check;
@@ -108,12 +140,9 @@ TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<cons
   for (std::size_t i = 0; i < exact.size(); ++i) errors[i] = std::abs(out[i] - exact[i]);
   Findings findings;
   check_slices(tolerance, errors, exact, check, findings);
-  const double unit = unit_of(tolerance.stored), smallest = smallest_of(tolerance.stored);
-  double largest = 0;
-  for (const double value : exact) largest = std::max(largest, std::abs(value));
+  const double largest = largest_of(exact);
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const double limit = tolerance.spread->element_limit(i) + unit * std::abs(exact[i]) + smallest +
-                         2 * scalar::unit_roundoff(Storage::F32) * largest;
+    const double limit = limit_of(tolerance, i, exact[i], largest);
     findings.see(errors[i], limit, [&] { return "element " + element_name(tolerance.spread->axes(), i); });
   }
   check.ratio = findings.ratio;

@@ -39,6 +39,10 @@ struct Tolerance {
   kernel::Storage problem = kernel::Storage::F32;  // of the problem
 };
 
+// What an element of a correct result, and the norm of all its errors, may at most be off.
+double element_limit(const Tolerance& tolerance, std::size_t element, std::span<const double> exact);
+double norm_limit(const Tolerance& tolerance, std::span<const double> exact);
+
 // Both of the tensor's number of elements; `exact` is finite.
 TensorCheck compare(std::string name, const Tolerance& tolerance, std::span<const double> out,
                     std::span<const double> exact);

@@ -41,13 +41,16 @@ double largest(const std::vector<std::vector<double>>& runs, std::size_t slice) 
   return result;
 }
 
-// Standard deviation over mean.
+// Standard deviation over mean. Runs end in any order, and sums of them must not depend on it.
 double variation(const std::vector<std::vector<double>>& runs, std::size_t slice) {
   const auto count = static_cast<double>(runs.size());
+  std::vector<double> sorted;
+  for (const std::vector<double>& norms : runs) sorted.push_back(norms[slice]);
+  std::sort(sorted.begin(), sorted.end());
   double sum = 0, squares = 0;
-  for (const std::vector<double>& norms : runs) {
-    sum += norms[slice];
-    squares += square(norms[slice]);
+  for (const double norm : sorted) {
+    sum += norm;
+    squares += square(norm);
   }
   const double mean = sum / count;
   return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;

@@ -13,16 +13,17 @@ namespace rondo::tuner {
 Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
                                              const target::Profile& profile, const runtime::Choice& choice,
                                              db::Database* database) {
-  const backend::Backend& backend = backend::preferred_backend();
+  const backend::Backend* wanted = backend::wanted_backend();
+  const backend::Backend& preferred = backend::preferred_backend();
   runtime::CompileOptions compiling;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
-      backend::backend_registry().is_built_in(&backend))
+      backend::backend_registry().is_built_in(&preferred))
     compiling.asked = schedule::asked_hash(cell, problem, profile);
   if (database != nullptr && !compiling.asked.empty()) {
-    executable::Identity wanted = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
-    wanted.asked = compiling.asked;
-    if (auto stored = runtime::stored_code(wanted, choice.cubin_key, backend,
+    executable::Identity identity = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
+    identity.asked = compiling.asked;
+    if (auto stored = runtime::stored_code(identity, choice.cubin_key, wanted,
                                            target::compute_capability(problem.arch), *database))
       return std::move(*stored);
   }
@@ -30,9 +31,17 @@ Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const sched
   if (!built) return built.error();
   compiling.database = database;
   compiling.cubin_key = choice.cubin_key;
-  compiling.backend = &backend;
-  Result<runtime::CompiledPlan> compiled = runtime::compile_plan(
-      std::make_shared<const step::Cell>(cell), problem, std::move(built).value(), compiling);
+  // A tuned choice was timed with one backend's code.
+  const backend::Backend* recorded = wanted == nullptr && database != nullptr
+                                         ? runtime::backend_of_code(choice.cubin_key, *database)
+                                         : nullptr;
+  compiling.backend = recorded != nullptr ? recorded : &preferred;
+  const auto shared_cell = std::make_shared<const step::Cell>(cell);
+  Result<runtime::CompiledPlan> compiled = runtime::compile_plan(shared_cell, problem, *built, compiling);
+  if (!compiled && compiled.error().kind == ErrorKind::Missing && compiling.backend != &preferred) {
+    compiling.backend = &preferred;  // whose compiler is not here any more
+    compiled = runtime::compile_plan(shared_cell, problem, std::move(built).value(), compiling);
+  }
   if (!compiled) return compiled.error();
   return runtime::CompiledCode(std::move(compiled).value());
 }

@@ -10,6 +10,7 @@ using db::TrialStatus;
 namespace {
 
 constexpr double kLeaderMargin = 1.15;  // of the best's time: noise of the race is less than that
+constexpr double kTwinShare = 0.93;     // of the budget, where trying other compilers has to end
 constexpr double kOverrun = 1.02;       // of the budget, where confirming has to end
 
 bool running(const Row& row) { return row.status == TrialStatus::Ok && row.timing.samples > 0; }
@@ -39,6 +40,27 @@ std::vector<std::size_t> Search::choose_leaders() {
   const auto known = rows_.find(*options_.incumbent);
   if (known != rows_.end() && running(known->second) && right(known->first)) leaders.push_back(known->first);
   return leaders;
+}
+
+// The leaders by another compiler: they race like any candidate, and the best of them are confirmed.
+void Search::try_twins() {
+  if (!measurer_.can_run() || !best_) return;
+  std::vector<std::size_t> leaders;
+  for (const auto& [candidate, r] : rows_)
+    if (running(r) && r.timing.median_s <= kLeaderMargin * best_seconds()) leaders.push_back(candidate);
+  std::sort(leaders.begin(), leaders.end(),
+            [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
+  leaders.resize(std::min(leaders.size(), static_cast<std::size_t>(std::max(1, options_.leaders))));
+  for (const std::size_t leader : leaders)
+    if (const std::optional<std::size_t> twin = measurer_.twin(leader)) {
+      twins_[*twin] = leader;
+      submit(*twin);
+    }
+  const auto out_of_time = [&] {
+    return cancelled() || !measurer_.alive() ||
+           (!options_.exhaustive && elapsed() >= kTwinShare * options_.budget_s);
+  };
+  while (!twins_.empty() && in_flight_ > 0 && !out_of_time()) take_compiled();
 }
 
 void Search::confirm() {
@@ -148,7 +170,7 @@ SearchResult Search::finish() {
   result.end = end_;
   result.diagnosis = diagnosis_;
   result.tried = tried_;
-  result.total = candidates_.size();
+  result.total = candidates_.size() + twins_.size();
   result.seconds = elapsed();
   report(Phase::Done);
   return result;

@@ -70,6 +70,7 @@ Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& meas
 SearchResult Search::run() {
   explore();
   try_other_strategies();
+  try_twins();
   measurer_.stop_compiling();
   if (measurer_.can_run() && measurer_.alive()) confirm();
   if (measurer_.can_run()) prove();
@@ -104,7 +105,8 @@ void Search::begin_with(std::size_t candidate) {
 }
 
 void Search::submit(std::size_t candidate) {
-  rows_[candidate].candidate = candidates_[candidate];
+  rows_[candidate].candidate = candidate_of(candidate);
+  rows_[candidate].index = candidate;
   measurer_.compile(candidate);
   ++in_flight_;
 }
@@ -147,6 +149,7 @@ void Search::settle_compiled(const Compiled& compiled) {
   r.shared_bytes = compiled.shared_bytes;
   r.spill_bytes = compiled.spill_bytes;
   r.cubin_key = compiled.cubin_key;
+  r.compiler = compiled.compiler;
   if (compiled.status != TrialStatus::Ok) return fail(compiled.candidate, compiled.status, compiled.reason);
   if (compiled.spill_bytes > 0)
     return fail(compiled.candidate, TrialStatus::Spill,
@@ -154,7 +157,7 @@ void Search::settle_compiled(const Compiled& compiled) {
   const auto [first, is_new] = codes_.emplace(compiled.code, compiled.candidate);
   if (!is_new && !is_incumbent(compiled.candidate))
     return fail(compiled.candidate, TrialStatus::Duplicate,
-                "same code as " + schedule::print(candidates_[first->second].parameters));
+                "same code as " + schedule::print(candidate_of(first->second).parameters));
   ++clean_;
   if (measurer_.can_run()) race(compiled.candidate);
 }
@@ -173,7 +176,7 @@ void Search::race(std::size_t candidate) {
   };
   if (!timed(kShortSamples, kShortSample)) return;
   const double first_look = row(candidate).timing.median_s;
-  picker_.measured(candidate, first_look);
+  if (twins_.count(candidate) == 0) picker_.measured(candidate, first_look);
   const bool may_go = best_ && !is_incumbent(candidate);
   if (may_go && first_look > options_.race_factor * best)
     return fail(candidate, TrialStatus::Slower,
@@ -239,7 +242,7 @@ void Search::report(Phase phase) {
   Progress progress;
   progress.phase = phase;
   progress.tried = tried_;
-  progress.total = candidates_.size();
+  progress.total = candidates_.size() + twins_.size();
   if (best_) {
     const Row& best = rows_.at(*best_);
     progress.best_ms = best.timing.median_s * 1e3;

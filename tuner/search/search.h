@@ -28,7 +28,8 @@ struct Compiled {
   int shared_bytes = 0;                          // a block
   int spill_bytes = 0;                           // a thread
   std::string cubin_key;                         // of the database
-  std::string code;  // equal for candidates with the same code, launched in the same way
+  std::string code;      // equal for candidates with the same code, launched in the same way
+  std::string compiler;  // "nvrtc 13.0"
 };
 
 // Everything the search asks of a machine. Candidates are named by their index in the ranked list. Used by
@@ -38,6 +39,9 @@ class Measurer {
   virtual ~Measurer() = default;
   virtual bool can_run() const = 0;  // false: no GPU, compiling only
   virtual int compile_slots() const = 0;
+  // The number under which the same candidate is compiled by another compiler: beyond all candidates. None
+  // where there is but one.
+  virtual std::optional<std::size_t> twin(std::size_t) const { return std::nullopt; }
   virtual void compile(std::size_t candidate) = 0;  // begins; the outcome comes from next_compiled
   // The next outcome, waiting at most so long; nothing if none came.
   virtual std::optional<Compiled> next_compiled(double timeout_s) = 0;
@@ -74,6 +78,8 @@ struct Row {
   bool confirmed = false;  // timed in interleaved runs
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
   std::string cubin_key;
+  std::string compiler;   // of its code
+  std::size_t index = 0;  // as the measurer names it
 };
 
 enum class Phase { Search, Confirm, Done };

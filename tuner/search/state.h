@@ -23,6 +23,7 @@ class Search {
   void submit(std::size_t candidate);
   void submit_more();
   void take_compiled();
+  void try_twins();
   bool should_stop();
   std::optional<SearchEnd> reason_to_stop() const;
   bool enough_tries() const;
@@ -41,6 +42,11 @@ class Search {
   SearchResult finish();
   std::optional<std::size_t> winner() const;
 
+  // Of the candidate itself, or of its twin.
+  const runtime::Candidate& candidate_of(std::size_t index) const {
+    const auto of = twins_.find(index);
+    return candidates_[of == twins_.end() ? index : of->second];
+  }
   Row& row(std::size_t candidate) { return rows_.at(candidate); }
   void fail(std::size_t candidate, db::TrialStatus status, const std::string& reason);
   void fail(std::size_t candidate, const Error& error);  // of a trial
@@ -58,6 +64,7 @@ class Search {
   double start_ = 0;
   Picker picker_;
   std::map<std::size_t, Row> rows_;                     // by candidate
+  std::map<std::size_t, std::size_t> twins_;            // those that were tried, and whose
   std::unordered_map<std::string, std::size_t> codes_;  // code -> the candidate that had it first
   std::optional<std::size_t> best_;                     // verified; by its race so far
   std::optional<std::size_t>

@@ -22,6 +22,8 @@ class Trusting {
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
     choosing.platform = &platform_;
+    choosing.pinned = options_.pinned;
+    choosing.alignment = options_.alignment;
     for (;;) {
       const Result<TrustWork::Made> made = work_.make(choosing);
       if (!made) return made.error();

@@ -38,17 +38,37 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const runtime::Context* context,
                                                          const PlanMeasurerOptions& options) {
   std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
-  Result<std::string> version = made->backend_.version();
+  const backend::Backend& preferred = backend::preferred_backend();
+  Result<std::string> version = preferred.version();
   if (!version) return version.error();
-  made->compiler_version_ = std::move(version).value();
+  made->compiler_ = {&preferred, std::move(version).value()};
+  if (backend::wanted_backend() == nullptr && context != nullptr) made->find_other();
   runtime::CompilePoolOptions pool;
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
+  pool.executable = options.worker;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
   if (context != nullptr)
     if (Status status = made->begin_trials(*context); !status) return status.error();
   return made;
+}
+
+// Another compiler that is installed and knows the target.
+void PlanMeasurer::find_other() {
+  const int capability = target::compute_capability(problem_.arch);
+  for (const backend::Backend* backend : backend::backends()) {
+    if (backend == compiler_.backend || !backend->available()) continue;
+    const Result<std::vector<int>> targets = backend->targets();
+    if (!targets || std::count(targets->begin(), targets->end(), capability) == 0) continue;
+    if (Result<std::string> version = backend->version()) other_ = {backend, std::move(version).value()};
+    return;
+  }
+}
+
+std::optional<std::size_t> PlanMeasurer::twin(std::size_t candidate) const {
+  if (other_.backend == nullptr || candidate >= candidates_.size()) return std::nullopt;
+  return candidate + candidates_.size();
 }
 
 Status PlanMeasurer::begin_trials(const runtime::Context& context) {
@@ -57,6 +77,7 @@ Status PlanMeasurer::begin_trials(const runtime::Context& context) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;
     process.cancel = options_.cancel;
+    process.executable = options_.worker;
     auto trials = std::make_unique<TrialProcess>(setup, process);
     const Status started = trials->start();
     if (started) {
@@ -85,20 +106,21 @@ Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const s
 }
 
 void PlanMeasurer::compile(std::size_t candidate) {
-  const runtime::Candidate& chosen = candidates_[candidate];
-  const schedule::Strategy* strategy = schedule::find_strategy(chosen.strategy);
+  const runtime::Candidate& of = chosen(candidate);
+  const Compiler& compiler = compiler_of(candidate);
+  const schedule::Strategy* strategy = schedule::find_strategy(of.strategy);
   if (strategy == nullptr) {
-    ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + chosen.strategy));
+    ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + of.strategy));
     return;
   }
-  Result<schedule::KernelPlan> built = strategy->build_legal(*cell_, problem_, chosen.parameters, profile_);
+  Result<schedule::KernelPlan> built = strategy->build_legal(*cell_, problem_, of.parameters, profile_);
   if (!built) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, built.error().message));
     return;
   }
   try {
-    Result<CompiledPlan> made =
-        runtime::uncompiled_plan(cell_, problem_, std::move(built).value(), backend_, compiler_version_);
+    Result<CompiledPlan> made = runtime::uncompiled_plan(cell_, problem_, std::move(built).value(),
+                                                         *compiler.backend, compiler.version);
     if (!made) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;
@@ -127,6 +149,7 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan)
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
   result.cubin_key = plan.code;
+  result.compiler = plan.executable.images.front().compiler;
   // The same code launched in another way takes another time.
   result.code = plan.executable.images.front().hash + executable::launch_hash(plan.executable);
   return result;
@@ -150,7 +173,7 @@ Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
   // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
   // limit.
   if (outcome.end == CompileEnd::NoWorker) {
-    outcome.result = backend_.compile(plan.request);
+    outcome.result = backend::compile(plan.request);
     outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
   }
   switch (outcome.end) {
@@ -177,9 +200,8 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
   if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
-  const runtime::Candidate& chosen = candidates_[candidate];
-  return TrialPlan{candidate, &found->second.executable,
-                   schedule::turn_of(chosen.strategy, chosen.parameters)};
+  const runtime::Candidate& of = chosen(candidate);
+  return TrialPlan{candidate, &found->second.executable, schedule::turn_of(of.strategy, of.parameters)};
 }
 
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {

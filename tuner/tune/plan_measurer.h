@@ -22,6 +22,7 @@ struct PlanMeasurerOptions {
   const std::atomic<bool>* cancel = nullptr;
   db::Database* database = nullptr;  // cubins are looked up there; not stored
   std::uint64_t seed = 1;
+  std::string worker;  // see TuneOptions
 };
 
 class PlanMeasurer final : public Measurer {
@@ -37,6 +38,7 @@ class PlanMeasurer final : public Measurer {
 
   bool can_run() const override { return trials_ != nullptr; }
   int compile_slots() const override { return options_.workers; }
+  std::optional<std::size_t> twin(std::size_t candidate) const override;
   void compile(std::size_t candidate) override;
   std::optional<Compiled> next_compiled(double timeout_s) override;
   void stop_compiling() override;
@@ -58,6 +60,7 @@ class PlanMeasurer final : public Measurer {
  private:
   PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
+  void find_other();
   Status begin_trials(const runtime::Context& context);
   Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
   Compiled take(runtime::CompileOutcome outcome);
@@ -70,8 +73,20 @@ class PlanMeasurer final : public Measurer {
   const std::vector<runtime::Candidate>& candidates_;
   PlanMeasurerOptions options_;
   std::string asked_;  // schedule::asked_hash() of all candidates
-  const backend::Backend& backend_ = backend::preferred_backend();
-  std::string compiler_version_;
+  // A backend with the version of its compiler.
+  struct Compiler {
+    const backend::Backend* backend = nullptr;
+    std::string version;
+  };
+  // The candidates, and then their twins.
+  const runtime::Candidate& chosen(std::size_t candidate) const {
+    return candidates_[candidate % candidates_.size()];
+  }
+  const Compiler& compiler_of(std::size_t candidate) const {
+    return candidate < candidates_.size() ? compiler_ : other_;
+  }
+  Compiler compiler_;
+  Compiler other_;  // of the twins; none where a backend was asked for by name, or there is no other
   std::map<std::size_t, runtime::CompiledPlan> plans_;
   std::vector<Compiled> ready_;  // cached cubins, and builds that failed
   std::unique_ptr<runtime::CompilePool> pool_;

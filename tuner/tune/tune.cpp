@@ -123,10 +123,11 @@ std::string TuneResult::summary() const {
   if (!measured)
     return fmt::format("{}: about {:.4f} ms by model; {} of {} candidates compiled", what,
                        row->candidate.estimate.seconds * 1e3, search.tried, search.total);
+  const std::string by = row->compiler.empty() ? "" : ", compiled by " + row->compiler;
   return fmt::format(
-      "{}: {:.4f} ms, spread {:.1f}% (p10 to p90), verified; {} of {} candidates tried in {:.0f} s ({})",
+      "{}: {:.4f} ms, spread {:.1f}% (p10 to p90), verified; {} of {} candidates tried in {:.0f} s ({}){}",
       what, row->timing.median_s * 1e3, row->timing.spread * 100, search.tried, search.total, search.seconds,
-      end_name(search.end));
+      end_name(search.end), by);
 }
 
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
@@ -143,6 +144,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   measuring.trial_limit = options.trial_limit;
   measuring.cancel = options.cancel;
   measuring.database = options.database;
+  measuring.worker = options.worker;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
   const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, context, measuring);
   if (!measurer) return measurer.error();
@@ -169,7 +171,7 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   result.database_trouble = recorder.trouble();
   const Row* best = result.best();
   if (best == nullptr) return nothing_worked(result.search);
-  if (const runtime::CompiledPlan* plan = (*measurer)->plan(index_of(*candidates, best->candidate))) {
+  if (const runtime::CompiledPlan* plan = (*measurer)->plan(best->index)) {
     result.plan = *plan;
     // Before the trial becomes best: who finds it there finds its code too.
     if (options.database != nullptr) runtime::store_cubin(*plan, *options.database);

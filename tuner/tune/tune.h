@@ -25,7 +25,10 @@ struct TuneOptions {
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   db::Database* database = nullptr;  // none: nothing is recorded
-  bool again = false;                // the winner becomes best whatever the database holds
+  // The program that is started as a worker (runtime/worker/process.h). "" takes the environment variable
+  // RONDO_WORKER, else this program.
+  std::string worker;
+  bool again = false;  // the winner becomes best whatever the database holds
 };
 
 struct TuneResult {

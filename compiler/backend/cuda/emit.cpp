@@ -6,15 +6,13 @@
 #include <cstdint>
 
 #include "compiler/backend/cuda/statements.h"
+#include "compiler/kernel/passes/codegen.h"
 
 namespace rondo::backend::cuda {
 
 using namespace kernel;
 
 namespace {
-
-constexpr int kAlignment = 16;         // of shared memory: the widest access
-constexpr int kPanelAlignment = 1024;  // with operands of warpgroups in it (kernel::PanelOperand)
 
 // Lines of code with comments on their right, in one column.
 struct Annotated {
@@ -38,12 +36,6 @@ std::string aligned(const std::vector<Annotated>& lines, std::string_view indent
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
-}
-
-// A buffer that other blocks write while this one waits for them is not `restrict`: the compiler could keep
-// what it loaded, or load early, across the wait.
-bool exclusive(const Kernel& kernel, const Param& param) {
-  return !param.written || (!kernel.cooperative && kernel.cluster == 1);
 }
 
 std::string parameter(const Kernel& kernel, const Param& param, const std::string& name, Prelude& prelude) {
@@ -180,10 +172,7 @@ std::string emit(const std::vector<const Kernel*>& kernels) {
   Prelude prelude;
   std::vector<std::string> texts;
   texts.reserve(kernels.size());
-  // One for all: they declare one name.
-  const bool panels = std::any_of(kernels.begin(), kernels.end(),
-                                  [](const Kernel* kernel) { return !accumulators(*kernel).empty(); });
-  const int alignment = panels ? kPanelAlignment : kAlignment;
+  const int alignment = shared_alignment(kernels);  // one for all: they declare one name
   for (const Kernel* kernel : kernels) texts.push_back(kernel_text(*kernel, alignment, prelude));
   std::string unit = prelude.text();
   for (const std::string& text : texts) {

@@ -1,12 +1,7 @@
 // Reads the embedded files prelude/*.cuh into the table of helpers.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <stdexcept>
 
 #include "compiler/backend/cuda/prelude.h"
-#include "compiler/support/embedded_text.h"
 
 namespace rondo::backend::cuda {
 
@@ -16,73 +11,13 @@ const std::vector<EmbeddedText>& embedded_prelude();
 
 namespace {
 
-constexpr std::string_view kMark = "//:";
-
-// In the order in which their text is emitted: a file may need helpers of those before it.
+// In the order in which their text is emitted.
 constexpr std::array<std::string_view, 5> kFiles = {"memory", "tensor", "warpgroup", "sync", "math"};
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (true) {
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    if (line.empty()) return words;
-    const std::size_t length = std::min(line.find(' '), line.size());
-    words.push_back(line.substr(0, length));
-    line.remove_prefix(length);
-  }
-}
-
-// Where a line that begins with the mark stands, from `from` on; the end of the text where there is none.
-std::size_t next_mark(std::string_view text, std::size_t from) {
-  for (std::size_t at = text.find(kMark, from); at != std::string_view::npos; at = text.find(kMark, at + 1))
-    if (at == 0 || text[at - 1] == '\n') return at;
-  return text.size();
-}
-
-// A section, from its mark to the next one.
-Helper parse_section(std::string_view section, std::ptrdiff_t line) {
-  const std::size_t end_of_line = std::min(section.find('\n'), section.size());
-  const std::vector<std::string_view> words =
-      words_of(section.substr(kMark.size(), end_of_line - kMark.size()));
-  std::string_view text = section.substr(std::min(end_of_line + 1, section.size()));
-  while (text.ends_with("\n\n")) text.remove_suffix(1);
-  const bool named = words.size() == 1 || (words.size() > 2 && words[1] == "needs");
-  if (!named || text.find_first_not_of(" \n") == std::string_view::npos || !text.ends_with('\n'))
-    throw std::logic_error(
-        fmt::format("prelude, line {}: '//: NAME' or '//: NAME needs OTHER ...' and a declaration below it "
-                    "were expected",
-                    line));
-  return {words.front(), {words.begin() + (words.size() > 2 ? 2 : 1), words.end()}, text};
-}
-
-std::vector<Helper> read_all() {
-  std::vector<Helper> all;
-  for (const std::string_view name : kFiles) {
-    const auto file = std::ranges::find(embedded_prelude(), name, &EmbeddedText::name);
-    if (file == embedded_prelude().end())
-      throw std::logic_error(fmt::format("prelude/{}.cuh is not embedded", name));
-    std::ranges::move(parse_helpers(file->text), std::back_inserter(all));
-  }
-  if (embedded_prelude().size() != kFiles.size())
-    throw std::logic_error("a file of prelude/ is missing in the order of emission");
-  return all;
-}
 
 }  // namespace
 
-std::vector<Helper> parse_helpers(std::string_view text) {
-  std::vector<Helper> result;
-  for (std::size_t at = next_mark(text, 0); at < text.size();) {
-    const std::size_t end = next_mark(text, at + 1);
-    result.push_back(
-        parse_section(text.substr(at, end - at), std::count(text.begin(), text.begin() + at, '\n') + 1));
-    at = end;
-  }
-  return result;
-}
-
 const std::vector<Helper>& helpers() {
-  static const std::vector<Helper> all = read_all();
+  static const std::vector<Helper> all = read_helpers(embedded_prelude(), kFiles, "//:");
   return all;
 }
 

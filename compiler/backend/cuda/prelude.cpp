@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kInline = "__device__ __forceinline__";
 
-const Helper* find(std::string_view name) {
-  const auto found = std::ranges::find(helpers(), name, &Helper::name);
-  return found == helpers().end() ? nullptr : &*found;
-}
-
 // Pairs are taken from, and put to, elements of 16 bits.
 std::string_view pointed_at(const VectorAccess& access) {
   return access.pairs ? "void" : element_type(access.storage);
@@ -119,11 +114,7 @@ static_assert(is_total(kElementTypes));
 
 std::string_view element_type(Storage storage) { return to_text(kElementTypes, storage); }
 
-void Prelude::require(std::string_view name) {
-  const Helper* helper = find(name);
-  if (helper == nullptr || !required_.insert(helper->name).second) return;
-  for (std::string_view needed : helper->needs) require(needed);
-}
+void Prelude::require(std::string_view name) { require_helper(helpers(), name, required_); }
 
 std::string Prelude::require(const VectorAccess& access) {
   accesses_.insert(access);

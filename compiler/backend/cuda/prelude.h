@@ -8,29 +8,16 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/backend/prelude/sections.h"
 #include "compiler/kernel/ir/ir.h"
 
 namespace rondo::backend::cuda {
 
 inline constexpr std::size_t kColumns = 120;  // what is put on one line to save lines is not wider
 
-// A helper of fixed text: a section of a file prelude/NAME.cuh, which the build embeds. A section begins with
-// a line
-// `//: NAME` or `//: NAME needs OTHER ...` and ends before the next such line; what stands above the first
-// one is for readers of the file and is not emitted. Helpers stand after the helpers that they need.
-struct Helper {
-  std::string_view name;
-  std::vector<std::string_view> needs;
-  std::string_view text;  // one declaration, with the comment above it; ends with one line break
-};
-
-// The sections of such a text, in its order; they are views of it. Throws std::logic_error, with the line,
-// where a section has no name or no text: the files are part of the program.
-std::vector<Helper> parse_helpers(std::string_view text);
-
-// All helpers, in the order in which their text is emitted: memory (aliases, 16-bit conversion, asynchronous
-// copies), tensor (packed pairs, ldmatrix, mma), warpgroup (products of warpgroups), sync (barriers,
-// mbarriers, clusters, grid flags), math (scalar functions).
+// All helpers (prelude/*.cuh, sections marked "//:"), in the order in which their text is emitted: memory
+// (aliases, 16-bit conversion, asynchronous copies), tensor (packed pairs, ldmatrix, mma), warpgroup
+// (products of warpgroups), sync (barriers, mbarriers, clusters, grid flags), math (scalar functions).
 const std::vector<Helper>& helpers();
 
 // Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32

@@ -9,23 +9,12 @@
 #include "compiler/backend/cuda/statements_units.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/barrier_uses.h"
+#include "compiler/kernel/passes/codegen.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::backend::cuda {
 
 using namespace kernel;
-
-bool counts_vain_waits(const kernel::Kernel& kernel) {
-  return kernel.cluster > 1 && kernel.status >= 0 && !kernel.mbarriers.empty();
-}
-
-std::set<ArrayId> accumulators(const Kernel& kernel) {
-  std::set<ArrayId> arrays;
-  for_each_statement(kernel.body, [&](const Stmt& stmt) {
-    if (const auto* mma = std::get_if<WarpgroupMma>(&stmt.node)) arrays.insert(mma->acc.array);
-  });
-  return arrays;
-}
 
 std::string comment_lines(std::string_view text, std::string_view indent) {
   std::string lines;
@@ -48,7 +37,7 @@ StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelu
       reads_(reads_of(kernel)),
       awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)),
       signalled_by_others_(kernel::signalled_by_other_blocks(kernel)),
-      accumulators_(accumulators(kernel)) {}
+      accumulators_(kernel::accumulators(kernel)) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -59,18 +48,6 @@ void StatementWriter::line(std::string_view text) {
 std::string StatementWriter::declaration(RegId reg) const {
   return fmt::format("{} {}", type_name(kernel_.registers[static_cast<std::size_t>(reg)].type),
                      names_.reg(reg));
-}
-
-Storage StatementWriter::storage_of(const MemRef& place) const {
-  const auto id = static_cast<std::size_t>(place.id);
-  return place.space == Space::Global ? kernel_.params[id].storage : kernel_.shared[id].storage;
-}
-
-// The hint is for global memory. __ldcs does not tell the compiler that it reads memory, so a buffer the
-// kernel also writes is loaded plainly.
-bool StatementWriter::streaming(const MemRef& place, CacheHint hint, bool load) const {
-  if (hint != CacheHint::Streaming || place.space != Space::Global) return false;
-  return !load || !kernel_.params[static_cast<std::size_t>(place.id)].written;
 }
 
 namespace {
@@ -136,17 +113,17 @@ struct StatementWriter::Visit : StatementWriter::Units {
 
   // What a load of one register yields.
   std::string single(const Load& s) const {
-    const Storage storage = w.storage_of(s.from);
-    const bool streaming = w.streaming(s.from, s.hint, true);
+    const Storage storage = storage_of(w.kernel_, s.from);
+    const bool streams = streaming(w.kernel_, s.from, s.hint, true);
     const std::string element = w.expressions_.element(s.from);
     if (s.packed)
-      return fmt::format("{}(&{})", w.prelude_.require({Storage::I32, 1, false, streaming, true}), element);
+      return fmt::format("{}(&{})", w.prelude_.require({Storage::I32, 1, false, streams, true}), element);
     w.prelude_.require(widening(storage));
-    return converted(widening(storage), streaming ? fmt::format("__ldcs(&{})", element) : element);
+    return converted(widening(storage), streams ? fmt::format("__ldcs(&{})", element) : element);
   }
   void operator()(const Load& s) const {
-    const Storage storage = w.storage_of(s.from);
-    const bool streaming = w.streaming(s.from, s.hint, true);
+    const Storage storage = storage_of(w.kernel_, s.from);
+    const bool streams = streaming(w.kernel_, s.from, s.hint, true);
     const std::string element = w.expressions_.element(s.from);
     if (s.into.size() == 1) return declare("const ", s.into[0], single(s));
     std::string registers;
@@ -154,29 +131,30 @@ struct StatementWriter::Visit : StatementWriter::Units {
     const bool integers = s.packed || storage == Storage::I32;
     w.line(fmt::format("{} {};", integers ? "int" : "float", registers.substr(2)));
     const std::string helper = w.prelude_.require(
-        {s.packed ? Storage::I32 : storage, static_cast<int>(s.into.size()), false, streaming, s.packed});
+        {s.packed ? Storage::I32 : storage, static_cast<int>(s.into.size()), false, streams, s.packed});
     w.line(fmt::format("{}(&{}{});", helper, element, registers));
   }
 
   void operator()(const Store& s) const {
-    const Storage storage = w.storage_of(s.to);
-    const bool streaming = w.streaming(s.to, s.hint, false);
+    const Storage storage = storage_of(w.kernel_, s.to);
+    const bool streams = streaming(w.kernel_, s.to, s.hint, false);
     const std::string element = w.expressions_.element(s.to);
     if (s.values.size() == 1 && !s.packed) {
       w.prelude_.require(rounding(storage));
       const std::string value = converted(rounding(storage), text(s.values[0]));
-      return w.line(streaming ? fmt::format("__stcs(&{}, {});", element, value)
-                              : fmt::format("{} = {};", element, value));
+      return w.line(streams ? fmt::format("__stcs(&{}, {});", element, value)
+                            : fmt::format("{} = {};", element, value));
     }
     std::string values;
     for (ExprId value : s.values) values += ", " + text(value);
     const std::string helper = w.prelude_.require(
-        {s.packed ? Storage::I32 : storage, static_cast<int>(s.values.size()), true, streaming, s.packed});
+        {s.packed ? Storage::I32 : storage, static_cast<int>(s.values.size()), true, streams, s.packed});
     w.line(fmt::format("{}(&{}{});", helper, element, values));
   }
 
   void operator()(const CopyAsync& s) const {
-    const std::string helper = fmt::format("copy_async_{}", s.elements * storage_bytes(w.storage_of(s.to)));
+    const std::string helper =
+        fmt::format("copy_async_{}", s.elements * storage_bytes(storage_of(w.kernel_, s.to)));
     w.prelude_.require(helper);
     const std::string to = w.expressions_.element(s.to);
     w.line(fmt::format("{}(&{}, &{});", helper, to, w.expressions_.element(s.from)));

@@ -9,15 +9,9 @@
 
 namespace rondo::backend::cuda {
 
-// Register arrays that products of warpgroups are added to.
-std::set<kernel::ArrayId> accumulators(const kernel::Kernel& kernel);
-
 // The text as `//` comments, one a line, each preceded by `indent`; a backslash at the end would join the
 // next line.
 std::string comment_lines(std::string_view text, std::string_view indent);
-
-// Whether threads remember, in `in_vain`, that a wait for other blocks has ended in vain.
-bool counts_vain_waits(const kernel::Kernel& kernel);
 
 class StatementWriter {
  public:
@@ -32,8 +26,6 @@ class StatementWriter {
 
   void line(std::string_view text);
   std::string declaration(kernel::RegId reg) const;  // "float x"
-  kernel::Storage storage_of(const kernel::MemRef& place) const;
-  bool streaming(const kernel::MemRef& place, kernel::CacheHint hint, bool load) const;
   void require_type(kernel::Type type) { prelude_.require(type_name(type)); }
 
   const kernel::Kernel& kernel_;

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "compiler/backend/cuda/statements.h"
+#include "compiler/kernel/passes/codegen.h"
 
 namespace rondo::backend::cuda {
 
@@ -49,13 +49,11 @@ struct StatementWriter::Units {
          w.expressions_.address(s.into), "&" + w.expressions_.element(s.row));
   }
 
-  // Panels lie 8 elements apart where there is but one: the hardware does not look.
   void operator()(const kernel::WarpgroupMma& s) const {
-    const auto panel = [](const kernel::PanelOperand& operand) { return std::max(operand.panel, 8); };
-    w.line(fmt::format("{}<{}, {}, {}, {}, {}>({}, &{}, &{});",
-                       w.prelude_.require(WarpgroupProduct{s.storage, s.columns}), s.steps, s.a.mn_major,
-                       s.b.mn_major, panel(s.a), panel(s.b), w.expressions_.address(s.acc),
-                       w.expressions_.element(s.a.first), w.expressions_.element(s.b.first)));
+    w.line(fmt::format(
+        "{}<{}, {}, {}, {}, {}>({}, &{}, &{});", w.prelude_.require(WarpgroupProduct{s.storage, s.columns}),
+        s.steps, s.a.mn_major, s.b.mn_major, kernel::panel_elements(s.a), kernel::panel_elements(s.b),
+        w.expressions_.address(s.acc), w.expressions_.element(s.a.first), w.expressions_.element(s.b.first)));
   }
   void operator()(const kernel::WgmmaWait& s) const {
     w.prelude_.require("wait_products");
@@ -75,7 +73,6 @@ struct StatementWriter::Units {
     call("mbarrier_arrive_in_block", barrier, text(s.rank));
   }
   void operator()(const kernel::MbarrierExpect& s) const {
-    // A phase that never completed must not be told of more arrivals: too many are an error of the hardware.
     const std::string barrier = w.expressions_.address(s.barrier);
     if (!counts_vain_waits(w.kernel_)) return call("mbarrier_expect", barrier, text(s.bytes));
     w.prelude_.require("mbarrier_expect");

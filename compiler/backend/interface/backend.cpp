@@ -7,6 +7,11 @@ target::Target target_for(int capability, const kernel::FeatureSet& features) {
   return {capability, capability >= kFirstWithOwnNames && kernel::architecture_specific(features)};
 }
 
+Result<std::string> Backend::assembly(const Request&) const {
+  return Error{ErrorKind::Unsupported, title() + " gives no text of the assembler",
+               "`--backend llvm` has one"};
+}
+
 std::string compiler_name(const std::string& backend, const std::string& version) {
   return backend + " " + version;
 }
@@ -18,9 +23,10 @@ std::string backend_of_compiler(const std::string& compiler) {
 
 Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
                     std::string name) {
-  Source source = backend.lower(kernels);
-  return {backend.name(), std::move(source.text), std::move(name), target_for(capability, source.features),
-          backend.flags()};
+  Source source = backend.lower(kernels, capability);
+  return {backend.name(),  std::move(source.text),
+          std::move(name), target_for(capability, source.features),
+          backend.flags(), executable::ImageKind::Cubin};
 }
 
 }  // namespace rondo::backend

@@ -24,14 +24,17 @@ struct Source {
 // features need it. Kernels do without such features on architectures before sm_90.
 target::Target target_for(int capability, const kernel::FeatureSet& features);
 
-// One compilation. Backend, text, target and flags decide, with the compiler's version, the code down to the
-// byte; `name` is only how messages call the text.
+// One compilation. Backend, text, target, flags and kind decide, with the compiler's version, the code down
+// to the byte; `name` is only how messages call the text.
 struct Request {
   std::string backend;  // Backend::name()
   std::string text;
   std::string name;
   target::Target target;
   std::vector<std::string> flags;  // beyond the target
+  // Ptx: text for this target and all later ones, which the driver compiles when it loads it. Its resources
+  // are not known. Not of a specific target.
+  executable::ImageKind kind = executable::ImageKind::Cubin;
   bool operator==(const Request&) const = default;
 };
 
@@ -41,7 +44,7 @@ struct Compiled {
   double compile_ms = 0;    // wall time
 };
 
-enum class Language { CudaCxx };
+enum class Language { CudaCxx, LlvmIr };
 
 // Immutable, and lives as long as the process; its members may run in several threads at once.
 class Backend {
@@ -50,9 +53,13 @@ class Backend {
   virtual std::string name() const = 0;   // "nvrtc": in keys and records, so it never changes
   virtual std::string title() const = 0;  // "NVRTC": in messages
   virtual Language language() const = 0;  // that Source::text is written in
-  virtual Source lower(const std::vector<const kernel::Kernel*>& kernels) const = 0;
+  // For GPUs of this compute capability; where the language can say so, the text serves others too.
+  virtual Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const = 0;
   // Options for plans, unless a caller asks for others.
   virtual const std::vector<std::string>& flags() const = 0;
+
+  // Whether the compiler seems to be there, without loading it; false where only loading it tells.
+  virtual bool looks_installed() const { return false; }
 
   // The members below load the compiler at their first call. Errors of all of them: Missing (it is not
   // installed), Unsupported (too old).
@@ -63,6 +70,8 @@ class Backend {
   // Also: Input (no architecture), Unsupported (a target that it does not know), Compile (with the source
   // around the first error and the whole log).
   virtual Result<Compiled> compile(const Request& request) const = 0;
+  // The text of the assembler that compile() makes on its way; Unsupported where it makes none.
+  virtual Result<std::string> assembly(const Request& request) const;
 };
 
 // How keys and images name a compiler: "nvrtc 13.0"; and the backend in such a name. Keys of versions of

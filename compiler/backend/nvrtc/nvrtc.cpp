@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "compiler/backend/nvrtc/ptxas_log.h"
 #include "compiler/backend/nvrtc/search.h"
+#include "compiler/backend/ptxas/ptxas_log.h"
 
 namespace rondo::backend {
 
@@ -23,6 +23,8 @@ struct NvrtcApi {
   decltype(&nvrtcGetProgramLog) log = nullptr;
   decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
   decltype(&nvrtcGetCUBIN) cubin = nullptr;
+  decltype(&nvrtcGetPTXSize) ptx_size = nullptr;
+  decltype(&nvrtcGetPTX) ptx = nullptr;
   decltype(&nvrtcGetNumSupportedArchs) arch_count = nullptr;
   decltype(&nvrtcGetSupportedArchs) archs = nullptr;
 
@@ -31,7 +33,8 @@ struct NvrtcApi {
            library.load(create, "nvrtcCreateProgram") && library.load(destroy, "nvrtcDestroyProgram") &&
            library.load(compile, "nvrtcCompileProgram") && library.load(log_size, "nvrtcGetProgramLogSize") &&
            library.load(log, "nvrtcGetProgramLog") && library.load(cubin_size, "nvrtcGetCUBINSize") &&
-           library.load(cubin, "nvrtcGetCUBIN") && library.load(arch_count, "nvrtcGetNumSupportedArchs") &&
+           library.load(cubin, "nvrtcGetCUBIN") && library.load(ptx_size, "nvrtcGetPTXSize") &&
+           library.load(ptx, "nvrtcGetPTX") && library.load(arch_count, "nvrtcGetNumSupportedArchs") &&
            library.load(archs, "nvrtcGetSupportedArchs");
   }
 };
@@ -77,6 +80,16 @@ class Program {
     if (const nvrtcResult code = api_.cubin_size(handle_, &size); code != NVRTC_SUCCESS) return code;
     bytes.resize(size);
     return api_.cubin(handle_, bytes.data());
+  }
+
+  // Without the zero at its end.
+  nvrtcResult ptx(std::string& text) const {
+    std::size_t size = 0;
+    if (const nvrtcResult code = api_.ptx_size(handle_, &size); code != NVRTC_SUCCESS) return code;
+    text.resize(size);
+    const nvrtcResult code = api_.ptx(handle_, text.data());
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return code;
   }
 
  private:
@@ -186,17 +199,30 @@ Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& na
   // Verbose ptxas is the only source of spill counts.
   std::vector<std::string> options = {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
   options.insert(options.end(), flags.begin(), flags.end());
-  Result<Compiled> compiled = compile_once(source, name, arch, options);
+  Result<Compiled> compiled = compile_once(source, name, arch, executable::ImageKind::Cubin, options);
   if (!compiled || !compiled->image.resources.empty()) return compiled;
   // NVRTC 13 keeps cubins in the driver's cache, where there is a driver, and code from there comes with an
   // empty log. An NVRTC that does not know the option has no such cache.
   options.push_back("--no-cache");
-  Result<Compiled> anew = compile_once(source, name, arch, options);
+  Result<Compiled> anew = compile_once(source, name, arch, executable::ImageKind::Cubin, options);
   return anew ? anew : compiled;
 }
 
+Result<Compiled> Nvrtc::compile_to_ptx(const std::string& source, const std::string& name,
+                                       const std::string& arch, const std::vector<std::string>& flags) const {
+  if (auto known = check_arch(arch); !known) return known.error();
+  if (target::plain_arch(arch) != arch)
+    return Error{ErrorKind::Input, fmt::format("PTX for {} would run on no later GPU", arch),
+                 "make it for an architecture without a suffix"};
+  std::vector<std::string> options = {
+      fmt::format("--gpu-architecture=compute_{}", target::compute_capability(arch))};
+  options.insert(options.end(), flags.begin(), flags.end());
+  return compile_once(source, name, arch, executable::ImageKind::Ptx, options);
+}
+
 Result<Compiled> Nvrtc::compile_once(const std::string& source, const std::string& name,
-                                     const std::string& arch, const std::vector<std::string>& options) const {
+                                     const std::string& arch, executable::ImageKind kind,
+                                     const std::vector<std::string>& options) const {
   const auto start = std::chrono::steady_clock::now();
   const Program program(*api_, source, name);
   if (program.created() != NVRTC_SUCCESS)
@@ -210,14 +236,16 @@ Result<Compiled> Nvrtc::compile_once(const std::string& source, const std::strin
                  "libnvrtc-builtins.so must lie in the same folder as libnvrtc.so"};
   if (code != NVRTC_SUCCESS) return compile_error(source, name, arch, api_->error_string(code), compiled.log);
   executable::Image& image = compiled.image;
-  if (const nvrtcResult got = program.cubin(image.bytes); got != NVRTC_SUCCESS)
+  const bool ptx = kind == executable::ImageKind::Ptx;
+  if (const nvrtcResult got = ptx ? program.ptx(image.bytes) : program.cubin(image.bytes);
+      got != NVRTC_SUCCESS)
     return compile_error(source, name, arch, api_->error_string(got), compiled.log);
   compiled.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   image.target = arch;
-  image.kind = executable::ImageKind::Cubin;
+  image.kind = kind;
   image.compiler = compiler_name(kNvrtc, version_.text());
-  image.resources = read_ptxas_log(compiled.log);
+  if (!ptx) image.resources = read_ptxas_log(compiled.log);
   return compiled;
 }
 

@@ -50,6 +50,9 @@ class Nvrtc {
   // whole log), Missing (its built-ins library).
   Result<Compiled> compile(const std::string& source, const std::string& name, const std::string& arch,
                            const std::vector<std::string>& flags = {}) const;
+  // The same to PTX, for `arch` ("sm_80") and all later ones; without resources.
+  Result<Compiled> compile_to_ptx(const std::string& source, const std::string& name, const std::string& arch,
+                                  const std::vector<std::string>& flags = {}) const;
 
  private:
   Nvrtc();
@@ -57,7 +60,7 @@ class Nvrtc {
   Status check_arch(const std::string& arch) const;
   // With exactly these options. An image without resources where the log does not say them.
   Result<Compiled> compile_once(const std::string& source, const std::string& name, const std::string& arch,
-                                const std::vector<std::string>& options) const;
+                                executable::ImageKind kind, const std::vector<std::string>& options) const;
 
   DynamicLibrary builtins_;  // closed after library_, which uses it
   DynamicLibrary library_;

@@ -2,6 +2,7 @@
 
 #include "compiler/backend/cuda/emit.h"
 #include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/nvrtc/search.h"
 
 namespace rondo::backend {
 namespace {
@@ -12,7 +13,7 @@ class NvrtcBackend final : public Backend {
   std::string title() const override { return "NVRTC"; }
   Language language() const override { return Language::CudaCxx; }
 
-  Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
+  Source lower(const std::vector<const kernel::Kernel*>& kernels, int) const override {
     Source source{cuda::emit(kernels), {}};
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
     return source;
@@ -23,6 +24,8 @@ class NvrtcBackend final : public Backend {
     static const std::vector<std::string> flags = {"--std=c++17"};
     return flags;
   }
+
+  bool looks_installed() const override { return nvrtc_looks_installed(); }
 
   Status available() const override {
     const auto nvrtc = Nvrtc::get();
@@ -46,7 +49,9 @@ class NvrtcBackend final : public Backend {
   Result<Compiled> compile(const Request& request) const override {
     const auto nvrtc = Nvrtc::get();
     if (!nvrtc) return nvrtc.error();
-    return (*nvrtc)->compile(request.text, request.name, request.target.name(), request.flags);
+    const auto compile =
+        request.kind == executable::ImageKind::Ptx ? &Nvrtc::compile_to_ptx : &Nvrtc::compile;
+    return ((*nvrtc)->*compile)(request.text, request.name, request.target.name(), request.flags);
   }
 };
 

@@ -1,30 +1,21 @@
 #include "compiler/backend/nvrtc/search.h"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+
+#include "compiler/support/find_files.h"
 
 namespace rondo::backend {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> matches(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  return paths;
-}
-
 // Appends the libraries matching `folder`/libnvrtc.so*, the newest version first; `folder` may hold
 // wildcards.
 void add_folder(std::vector<std::string>& candidates, const std::string& folder) {
-  std::vector<std::string> found = matches(folder + "/libnvrtc.so*");
+  std::vector<std::string> found = matching_paths(folder + "/libnvrtc.so*");
   std::reverse(found.begin(), found.end());
   candidates.insert(candidates.end(), found.begin(), found.end());
 }
@@ -38,12 +29,9 @@ void add_python_prefix(std::vector<std::string>& candidates, const std::string& 
 
 // tools/setup unpacks the wheel under .deps of the source tree, where the program is built too.
 void add_unpacked_wheels(std::vector<std::string>& candidates) {
-  std::error_code failed;
-  fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  for (int level = 0; level < 5 && !failed && folder.has_relative_path();
-       ++level, folder = folder.parent_path())
-    for (const char* place : {"/.deps/cuda/lib", "/.deps/cuda/lib64"})
-      add_folder(candidates, folder.string() + place);
+  constexpr int kLevels = 5;
+  for (const std::string& folder : program_folders(kLevels))
+    for (const char* place : {"/.deps/cuda/lib", "/.deps/cuda/lib64"}) add_folder(candidates, folder + place);
 }
 
 void add_environment(std::vector<std::string>& candidates, const char* variable, const char* below) {
@@ -83,8 +71,19 @@ std::vector<std::string> nvrtc_candidates(const std::string& path) {
   return candidates;
 }
 
+bool nvrtc_looks_installed() {
+  const char* given = std::getenv("RONDO_NVRTC");
+  const std::string path = given != nullptr ? given : "";
+  if (path == "none") return false;
+  const std::vector<std::string> candidates = nvrtc_candidates(path);
+  std::error_code failed;
+  return std::any_of(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+    return candidate.find('/') != std::string::npos && fs::exists(candidate, failed);
+  });
+}
+
 std::vector<std::string> nvrtc_builtins_beside(const std::string& nvrtc) {
-  return matches((fs::path(nvrtc).parent_path() / "libnvrtc-builtins.so*").string());
+  return matching_paths((fs::path(nvrtc).parent_path() / "libnvrtc-builtins.so*").string());
 }
 
 }  // namespace rondo::backend

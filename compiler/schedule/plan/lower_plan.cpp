@@ -93,33 +93,14 @@ class PlanLowering {
   }
 
   Result<executable::Tensor> describe(TensorRef ref) const {
+    if (!is_internal(ref.role)) return bound_tensor(ref, cell_, problem_, plan_.alignment);
     executable::Tensor tensor;
     tensor.ref = ref;
     tensor.name = name_of(ref, cell_);
     tensor.storage = storage_of(ref, cell_, problem_);
     tensor.alignment = kernel::storage_bytes(tensor.storage);
-    if (is_internal(ref.role)) {
-      if (ref.role != Role::Status) tensor.size = internal_size(plan_, problem_, ref);
-      tensor.unit = tensor.size.each;
-      return tensor;
-    }
-    const executable::RoleInfo& role = executable::role_info(ref.role);
-    const step::Tensor declared = tensor_in_role(ref, cell_);
-    tensor.shape = shape_of(ref, cell_);
-    tensor.need = role.need;
-    if (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix))
-      tensor.alignment =
-          std::max({plan_.alignment, tensor.alignment, kernel::storage_bytes(problem_.storage)});
-    tensor.unit = unit_elements(ref, cell_, problem_.sizes);
-    if (tensor.unit > kMaxUnit)
-      return Error{ErrorKind::Unsupported,
-                   fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name,
-                               tensor.unit, kMaxUnit),
-                   "split the heads over several calls"};
-    if (role.per_batch)
-      tensor.size = {0, tensor.unit, 1, role.timed ? 1 : 0};
-    else
-      tensor.size.fixed = tensor.unit;
+    if (ref.role != Role::Status) tensor.size = internal_size(plan_, problem_, ref);
+    tensor.unit = tensor.size.each;
     return tensor;
   }
 
@@ -130,6 +111,32 @@ class PlanLowering {
 };
 
 }  // namespace
+
+Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, const Problem& problem,
+                                        int alignment) {
+  executable::Tensor tensor;
+  tensor.ref = ref;
+  tensor.name = name_of(ref, cell);
+  tensor.storage = storage_of(ref, cell, problem);
+  tensor.alignment = kernel::storage_bytes(tensor.storage);
+  const executable::RoleInfo& role = executable::role_info(ref.role);
+  const step::Tensor declared = tensor_in_role(ref, cell);
+  tensor.shape = shape_of(ref, cell);
+  tensor.need = role.need;
+  if (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix))
+    tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(problem.storage)});
+  tensor.unit = unit_elements(ref, cell, problem.sizes);
+  if (tensor.unit > kMaxUnit)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name, tensor.unit,
+                             kMaxUnit),
+                 "split the heads over several calls"};
+  if (role.per_batch)
+    tensor.size = {0, tensor.unit, 1, role.timed ? 1 : 0};
+  else
+    tensor.size.fixed = tensor.unit;
+  return tensor;
+}
 
 executable::Identity identity_of(const step::Cell& cell, const Problem& problem, const std::string& strategy,
                                  const Parameters& parameters) {

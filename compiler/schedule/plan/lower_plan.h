@@ -5,6 +5,7 @@
 
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/tensor_ref.h"
 #include "compiler/support/result.h"
 
 namespace rondo::schedule {
@@ -18,6 +19,11 @@ executable::Identity identity_of(const step::Cell& cell, const Problem& problem,
 // contradicts itself).
 Result<executable::Executable> lower_plan(const step::Cell& cell, const Problem& problem,
                                           const KernelPlan& plan);
+
+// A tensor that a caller may bind, as executables of the problem have it; `alignment`: of the plan, bytes.
+// Not marked as written. Errors (Unsupported): a step of it has more than 2^31 - 1 elements.
+Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, const Problem& problem,
+                                        int alignment);
 
 // What a launch of the kernel needs.
 executable::Kernel launch_needs(const kernel::Kernel& kernel);

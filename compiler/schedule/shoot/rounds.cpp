@@ -23,6 +23,9 @@ constexpr double kSteepest = 8;
 // one: a few stubborn channels do not hold up the others.
 constexpr double kFar = 1.0 / 16;
 constexpr int kFarLanes = 4;
+// By how much a state may be larger within its segment than where the segment starts, and count as that
+// large.
+constexpr double kWithinSegment = 64;
 
 }  // namespace
 
@@ -96,9 +99,9 @@ void ShootRounds::report() {
   const Value worst = b_.variable("worst", b_.real(0));
   b_.if_(kernel_.exists(), [&] {
     each_state([&](int k, int c, Value incoming) {
-      const Value jump = b_.let("jump", b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)}));
+      const Value off = b_.let("jump", jump(k, c, incoming));
       const Value share =
-          b_.let("share", b_.select(jump == b_.real(0), b_.real(0), jump / sweep_.scale(k, c)));
+          b_.let("share", b_.select(off == b_.real(0), b_.real(0), off / size(k, c, incoming)));
       b_.assign(worst, b_.math(scalar::Op::Max, {worst, share}));
     });
   });
@@ -119,13 +122,14 @@ void ShootRounds::report() {
 
 void ShootRounds::turns(Value round) {
   const Value first = b_.named("kSweeps", parameters_.sweeps, "sweeps side by side");
-  const Value in_order = b_.let("in_order", round - first == kernel_.rank());
-  if (parameters_.segments == 1) return sweep_where_needed(round, in_order, {});
+  const Value until = b_.let("rounds_until", first + kernel_.rank() - round);
+  const Value in_order = b_.let("in_order", until == 0);
+  if (parameters_.segments == 1) return sweep_where_needed(round, until >= 1, in_order);
   const Value turns = b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1)));
   b_.for_("turn", b_.constant(0), turns, b_.constant(1), 1, [&](Value turn) {
     const Value mine = b_.let("mine", in_order && kernel_.segment() == turn);
     b_.if_(mine, [&] { take_turn(turn); });
-    sweep_where_needed(round, in_order, mine);
+    sweep_where_needed(round, until >= 1 || (in_order && turn == 1 && kernel_.segment() >= 2), mine);
     b_.if_(mine, [&] {
       each_state([&](int k, int c, Value) { b_.store(handover(k, c), sweep_.state(k, c)); });
       sweep_.settle();
@@ -145,18 +149,16 @@ void ShootRounds::take_turn(Value turn) {
   judge();
 }
 
-// Side by side a start that is not finite is no better than the one before, and many far off make their warp
+// Beside others a start that is not finite is no better than the one before, and many far off make their warp
 // wait for its turn. In order the start is the true one.
-void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
+void ShootRounds::sweep_where_needed(Value round, Value beside, Value mine) {
   const Value wanted = again_ == b_.real(1);
-  const Value first = b_.named("kSweeps", parameters_.sweeps);
-  const Value turn = mine.valid() ? mine : in_order;
-  Value side_by_side = round < first && finite();
+  beside = beside && finite();
   if (!parameters_.newton) {
     const Value far = kernel_.count_lanes(wanted && round >= 1 && differs(kFar));
-    side_by_side = side_by_side && far < b_.real(kFarLanes);
+    beside = beside && far < b_.real(kFarLanes);
   }
-  const Value sweeps = kernel_.count_lanes(wanted && (side_by_side || turn));
+  const Value sweeps = kernel_.count_lanes(wanted && (beside || mine));
   b_.if_(b_.real(0) < sweeps, [&] {
     b_.if_(round >= 1, [&] {
       each_state([&](int k, int c, Value incoming) {
@@ -164,7 +166,7 @@ void ShootRounds::sweep_where_needed(Value round, Value in_order, Value mine) {
       });
     });
     b_.assign(sweeps_, sweeps_ + b_.real(1));
-    b_.if_(in_order, [&] { b_.assign(in_order_, in_order_ + b_.real(1)); });
+    b_.if_(mine, [&] { b_.assign(in_order_, in_order_ + b_.real(1)); });
     sweep_.run(parameters_.warmup == 0
                    ? b_.constant(0)
                    : b_.let("lead_in", b_.select(round == 0, kernel_.lead(), b_.constant(0))));
@@ -206,11 +208,24 @@ void ShootRounds::scan(Value round, Value changed) {
 Value ShootRounds::differs(double share) {
   Value all;
   each_state([&](int k, int c, Value incoming) {
-    const Value jump = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
-    const Value within = jump <= sweep_.scale(k, c) * b_.real(share);
+    const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);
     all = all.valid() ? all && within : within;
   });
   return b_.select(all, b_.real(0), b_.real(1)) == b_.real(1);
+}
+
+Value ShootRounds::jump(int k, int c, Value incoming) {
+  const Value start = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
+  return parameters_.newton ? start * sweep_.growth(k, c) : start;
+}
+
+// From a start that is off a segment may have run away, to infinity even: what it reached says nothing then.
+Value ShootRounds::size(int k, int c, Value incoming) {
+  const auto abs = [&](Value value) { return b_.math(scalar::Op::Abs, {value}); };
+  const Value starts = b_.math(scalar::Op::Max, {abs(incoming), abs(sweep_.beginning(k, c))});
+  const Value seen = sweep_.scale(k, c), end = sweep_.state(k, c);  // a maximum drops a NaN
+  const Value size = b_.math(scalar::Op::Min, {seen, starts * b_.real(kWithinSegment)});
+  return b_.select(seen - seen == b_.real(0) && end - end == b_.real(0), size, b_.real(0));
 }
 
 Value ShootRounds::finite() {

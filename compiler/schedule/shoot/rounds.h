@@ -4,13 +4,18 @@
 // After `sweeps` rounds whatever has not converged is finished in order. In each further round one block
 // takes its segments one after the other, each from the end of the one before; their maps are then constant,
 // so the scan carries the true end to the next block. A run therefore ends after `sweeps` + `time_split`
-// rounds at most, converged or walked step by step.
+// rounds at most, converged or walked step by step. What must wait for its turn meanwhile sweeps beside: the
+// blocks that come later, and in the block itself all segments from the third on, while the second is walked.
+// That costs no time, and often leaves nothing to be done in order.
 //
-// Without Jacobians a segment that starts far off is not swept again side by side: its start is then no
-// remainder of a guess that fades, but the sign of a cell that forgets nothing, and walking in order is next.
+// Without Jacobians a warp of which many channels start far off is not swept beside others: such a start is
+// no remainder of a guess that fades, but the sign of a cell that forgets nothing, and walking in order is
+// next.
 //
 // The certificate. A segment counts as converged if the start that the scan gives it differs from the one it
-// used by no more than `tolerance` times the largest size of the state within it. Every warp publishes with
+// used by no more than `tolerance` times the state's size: the largest that was seen within the segment, but
+// at most 64 times that of its start. With Jacobians the difference counts as often as the segment multiplies
+// it. Every warp publishes with
 // its maps whether it had to sweep again, and the team ends at the first round in which none had. A NaN is
 // never within the tolerance, so it reaches the walk in order.
 #pragma once
@@ -36,11 +41,16 @@ class ShootRounds {
   void compute();                      // what computing threads do
   void turns(kernel::Value round);     // sweeps, side by side or in order
   void take_turn(kernel::Value turn);  // in order: where the segment before ended
-  void sweep_where_needed(kernel::Value round, kernel::Value in_order, kernel::Value turn);
+  // beside, mine: Pred, whether now is the time to sweep beside others, and in order.
+  void sweep_where_needed(kernel::Value round, kernel::Value beside, kernel::Value mine);
   void scan(kernel::Value round, kernel::Value changed);
   void judge();  // whether each channel started where it should have
   // Pred: some state's jump is not within `share` of its size.
   kernel::Value differs(double share);
+  // By how much the segment started off, or ends off if its Jacobian says that this is more; and the state's
+  // size, by which that is judged.
+  kernel::Value jump(int state, int channel, kernel::Value incoming);
+  kernel::Value size(int state, int channel, kernel::Value incoming);
   kernel::Value finite();  // Pred
   void report();           // what this warp did
   void each_state(const std::function<void(int state, int channel, kernel::Value incoming)>& body);

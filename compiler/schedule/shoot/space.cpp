@@ -78,7 +78,7 @@ class Space {
       s_.var("exchange", range(0, 1), "how those blocks exchange; 0: in a cluster, 1: through global memory");
   const Var steps = s_.var("steps", values({8, 16, 32}), "time steps a stage");
   const Var stages = s_.var("stages", values({2, 3, 4}), "stages in a warp's ring");
-  const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
+  const Var unroll = s_.var("unroll", values({4, 8}), "steps whose values are loaded together");
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
   const Var warmup =
       s_.var("warmup", values({0, 32, 64, 128, 256}), "steps before its segment where a guess begins");
@@ -105,14 +105,14 @@ void Space::require_time() {
   // Without a correction a guess must be good; with one, a chance to use it.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
   // What a run that converges nowhere may waste is bounded, not tuned: the test data always converge.
-  s_.require(implies(parts > 1,
-                     sweeps == when(parts >= 3 * kPartsOfSweep, 3, when(parts >= kPartsOfSweep / 2, 2, 1))),
+  s_.require(implies(parts > 1, sweeps == 1 + when(parts >= 3 * kPartsOfSweep, 1, 0) +
+                                              when(newton == 1 && parts >= kPartsOfSweep / 2, 1, 0)),
              "sweeps by the number of segments");
   s_.require(implies(newton == 1, parts >= 2 * kPartsOfSweep), "a worst case near that of stream");
   s_.require((stages - 1) * steps >= steps_of_latency_, "a walk in order that does not wait for memory");
   // Measured on an H200: smaller groups and stages make a walk in order 1.5 to 2 times as long as stream's,
   // and so do two channels of a warp that walks while the others wait.
-  s_.require(implies(parts > 1, steps >= (element() == 2 ? 32 : 16) && unroll * per_thread >= 8),
+  s_.require(implies(parts > 1, steps >= (element() == 2 ? 32 : 16) && unroll * per_thread == 8),
              "a walk in order with little beside its steps");
   s_.require(implies(time_split > 1, per_thread == 1), "a walk in order with little beside its steps");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
@@ -147,7 +147,7 @@ Expr Space::require_threads() {
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
-  s_.require(unroll * per_thread <= 16 && stages * steps <= 96, "rings and groups that pay");
+  s_.require(unroll * per_thread <= 8 && stages * steps <= 96, "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
              "channels the head has");

@@ -219,6 +219,14 @@ std::vector<AffineTransform> SegmentSweep::transforms(double most) {
   return all;
 }
 
+Value SegmentSweep::growth(int state, int channel) {
+  auto& b = kernel_.builder();
+  Value most = b.real(1);
+  for (int j = 0; j < states(); ++j)
+    most = b.math(scalar::Op::Max, {most, b.math(scalar::Op::Abs, {product_[entry(state, j, channel)]})});
+  return most;
+}
+
 void SegmentSweep::settle() {
   for (const Value& entry : product_) kernel_.builder().assign(entry, kernel_.builder().real(0));
 }

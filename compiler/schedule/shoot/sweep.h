@@ -43,6 +43,8 @@ class SegmentSweep {
   // takes beginning() to state(). A row of the product that is not finite or larger than `most` counts as
   // zero, as do all without `newton`.
   std::vector<AffineTransform> transforms(double most);
+  // By how much the segment multiplies a change of its start, in this state's end: at least 1. With `newton`.
+  kernel::Value growth(int state, int channel);
   // Sets the product to zero: the end does not follow the start any more.
   void settle();
   const std::map<step::TensorId, KernelTensor>& first_tensors() const { return first_; }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -230,25 +232,19 @@ Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& s
   return run;
 }
 
-}  // namespace
-
+// The sweep over the states of a history, which is checked.
 template <class Real>
-Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
-                                          const ForwardArguments<Real>& arguments,
-                                          const LossGradients<Real>& loss, const RunOptions<Real>& options) {
-  if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
+Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
+                                        const ForwardArguments<Real>& arguments,
+                                        const LossGradients<Real>& loss, TensorMap<Real>& history,
+                                        const RunOptions<Real>& options) {
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
   auto run = bind_run(program, step, arguments, loss, options);
   if (!run) return run.error();
-  RunOptions<Real> forward_options = options;
-  forward_options.keep_history = true;
-  forward_options.perturbation = nullptr;  // a backward pass is given the states of the forward pass
-  auto forward = run_forward(cell, sizes, arguments, forward_options);
-  if (!forward) return forward.error();
-  round_history(forward->history, options.perturbation);
-  const std::vector<Real*> history = pointers(cell, TensorKind::State, forward->history);
-  run->history.assign(history.begin(), history.end());
+  round_history(history, options.perturbation);
+  const std::vector<Real*> states = pointers(cell, TensorKind::State, history);
+  run->history.assign(states.begin(), states.end());
 
   BackwardResult<Real> result;
   result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);
@@ -268,10 +264,50 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
   return result;
 }
 
+}  // namespace
+
+template <class Real>
+Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
+                                          const ForwardArguments<Real>& arguments,
+                                          const LossGradients<Real>& loss, const RunOptions<Real>& options) {
+  RunOptions<Real> forward_options = options;
+  forward_options.keep_history = true;
+  forward_options.perturbation = nullptr;  // a backward pass is given the states of the forward pass
+  auto forward = run_forward(cell, sizes, arguments, forward_options);
+  if (!forward) return forward.error();
+  return sweep_back(cell, sizes, arguments, loss, forward->history, options);
+}
+
+template <class Real>
+Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& sizes,
+                                               const ForwardArguments<Real>& arguments,
+                                               const LossGradients<Real>& loss, TensorMap<Real> history,
+                                               const RunOptions<Real>& options) {
+  if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
+  for (const TensorId id : cell.of_kind(TensorKind::State)) {
+    const Tensor& state = cell.tensors[at(id)];
+    const std::size_t given = history[state.name].size(), wanted = at(history_count(state, sizes));
+    if (given != wanted)
+      return Error{
+          ErrorKind::Input,
+          fmt::format("the history of state {} has {} elements, {} are needed", state.name, given, wanted),
+          "pass the state after each step, [B, T, H, rows, D]"};
+  }
+  return sweep_back(cell, sizes, arguments, loss, history, options);
+}
+
 template Result<BackwardResult<float>> run_backward(const Cell&, const Sizes&, const ForwardArguments<float>&,
                                                     const LossGradients<float>&, const RunOptions<float>&);
 template Result<BackwardResult<double>> run_backward(const Cell&, const Sizes&,
                                                      const ForwardArguments<double>&,
                                                      const LossGradients<double>&, const RunOptions<double>&);
+template Result<BackwardResult<float>> run_backward_from(const Cell&, const Sizes&,
+                                                         const ForwardArguments<float>&,
+                                                         const LossGradients<float>&, TensorMap<float>,
+                                                         const RunOptions<float>&);
+template Result<BackwardResult<double>> run_backward_from(const Cell&, const Sizes&,
+                                                          const ForwardArguments<double>&,
+                                                          const LossGradients<double>&, TensorMap<double>,
+                                                          const RunOptions<double>&);
 
 }  // namespace rondo::step

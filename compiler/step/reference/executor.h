@@ -73,6 +73,13 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
                                           const ForwardArguments<Real>& arguments,
                                           const LossGradients<Real>& loss,
                                           const RunOptions<Real>& options = {});
-// Both are instantiated for float and double.
+// The same from saved states, without another forward pass: `history` holds every state after each step,
+// [B, T, H, rows, D]. Errors (Input) also for one that is missing or of the wrong number of elements.
+template <class Real>
+Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& sizes,
+                                               const ForwardArguments<Real>& arguments,
+                                               const LossGradients<Real>& loss, TensorMap<Real> history,
+                                               const RunOptions<Real>& options = {});
+// All are instantiated for float and double.
 
 }  // namespace rondo::step

@@ -16,8 +16,8 @@ class CountingBackend final : public backend::Backend {
   std::string name() const override { return name_; }
   std::string title() const override { return "a test"; }
   backend::Language language() const override { return backend::Language::CudaCxx; }
-  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels) const override {
-    backend::Source source = backend::preferred_backend().lower(kernels);
+  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const override {
+    backend::Source source = backend::preferred_backend().lower(kernels, capability);
     source.features.insert(features_.begin(), features_.end());
     return source;
   }

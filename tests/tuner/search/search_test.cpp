@@ -73,6 +73,34 @@ TEST(Search, ExhaustiveTriesEverythingAndFindsTheBest) {
   EXPECT_DOUBLE_EQ(true_time(land, result.rows[*result.best]), land.best_s);
 }
 
+// The leaders' kernels by another compiler race too, and win if they are faster and right.
+TEST(Search, LeadersAreTriedWithAnotherCompiler) {
+  std::vector<runtime::Candidate> candidates(40);
+  std::vector<Point> points(80);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i].strategy = "stream";
+    candidates[i].parameters = {{"channels", static_cast<std::int64_t>(i)}};
+    points[i].seconds = 1e-3 + 1e-5 * static_cast<double>(i);
+    points[i + 40].seconds = points[i].seconds * (i == 2 ? 0.95 : 1.1);
+  }
+  points[40].wrong = true;
+  points[40].seconds = 1e-4;
+  TableMeasurer machine(points);
+  machine.twins_from = candidates.size();
+  machine.noise = 0;
+  const SearchResult result = search(candidates, machine, {}, machine.clock());
+  ASSERT_TRUE(result.best);
+  const Row& best = result.rows[*result.best];
+  EXPECT_EQ(best.candidate.parameters.at("channels"), 2);
+  EXPECT_EQ(best.compiler, "other");
+  EXPECT_EQ(best.index, 42u);
+  EXPECT_TRUE(best.verified && best.confirmed);
+  const auto twins = std::count_if(machine.compiled.begin(), machine.compiled.end(),
+                                   [](std::size_t candidate) { return candidate >= 40; });
+  EXPECT_EQ(twins, SearchOptions{}.leaders) << "of the leaders, and of nobody else";
+  EXPECT_EQ(result.total, candidates.size() + static_cast<std::size_t>(twins));
+}
+
 // What is known from before is compared in the same interleaved runs, though the race would have dropped it.
 TEST(Search, TheIncumbentIsTriedFirstAndConfirmed) {
   for (const bool exhaustive : {true, false}) {

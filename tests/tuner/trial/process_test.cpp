@@ -18,6 +18,7 @@
 #include "compiler/step/verify.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
+#include "tests/tuner/trial/fake_trials.h"
 #include "tuner/trial/message.h"
 #include "tuner/tune/tune.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/backend/nvrtc/ptxas_log.h"
+#include "compiler/backend/ptxas/ptxas_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,38 @@
+"""The page of the strategy shoot, from the records of benchmarks/shoot_table.py: a part of report.py."""
+import json
+
+from report_text import against, median_text, wrapped
+
+WORST_CASE = 1.5  # of stream's time, where no segment converges
+
+
+def shoot_page(results):
+    """Of all records *-shoot.json in the folder `results`; empty without one."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*-shoot.json"), reverse=True)]
+    if not records:
+        return ""
+    said = wrapped("""The forward pass of nonlinear cells with few channels and many steps. The strategy is [shoot](../strategies/shoot.md),
+where the tuner chose it. The number of sweeps depends on how fast a cell forgets, so each row is timed with recurrent weights of
+standard deviation 0.1, 1 and 5; with 5 nearly nothing converges and segments are walked in order. *stream* is that strategy with
+the model's choice, in the same run; with weights of 5 shoot may take at most 1.5 times its time. The peer is ParaRNN's fused
+kernel, fp32, built from its sources and timed in the same run.""")
+    return "# Few channels, many steps\n\n" + said + "\n" + "".join(section(record) for record in records)
+
+
+def section(record):
+    text = f"""
+## {record['device']}, commit {record['commit']}
+
+| cell | B x D, T | dtype | weights 0.1 ms | of copy | target ms | | peer ms | speed-up | weights 1 ms | weights 5 ms | of stream | |
+|---|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|---|
+"""
+    for row in record["rows"]:
+        mild, middling, wild = (row["weights"][w] for w in ("0.1", "1.0", "5.0"))
+        ms, peer = mild["rondo"]["ms"], mild.get("peer_ms")
+        worst = wild["rondo"]["ms"] / wild["stream_by_model_ms"]
+        cells = [row["cell"], f"{row['B']} x {row['D']}, {row['T']}", row["dtype"], median_text(ms),
+                 f"{mild['rondo']['share'] * 100:.0f}%", f"{row['target_ms']:.3f}", against(ms, row["target_ms"]),
+                 median_text(peer) if peer else "", f"{peer / ms:.1f}x" if peer else "", median_text(middling["rondo"]["ms"]),
+                 median_text(wild["rondo"]["ms"]), f"{worst:.2f}", against(worst, WORST_CASE)]
+        text += "| " + " | ".join(cells) + " |\n"
+    return text

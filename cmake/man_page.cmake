@@ -1,0 +1,33 @@
+# cmake -DPROGRAM=rondo -DOUT=rondo.1 -DVERSION=0.1.0 -P man_page.cmake: a man page of what the command says of itself.
+
+# Text as lines that man shows as they are.
+function(as_lines text out)
+  string(REPLACE "\\" "\\e" text "${text}")
+  string(REPLACE "-" "\\-" text "${text}")
+  string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
+  set(${out} ".nf\n${text}\n.fi\n" PARENT_SCOPE)
+endfunction()
+
+function(help_of out)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} --help OUTPUT_VARIABLE text RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${PROGRAM} ${ARGN} --help ends with ${status}")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+help_of(help)
+as_lines("${help}" lines)
+set(page ".TH RONDO 1 \"\" \"rondo ${VERSION}\"\n.SH NAME\nrondo \\- compile recurrent cells into tuned GPU kernels\n")
+string(APPEND page ".SH SYNOPSIS\n.B rondo\n.I command\n[\n.I options\n]\n.SH DESCRIPTION\n${lines}")
+string(REGEX REPLACE ".*\nSubcommands:\n" "" commands "${help}")
+string(REGEX MATCHALL "(^|\n)  [a-z]+ " commands "${commands}")
+foreach(command IN LISTS commands)
+  string(STRIP "${command}" command)
+  help_of(text ${command})
+  as_lines("${text}" lines)
+  string(TOUPPER "${command}" title)
+  string(APPEND page ".SH ${title}\n${lines}")
+endforeach()
+file(WRITE ${OUT}.new "${page}")
+file(RENAME ${OUT}.new ${OUT})

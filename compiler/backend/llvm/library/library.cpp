@@ -1,0 +1,194 @@
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "compiler/backend/llvm/library/entry.h"
+
+// The pieces of the one target that is built in; LLVM has no header for a target by itself.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace {
+
+// Kernels are unrolled into long blocks, and LLVM recurses over them.
+constexpr unsigned kStackBytes = 64u << 20;
+
+// Where a fatal error of the thread's compilation says why.
+thread_local std::string* fatal_message = nullptr;
+
+// LLVM ends the process after a fatal error, such as an instruction that the target cannot select. Here only
+// the compilation ends.
+void on_fatal_error(void*, const char* reason, bool) {
+  if (fatal_message != nullptr) *fatal_message = reason;
+  if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(70);
+}
+
+void initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    // There is no other way to say these. Addresses of shared memory have 32 bits. Instructions are ordered
+    // for few registers, and loops keep their indices: with as many pointers as there are accesses, which
+    // loop strength reduction makes of them, kernels took up to 40% more registers, and some spilled.
+    const char* options[] = {"rondo", "--nvptx-short-ptr", "--nvptx-sched4reg", "--disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(std::size(options), options);
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::CrashRecoveryContext::Enable();
+  });
+}
+
+// Errors that LLVM reports by the way, such as inline assembly that it cannot place.
+struct Diagnostics final : llvm::DiagnosticHandler {
+  explicit Diagnostics(std::string& into) : text(into) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream out(text);
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    info.print(printer);
+    out << "\n";
+    return true;
+  }
+  std::string& text;
+};
+
+bool verifies(const llvm::Module& module, const char* when, std::string& message) {
+  llvm::raw_string_ostream out(message);
+  if (!llvm::verifyModule(module, &out)) return true;
+  out << "the IR is not valid " << when;
+  return false;
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager calls;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const rondo_llvm_request& request, std::string& message) {
+  const llvm::Triple triple(request.triple);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (target == nullptr) return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, request.cpu, request.features, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (machine == nullptr) message = "LLVM has no machine for this target";
+  return machine;
+}
+
+bool generate(llvm::Module& module, llvm::TargetMachine& machine, bool object, std::string& result,
+              std::string& message) {
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  const auto kind = object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind, true)) {
+    message = "this target cannot write such a file";
+    return false;
+  }
+  passes.run(module);
+  result.assign(bytes.begin(), bytes.end());
+  return true;
+}
+
+bool compile_module(const rondo_llvm_request& request, std::string& result, std::string& message) {
+  llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<Diagnostics>(message));
+  llvm::SMDiagnostic fault;
+  const std::unique_ptr<llvm::Module> module = llvm::parseIR(
+      llvm::MemoryBufferRef(llvm::StringRef(request.ir, request.size), request.name), fault, context);
+  if (module == nullptr) {
+    llvm::raw_string_ostream out(message);
+    fault.print("rondo", out, false);
+    return false;
+  }
+  const std::unique_ptr<llvm::TargetMachine> machine = machine_for(request, message);
+  if (machine == nullptr) return false;
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  if (!verifies(*module, "as it was written", message)) return false;
+  if (request.optimise != 0) {
+    optimise(*module, *machine);
+    if (!verifies(*module, "after the passes", message)) return false;
+  }
+  if (request.print_ir != 0) {
+    llvm::raw_string_ostream out(result);
+    module->print(out, nullptr);
+    return true;
+  }
+  return generate(*module, *machine, request.object != 0, result, message) && message.empty();
+}
+
+void compile(const rondo_llvm_request* request, rondo_llvm_answer* answer) {
+  initialise();
+  std::string result, message;
+  bool ok = false;
+  llvm::CrashRecoveryContext recovery;
+  const bool whole = recovery.RunSafelyOnThread(
+      [&] {
+        fatal_message = &message;
+        ok = compile_module(*request, result, message);
+        fatal_message = nullptr;
+      },
+      kStackBytes);
+  if (!whole && message.empty()) message = "LLVM stopped with a fatal error";
+  ok = ok && whole;
+  const std::string& text = ok ? result : message;
+  answer->ok = ok ? 1 : 0;
+  answer->size = text.size();
+  answer->bytes = static_cast<char*>(std::malloc(text.size() + 1));
+  std::memcpy(answer->bytes, text.c_str(), text.size() + 1);
+}
+
+void release(rondo_llvm_answer* answer) {
+  std::free(answer->bytes);
+  answer->bytes = nullptr;
+  answer->size = 0;
+}
+
+constexpr rondo_llvm_interface kInterface = {RONDO_LLVM_INTERFACE, LLVM_VERSION_STRING, "nvptx64", &compile,
+                                             &release};
+
+}  // namespace
+
+extern "C" const rondo_llvm_interface* rondo_llvm_entry(void) { return &kInterface; }

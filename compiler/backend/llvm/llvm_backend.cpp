@@ -1,0 +1,160 @@
+#include "compiler/backend/llvm/llvm_backend.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "compiler/backend/llvm/nvptx/emit.h"
+#include "compiler/backend/ptxas/ptxas.h"
+#include "compiler/backend/ptxas/ptxas_log.h"
+
+namespace rondo::backend {
+namespace {
+
+constexpr const char* kLlvm = "llvm";
+
+// The version of PTX, ten times, for a compute capability (PTX ISA 9.0, "Release notes").
+struct PtxOf {
+  int capability;
+  int ptx;
+};
+// 8.1 has st.async of 32-bit words.
+constexpr std::array<PtxOf, 10> kPtx = {{{80, 81},
+                                         {86, 81},
+                                         {87, 81},
+                                         {89, 81},
+                                         {90, 81},
+                                         {100, 86},
+                                         {103, 88},
+                                         {110, 90},
+                                         {120, 87},
+                                         {121, 88}}};
+
+const PtxOf* ptx_of(int capability) {
+  const auto found = std::ranges::find(kPtx, capability, &PtxOf::capability);
+  return found == kPtx.end() ? nullptr : &*found;
+}
+
+// The names of the kernels in a module: what its image has.
+std::vector<executable::KernelResources> kernels_in(const std::string& ir) {
+  constexpr std::string_view kDefine = "define ptx_kernel void @";
+  std::vector<executable::KernelResources> kernels;
+  for (std::size_t at = ir.find(kDefine); at != std::string::npos; at = ir.find(kDefine, at)) {
+    at += kDefine.size();
+    kernels.emplace_back();
+    kernels.back().name = ir.substr(at, ir.find('(', at) - at);
+  }
+  return kernels;
+}
+
+// How the assembler is called in the version: what it makes of PTX is code of its own.
+std::string assembler_text() {
+  const auto ptxas = Ptxas::get();
+  return ptxas ? "ptxas " + (*ptxas)->version() : "driver";
+}
+
+class LlvmBackend final : public Backend {
+ public:
+  std::string name() const override { return kLlvm; }
+  std::string title() const override { return "LLVM"; }
+  Language language() const override { return Language::LlvmIr; }
+
+  Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const override {
+    Source source;
+    for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
+    source.text = nvptx::emit(kernels, target_for(capability, source.features));
+    return source;
+  }
+
+  const std::vector<std::string>& flags() const override {
+    static const std::vector<std::string> flags = {"-O3"};
+    return flags;
+  }
+
+  bool looks_installed() const override { return Llvm::looks_installed(); }
+
+  Status available() const override {
+    const auto llvm = Llvm::get();
+    return llvm ? success() : Status(llvm.error());
+  }
+  Result<std::string> version() const override {
+    const auto llvm = Llvm::get();
+    if (!llvm) return llvm.error();
+    return fmt::format("{} {}", (*llvm)->version(), assembler_text());
+  }
+  Result<std::string> path() const override {
+    const auto llvm = Llvm::get();
+    if (!llvm) return llvm.error();
+    return (*llvm)->path();
+  }
+  Result<std::vector<int>> targets() const override {
+    const auto llvm = Llvm::get();
+    if (!llvm) return llvm.error();
+    std::vector<int> capabilities;
+    if (std::ranges::find((*llvm)->targets(), "nvptx64") != (*llvm)->targets().end())
+      for (const PtxOf& row : kPtx) capabilities.push_back(row.capability);
+    return capabilities;
+  }
+
+  Result<std::string> assembly(const Request& request) const override {
+    const auto llvm = Llvm::get();
+    if (!llvm) return llvm.error();
+    if (ptx_of(request.target.capability) == nullptr) return unknown_target(request, targets().value());
+    const bool optimise = std::ranges::find(request.flags, "-O0") == request.flags.end();
+    return (*llvm)->compile(request.text, request.name, nvptx_machine(request.target), LlvmOutput::Assembly,
+                            optimise);
+  }
+
+  Result<Compiled> compile(const Request& request) const override {
+    const auto start = std::chrono::steady_clock::now();
+    Result<std::string> ptx = assembly(request);
+    if (!ptx) return ptx.error();
+    Compiled compiled;
+    executable::Image& image = compiled.image;
+    image.target = request.target.name();
+    image.compiler = compiler_name(kLlvm, version().value());
+    if (const auto ptxas = Ptxas::get()) {
+      Result<Assembled> assembled = (*ptxas)->assemble(*ptx, image.target);
+      if (!assembled) return assembled.error();
+      image.kind = executable::ImageKind::Cubin;
+      image.bytes = std::move(assembled->cubin);
+      compiled.log = std::move(assembled->log);
+      image.resources = read_ptxas_log(compiled.log);
+    } else {
+      // The driver assembles it when it is loaded, and alone knows what the kernels use.
+      image.kind = executable::ImageKind::Ptx;
+      image.bytes = std::move(*ptx);
+      image.resources = kernels_in(request.text);
+    }
+    compiled.compile_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return compiled;
+  }
+
+ private:
+  static Error unknown_target(const Request& request, const std::vector<int>& known) {
+    if (request.target.capability <= 0)
+      return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", request.target.name()),
+                   "write it like sm_90 or sm_90a"};
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("the LLVM backend does not compile for {}", request.target.name()),
+                 fmt::format("it knows sm_{}", fmt::join(known, ", sm_"))};
+  }
+};
+
+}  // namespace
+
+LlvmMachine nvptx_machine(const target::Target& target) {
+  const PtxOf* row = ptx_of(target.capability);
+  return {"nvptx64-nvidia-cuda", target.name(), row == nullptr ? "" : fmt::format("+ptx{}", row->ptx)};
+}
+
+const Backend& llvm_backend() {
+  static const LlvmBackend backend;
+  return backend;
+}
+
+}  // namespace rondo::backend

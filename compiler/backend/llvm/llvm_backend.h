@@ -1,0 +1,16 @@
+// The backend that writes LLVM IR (compiler/backend/llvm/nvptx), and compiles it with LLVM to PTX and, where
+// there is a ptxas, to a cubin.
+#pragma once
+
+#include "compiler/backend/interface/backend.h"
+#include "compiler/backend/llvm/llvm.h"
+
+namespace rondo::backend {
+
+const Backend& llvm_backend();
+
+// What LLVM is told of an NVIDIA GPU: its name, and the least version of PTX that has all instructions that
+// the kernels may use there. Drivers take that version and all before.
+LlvmMachine nvptx_machine(const target::Target& target);
+
+}  // namespace rondo::backend

@@ -1,0 +1,33 @@
+// What the functions of a module share: helpers, and the loops' metadata.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/backend/prelude/sections.h"
+
+namespace rondo::backend::nvptx {
+
+// All helpers (prelude/*.ll, sections marked ";:"), in the order in which their text is emitted.
+const std::vector<Helper>& helpers();
+
+class ModuleText {
+ public:
+  // Asks for a helper by name. Throws std::logic_error where there is none: what LLVM itself knows ("llvm.")
+  // is no helper.
+  void require(std::string_view name);
+  // Metadata for the branch back to a loop's head: unrolled `times` times, or left as it is with 1.
+  std::string loop(int times);
+
+  std::string helpers_text() const;
+  const std::string& metadata() const { return metadata_; }
+
+ private:
+  std::set<std::string_view> required_;
+  std::string metadata_;
+  int nodes_ = 0;
+};
+
+}  // namespace rondo::backend::nvptx

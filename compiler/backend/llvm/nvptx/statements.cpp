@@ -1,0 +1,149 @@
+#include "compiler/backend/llvm/nvptx/statements.h"
+
+#include "compiler/backend/llvm/nvptx/memory.h"
+#include "compiler/backend/llvm/nvptx/products.h"
+#include "compiler/backend/llvm/nvptx/units.h"
+#include "compiler/kernel/passes/barrier_uses.h"
+
+namespace rondo::backend::nvptx {
+
+using namespace kernel;
+
+StatementWriter::StatementWriter(const Kernel& kernel, const target::Target& target, ValueWriter& values,
+                                 FunctionText& text, ModuleText& module)
+    : kernel_(kernel),
+      target_(target),
+      values_(values),
+      text_(text),
+      module_(module),
+      awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)),
+      signalled_by_others_(kernel::signalled_by_other_blocks(kernel)),
+      accumulators_(kernel::accumulators(kernel)) {}
+
+struct StatementWriter::Visit {
+  StatementWriter& w;
+
+  void operator()(const Let& s) const {
+    w.values_.set_known(s.reg, w.values_.type(s.reg) == Type::F32 ? std::nullopt : w.values_.known(s.value));
+    w.values_.set(s.reg, w.text_.named(w.values_.write(s.value), w.values_.name(s.reg)));
+  }
+  void operator()(const Variable& s) const {
+    const std::string value = w.values_.write(s.initial);
+    w.values_.make_variable(s.reg);
+    w.values_.assign(s.reg, value);
+  }
+  void operator()(const Assign& s) const { w.values_.assign(s.reg, w.values_.write(s.value)); }
+  void operator()(const DeclareArray& s) const { w.values_.make_array(s.array); }
+  void operator()(const ArrayWrite& s) const {
+    w.values_.write(s.array, w.values_.index(s.index), w.values_.write(s.value));
+  }
+
+  // ---- loops ----
+  void operator()(const For& s) const {
+    const auto begin = w.values_.known(s.begin), end = w.values_.known(s.end), step = w.values_.known(s.step);
+    const bool constant = begin && end && step && *step > 0;
+    if (constant && (s.unroll == kFullUnroll || *begin + s.unroll * *step >= *end))
+      unrolled(s, *begin, *end, *step);
+    else
+      rolled(s);
+  }
+  // Register arrays are indexed by variables of such loops (compiler/kernel/verify/arrays.cpp).
+  void unrolled(const For& s, std::int64_t begin, std::int64_t end, std::int64_t step) const {
+    for (std::int64_t i = begin; i < end; i += step) {
+      w.values_.set_known(s.variable, i);
+      w.values_.set(s.variable, fmt::format("{}", i));
+      w.write(s.body);
+    }
+    w.values_.set_known(s.variable, std::nullopt);
+  }
+  void rolled(const For& s) const {
+    const std::string begin = w.values_.write(s.begin);
+    const std::string counter = w.text_.slot("i32", w.values_.name(s.variable) + "_counter");
+    w.text_.line(fmt::format("store i32 {}, ptr {}", begin, counter));
+    const std::string head = w.text_.label("for"), body = w.text_.label("body"), done = w.text_.label("done");
+    w.text_.jump(head);
+    w.text_.begin(head);
+    w.values_.next_statement();
+    w.values_.set_known(s.variable, std::nullopt);
+    w.values_.set(s.variable,
+                  w.text_.named(w.text_.value("load i32, ptr {}", counter), w.values_.name(s.variable)));
+    const std::string end = w.values_.write(s.end);
+    w.text_.branch(w.text_.value("icmp slt i32 {}, {}", w.values_.value(s.variable), end), body, done);
+    w.text_.begin(body);
+    w.write(s.body);
+    w.values_.next_statement();
+    const std::string step = w.values_.write(s.step);
+    w.text_.line(fmt::format("store i32 {}, ptr {}",
+                             w.text_.value("add nsw i32 {}, {}", w.values_.value(s.variable), step),
+                             counter));
+    w.text_.jump(head, w.module_.loop(s.unroll));
+    w.text_.begin(done);
+    w.values_.next_statement();
+  }
+
+  void operator()(const If& s) const {
+    if (const auto condition = w.values_.known(s.condition))
+      return w.write(*condition != 0 ? s.then_body : s.else_body);
+    const std::string condition = w.values_.write(s.condition);
+    const std::string yes = w.text_.label("then"), end = w.text_.label("end");
+    const std::string no = s.else_body.empty() ? end : w.text_.label("else");
+    w.text_.branch(condition, yes, no);
+    w.text_.begin(yes);
+    w.write(s.then_body);
+    w.text_.jump(end);
+    if (!s.else_body.empty()) {
+      w.text_.begin(no);
+      w.write(s.else_body);
+      w.text_.jump(end);
+    }
+    w.text_.begin(end);
+  }
+  void operator()(const Comment& s) const { w.text_.comment(s.text); }
+
+  // ---- the other parts ----
+  void operator()(const auto& s) const {
+    if constexpr (requires { Memory{w}(s); })
+      Memory{w}(s);
+    else if constexpr (requires { Products{w}(s); })
+      Products{w}(s);
+    else
+      Units{w}(s);
+  }
+};
+
+void StatementWriter::write(const Body& body) {
+  for (const Stmt& stmt : body) {
+    values_.next_statement();
+    std::visit(Visit{*this}, stmt.node);
+  }
+  values_.next_statement();
+}
+
+// PTX ISA, mbarrier.init and fence.mbarrier_init: one thread initialises; nobody may use an mbarrier before
+// it knows of that, in the own block by a block barrier, in others of the cluster by the fence and a cluster
+// barrier.
+void StatementWriter::begin() {
+  if (kernel_.mbarriers.empty()) return;
+  if (counts_vain_waits(kernel_)) {
+    in_vain_ = text_.slot("i1", "in_vain");
+    text_.line(fmt::format("store i1 false, ptr {}", in_vain_));
+  }
+  const std::string thread = text_.once("thread_x", "thread_x", "call i32 @llvm.nvvm.read.ptx.sreg.tid.x()");
+  const std::string first = text_.label("initialise"), ready = text_.label("initialised");
+  text_.branch(text_.value("icmp eq i32 {}, 0", thread), first, ready);
+  text_.begin(first);
+  const std::vector<std::int64_t> offsets = mbarrier_offsets(kernel_);
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    for (int at = 0; at < kernel_.mbarriers[i].count; ++at)
+      text_.line(fmt::format("call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) {}, i32 {})",
+                             values_.shared_place(offsets[i] + 8 * at), kernel_.mbarriers[i].arrivals));
+  if (kernel_.cluster > 1) text_.line("call void @llvm.nvvm.fence.mbarrier_init.release.cluster()");
+  text_.jump(ready);
+  text_.begin(ready);
+  if (kernel_.cluster > 1)
+    Units{*this}(ClusterBarrier{});
+  else
+    Units{*this}(Barrier{});
+}
+
+}  // namespace rondo::backend::nvptx

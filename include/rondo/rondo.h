@@ -1,0 +1,254 @@
+/* Rondo's C interface, the part that compiles: cells from text, plans chosen by database, by model or by
+ * tuning, training, tuning databases. It is in librondo, with all of launch.h and package.h, whose rules on errors, handles
+ * and versions hold here too. C11 and C++17. */
+#ifndef RONDO_RONDO_H
+#define RONDO_RONDO_H
+
+#include <rondo/launch.h>
+#include <rondo/package.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Cells ---- */
+
+typedef struct rondo_cell rondo_cell;
+typedef struct rondo_diagnostics rondo_diagnostics;
+
+typedef struct rondo_cell_options {
+  size_t struct_size;
+  const char* text;  /* of a cell file; NULL: `path` is read */
+  size_t text_bytes; /* of `text`; 0: it ends at its first NUL */
+  /* A file, or the name of a cell that is shipped with Rondo ("lstm"); with `text` only what messages call
+   * it. */
+  const char* path;
+  const char* name;    /* which cell of the file; NULL: its only one */
+  double clip_forward; /* bounds of the recurrent path; 0: none */
+  double clip_gradient;
+} rondo_cell_options;
+
+/* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
+ * `diagnostics`, if it is not NULL, one by one), MISSING (no such file). `*diagnostics` is NULL where there
+ * are none; the caller destroys it. */
+RONDO_API rondo_status rondo_cell_create(const rondo_cell_options* options, rondo_cell** cell,
+                                         rondo_diagnostics** diagnostics);
+RONDO_API rondo_status rondo_cell_destroy(rondo_cell* cell);
+
+typedef struct rondo_diagnostic {
+  size_t struct_size;
+  int32_t line, column, length; /* of the text, from 1; columns count characters */
+  int32_t reserved;
+  const char* message;
+  const char* help;     /* "" where there is none */
+  const char* rendered; /* all of it for people, with the line and a caret */
+} rondo_diagnostic;
+
+RONDO_API rondo_status rondo_diagnostics_count(const rondo_diagnostics* diagnostics, int32_t* count);
+/* The strings belong to the list. */
+RONDO_API rondo_status rondo_diagnostics_get(const rondo_diagnostics* diagnostics, int32_t index,
+                                             rondo_diagnostic* diagnostic);
+RONDO_API rondo_status rondo_diagnostics_destroy(rondo_diagnostics* diagnostics);
+
+typedef struct rondo_cell_info {
+  size_t struct_size;
+  const char* name;
+  const char* hash;      /* of the canonical form: equal for texts that mean the same */
+  const char* dimension; /* the cell's name of D */
+  const char* structure; /* for people: how the next states depend on the previous ones */
+  int32_t tensors;       /* inputs, parameters, states and outputs */
+  int32_t constants;
+  int32_t state_rows;
+  int32_t all_diagonal;               /* 1: each channel is on its own */
+  int32_t affine;                     /* 1: and linear in the state */
+  int32_t has_matrix;                 /* 1: some product of a matrix with a vector */
+  int32_t has_reduction;              /* 1: some reduction over the head */
+  int32_t saves_products;             /* 1: training may save products (RONDO_SAVE_PRODUCTS) */
+  double clip_forward, clip_gradient; /* 0: none */
+} rondo_cell_info;
+
+/* The strings belong to the cell. */
+RONDO_API rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info);
+
+enum { RONDO_KIND_INPUT = 0, RONDO_KIND_PARAM = 1, RONDO_KIND_STATE = 2, RONDO_KIND_OUTPUT = 3 };
+enum { RONDO_TAIL_SCALAR = 0, RONDO_TAIL_VECTOR = 1, RONDO_TAIL_MATRIX = 2 };
+
+typedef struct rondo_cell_tensor {
+  size_t struct_size;
+  const char* name; /* as declared; it belongs to the cell */
+  int32_t kind;     /* RONDO_KIND_ */
+  int32_t tail;     /* RONDO_TAIL_: x[4], x[4, D], x[4, D, D] */
+  int32_t rows;     /* product of the leading extents */
+  int32_t line;     /* of the declaration */
+} rondo_cell_tensor;
+RONDO_API rondo_status rondo_cell_get_tensor(const rondo_cell* cell, int32_t index,
+                                             rondo_cell_tensor* tensor);
+
+typedef struct rondo_constant {
+  const char* name;
+  double value;
+} rondo_constant;
+/* A constant of the cell and its default. The name belongs to the cell. */
+RONDO_API rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index,
+                                               rondo_constant* constant);
+
+/* ---- Tuning databases ---- */
+
+typedef struct rondo_database rondo_database;
+
+typedef struct rondo_database_options {
+  size_t struct_size;
+  const char* path;  /* NULL: the user's own, that of the `rondo` command */
+  int32_t read_only; /* 1: MISSING where there is none; 0: it is made */
+  int32_t reserved;
+} rondo_database_options;
+
+/* Any number of processes and threads may use one file. Errors: INPUT, MISSING, DATABASE. */
+RONDO_API rondo_status rondo_database_open(const rondo_database_options* options, rondo_database** database);
+RONDO_API rondo_status rondo_database_destroy(rondo_database* database);
+
+typedef struct rondo_record {
+  size_t struct_size;
+  const char* cell; /* its name */
+  const char* cell_hash;
+  const char* device;     /* "h200" */
+  const char* arch;       /* "sm_90" */
+  const char* type;       /* "bf16" */
+  const char* math;       /* "fast" */
+  const char* pass;       /* "fw" */
+  const char* strategy;   /* of the best; "" where there is none yet */
+  const char* parameters; /* a JSON object */
+  int64_t batch, time, heads, dim;
+  int64_t trials;
+  double best_ms; /* 0: there is none yet */
+} rondo_record;
+
+/* Called for each problem; the strings are valid during the call. Not 0: no more of them. */
+typedef int32_t (*rondo_record_function)(void* user, const rondo_record* record);
+RONDO_API rondo_status rondo_database_list(rondo_database* database, rondo_record_function each, void* user);
+
+typedef struct rondo_merge_report {
+  size_t struct_size;
+  int64_t devices, cells, problems, trials, kernels; /* added or renewed */
+  int64_t known_trials;                              /* were there already */
+  int64_t best;                                      /* problems whose best changed */
+} rondo_merge_report;
+
+/* Adds what a JSON file of `rondo db export` holds, or another database. What comes in counts as recorded
+ * elsewhere: it is verified before it is called tuned. It is done whole or not at all. `report` may be NULL.
+ */
+RONDO_API rondo_status rondo_database_import(rondo_database* database, const char* path,
+                                             rondo_merge_report* report);
+RONDO_API rondo_status rondo_database_merge(rondo_database* database, const char* path,
+                                            rondo_merge_report* report);
+
+/* ---- Plans ---- */
+
+enum { RONDO_PASS_FORWARD = 0, RONDO_PASS_FORWARD_SAVE = 1, RONDO_PASS_BACKWARD = 2 };
+/* Default: fast for 16-bit types, accurate for fp32. */
+enum { RONDO_MATH_DEFAULT = 0, RONDO_MATH_FAST = 1, RONDO_MATH_ACCURATE = 2, RONDO_MATH_TF32 = 3 };
+/* What a forward pass saves for the backward pass. Auto, of training alone: what takes less time in sum. */
+enum { RONDO_SAVE_STATES = 0, RONDO_SAVE_PRODUCTS = 1, RONDO_SAVE_AUTO = 2 };
+
+typedef struct rondo_problem {
+  size_t struct_size;
+  int64_t batch, time;             /* B and T to choose for; those of a call are free */
+  int64_t heads, dim;              /* H and D, which are compiled in */
+  int32_t type;                    /* RONDO_TYPE_ of inputs and outputs: F32, BF16 or F16 */
+  int32_t math;                    /* RONDO_MATH_ */
+  int32_t pass;                    /* RONDO_PASS_ */
+  int32_t save;                    /* RONDO_SAVE_ */
+  const rondo_constant* constants; /* those of the cell that are to have other values */
+  size_t constant_count;
+} rondo_problem;
+
+enum {
+  RONDO_CHOOSE_DEFAULT = 0,  /* what is recorded for this problem or one like it, else the model's choice */
+  RONDO_CHOOSE_RECORDED = 1, /* the same, and MISSING where nothing is recorded */
+  RONDO_CHOOSE_MODEL = 2,    /* the model's choice */
+  RONDO_CHOOSE_TUNE = 3      /* measured now */
+};
+
+typedef struct rondo_progress {
+  size_t struct_size;
+  const char* phase;    /* "search", "confirm", "done" */
+  const char* best;     /* "stream channels=64 ..."; "" where there is none yet */
+  int64_t tried, total; /* candidates */
+  double best_ms;       /* 0: there is none yet */
+  double seconds_left;
+} rondo_progress;
+/* Called on the thread that tunes; the strings are valid during the call. Not 0: stop tuning. */
+typedef int32_t (*rondo_progress_function)(void* user, const rondo_progress* progress);
+
+typedef struct rondo_plan_options {
+  size_t struct_size;
+  int32_t choose;           /* RONDO_CHOOSE_ */
+  int32_t strict;           /* 1: what was not verified on this machine is refused, not verified now */
+  rondo_database* database; /* NULL: none. It keeps kernels and, where it is tuned, trials */
+  int32_t alignment;        /* bytes to which addresses and strides will be aligned: 2, 4, 8, 16; 0: 16 */
+  int32_t workers;          /* compiler processes of tuning; 0: as many as there are cores but one */
+  double budget_s;          /* of tuning; 0: 60 */
+  rondo_progress_function progress;
+  void* progress_user;
+  const char* strategy;   /* NULL: any */
+  const char* parameters; /* "channels=64 steps=32": those that must have these values; NULL: none */
+} rondo_plan_options;
+
+/* The plan of a problem in a context. In one of the CPU it is the reference, in fp64, whatever is asked of
+ * the choice. On a GPU the kernel is compiled, if the database does not hold it, and a recorded one that was
+ * not verified on this machine is verified. Tuning compiles and tries kernels in processes of the `rondo`
+ * program that is installed with the library, or that RONDO_WORKER names; where there is none, in this
+ * process. `options` may be NULL. Errors: INPUT, UNSUPPORTED (no strategy computes it), MISSING (nothing
+ * recorded, no compiler), COMPILE, DEVICE, WRONG (all that was tried is), CANCELLED (by the callback). */
+RONDO_API rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell,
+                                         const rondo_problem* problem, const rondo_plan_options* options,
+                                         rondo_plan** plan);
+
+/* ---- Training ---- */
+
+typedef struct rondo_training rondo_training;
+
+/* The forward pass that saves and the backward pass that reads what was saved, chosen together. problem->pass
+ * is not read; with RONDO_SAVE_AUTO what is saved is chosen as well, and tuning divides its budget. Errors:
+ * those of rondo_plan_create(). */
+RONDO_API rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
+                                             const rondo_problem* problem, const rondo_plan_options* options,
+                                             rondo_training** training);
+RONDO_API rondo_status rondo_training_destroy(rondo_training* training);
+
+typedef struct rondo_training_info {
+  size_t struct_size;
+  int32_t save;   /* RONDO_SAVE_STATES or RONDO_SAVE_PRODUCTS: what was chosen */
+  int32_t shared; /* how many tensors both passes have */
+} rondo_training_info;
+RONDO_API rondo_status rondo_training_get_info(const rondo_training* training, rondo_training_info* info);
+
+/* RONDO_PASS_FORWARD_SAVE or RONDO_PASS_BACKWARD: a plan to launch, which the caller destroys. */
+RONDO_API rondo_status rondo_training_get_plan(const rondo_training* training, int32_t pass,
+                                               rondo_plan** plan);
+
+typedef struct rondo_shared_tensor {
+  size_t struct_size;
+  const char* name; /* it belongs to the training object */
+  int32_t forward;  /* its index in the forward plan, */
+  int32_t backward; /* and in the backward plan */
+  int32_t saved;    /* 1: the forward pass writes it; 0: both read it */
+  int32_t role;     /* RONDO_ROLE_ */
+} rondo_shared_tensor;
+RONDO_API rondo_status rondo_training_get_shared(const rondo_training* training, int32_t index,
+                                                 rondo_shared_tensor* tensor);
+
+typedef struct rondo_training_sizes {
+  size_t struct_size;
+  int64_t saved_bytes; /* of histories and products, which nobody else wants */
+  int64_t forward_workspace_bytes, backward_workspace_bytes;
+} rondo_training_sizes;
+/* For B batch rows of T steps. */
+RONDO_API rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch, int64_t time,
+                                                rondo_training_sizes* sizes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

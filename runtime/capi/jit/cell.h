@@ -1,0 +1,39 @@
+// The cells and diagnostics behind handles of the C interface.
+#pragma once
+
+#include <rondo/rondo.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/step/structure.h"
+#include "runtime/capi/launch/handle.h"
+
+namespace rondo::capi {
+
+// A cell with what is asked of it, worked out once.
+struct CellObject {
+  std::shared_ptr<const step::Cell> cell;
+  std::string hash, structure;
+  step::Structure analysis;
+  bool saves_products = false;
+};
+template <>
+struct HandleOf<CellObject> {
+  using Handle = rondo_cell;
+  static constexpr HandleKind kind = HandleKind::Cell;
+};
+
+struct DiagnosticsObject {
+  std::vector<frontend::Diagnostic> diagnostics;
+  std::vector<std::string> rendered;
+};
+template <>
+struct HandleOf<DiagnosticsObject> {
+  using Handle = rondo_diagnostics;
+  static constexpr HandleKind kind = HandleKind::Diagnostics;
+};
+
+}  // namespace rondo::capi

@@ -1,0 +1,121 @@
+#include "runtime/capi/jit/choose.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+
+#include "runtime/capi/jit/host_plan.h"
+#include "tuner/machine/device_profile.h"
+#include "tuner/trust/trusted_plan.h"
+#include "tuner/tune/tune.h"
+
+namespace rondo::capi {
+
+namespace {
+
+using PlanResult = Result<std::unique_ptr<PlanObject>>;
+
+// The GPU of the device as the tuner's functions take it. Its context is a second reference.
+Result<tuner::Machine> machine_of(const Device& device, db::Database* database) {
+  Result<runtime::Context> context = device.cuda->again();
+  if (!context) return context.error();
+  tuner::Machine machine;
+  machine.profile = tuner::current_profile(*device.info, database);
+  machine.device = device.info;
+  machine.context = std::move(context).value();
+  return machine;
+}
+
+PlanFacts facts_of(const runtime::Choice& choice) {
+  return {runtime::origin_name(choice.origin), choice.note, choice.proven(), choice.expected_ms};
+}
+
+PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                    const schedule::Problem& problem, const ChoosePlan& how) {
+  db::Database* const database = how.how == RONDO_CHOOSE_MODEL ? nullptr : how.database.get();
+  if (how.how == RONDO_CHOOSE_RECORDED && database == nullptr)
+    return Error{ErrorKind::Input, "a recorded choice needs a database", "set rondo_plan_options.database"};
+  const Result<tuner::Machine> machine = machine_of(*device, database);
+  if (!machine) return machine.error();
+  const tuner::TrustOptions trust{database, how.strict, device->note, how.alignment};
+  Result<tuner::ReadyPlan> ready = tuner::trusted_plan(cell, problem, *machine, how.overrides, trust);
+  if (!ready) return ready.error();
+  if (how.how == RONDO_CHOOSE_RECORDED && ready->choice.origin == runtime::ChoiceOrigin::Model)
+    return Error{ErrorKind::Missing, fmt::format("nothing that serves is recorded: {}", ready->choice.note),
+                 "tune the problem (rondo tune, RONDO_CHOOSE_TUNE), or let the model choose"};
+  return make_plan(device, ready->compiled.executable.identity, cuda_work(device, std::move(ready->plan)),
+                   facts_of(ready->choice));
+}
+
+PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                 const schedule::Problem& problem, const ChoosePlan& how) {
+  const Result<tuner::Machine> machine = machine_of(*device, how.database.get());
+  if (!machine) return machine.error();
+  std::atomic<bool> stopped{false};
+  tuner::TuneOptions tuning;
+  tuning.budget_s = how.budget_s;
+  tuning.workers = how.workers;
+  tuning.alignment = how.alignment;
+  tuning.strategy = how.overrides.strategy;
+  tuning.cancel = &stopped;
+  tuning.database = how.database.get();
+  tuning.worker = worker_program();
+  if (how.progress)
+    tuning.progress = [&](const tuner::Progress& progress) {
+      if (!how.progress(progress)) stopped = true;
+    };
+  if (!how.overrides.parameters.empty())
+    return Error{ErrorKind::Input, "parameters are given, and tuning is to find them",
+                 "leave one of the two out"};
+  Result<tuner::TuneResult> result = tuner::tune(cell, problem, machine->profile, machine->gpu(), tuning);
+  if (stopped)
+    return Error{ErrorKind::Cancelled, "tuning was stopped by the caller", "what was measured is recorded"};
+  if (!result) return result.error();
+  if (!result->note.empty() && device->note) device->note(result->note);
+  if (!result->plan)
+    return Error{ErrorKind::Internal, "tuning gave no code: " + result->summary(), "report this"};
+  Result<std::unique_ptr<Work>> work = cuda_work(device, result->plan->executable);
+  if (!work) return work.error();
+  const double ms = result->best()->timing.median_s * 1e3;
+  return make_plan(device, result->plan->executable.identity, std::move(work).value(),
+                   {runtime::origin_name(runtime::ChoiceOrigin::Tuned), result->summary(), true, ms});
+}
+
+// What makes calls of the driver current for a while: the caller's context stays his.
+PlanResult on_gpu(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                  const schedule::Problem& problem, const ChoosePlan& how) {
+  const auto current = runtime::ScopedCurrent::enter(*device->cuda);
+  if (!current) return current.error();
+  return how.how == RONDO_CHOOSE_TUNE ? tuned(device, cell, problem, how)
+                                      : recorded(device, cell, problem, how);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
+                                             const std::shared_ptr<const step::Cell>& cell,
+                                             const schedule::Problem& problem, const ChoosePlan& how) {
+  return device->cuda ? on_gpu(device, *cell, problem, how) : host_plan(device, cell, problem);
+}
+
+std::string worker_program() {
+  if (const char* named = std::getenv("RONDO_WORKER"); named != nullptr && *named != '\0') return named;
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr) {
+    std::error_code ignored;
+    const std::filesystem::path folder =
+        std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
+    for (const char* place : {"rondo", "../bin/rondo", "../../bin/rondo"}) {
+      const std::filesystem::path program = folder / place;
+      if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0)
+        return program.string();
+    }
+  }
+  return "/no rondo program beside the library";
+}
+
+}  // namespace rondo::capi

@@ -1,0 +1,87 @@
+#include "runtime/capi/launch/context.h"
+
+#include <fmt/format.h>
+
+#include "runtime/capi/launch/status.h"
+
+namespace rondo::capi {
+
+namespace {
+
+constexpr std::size_t kFirstOptions = RONDO_SIZE_TO(rondo_context_options, log_user);
+constexpr std::size_t kFirstInfo = RONDO_SIZE_TO(rondo_context_info, memory_bytes);
+
+rondo_context_info describe(const Device& device) {
+  rondo_context_info info{};
+  info.device = device.kind;
+  info.ordinal = device.info ? device.info->ordinal : -1;
+  info.name = device.name.c_str();
+  info.arch = device.arch.c_str();
+  info.multiprocessors = device.info ? device.info->sm_count : 0;
+  info.memory_bytes = device.info ? static_cast<std::int64_t>(device.info->memory_bytes) : 0;
+  return info;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Device>> open_device(int kind, int ordinal) {
+  auto device = std::make_shared<Device>();
+  device->kind = kind;
+  if (kind == RONDO_DEVICE_CPU) return device;
+  if (kind != RONDO_DEVICE_CUDA && kind != RONDO_DEVICE_CUDA_CURRENT)
+    return Error{ErrorKind::Input, fmt::format("{} is no kind of device", kind),
+                 "take one of RONDO_DEVICE_CUDA, RONDO_DEVICE_CUDA_CURRENT and RONDO_DEVICE_CPU"};
+  Result<runtime::Context> context =
+      kind == RONDO_DEVICE_CUDA ? runtime::Context::retain(ordinal) : runtime::Context::current();
+  if (!context) return context.error();
+  device->cuda = std::move(context).value();
+  Result<runtime::DeviceInfo> info = runtime::device_info(device->cuda->ordinal());
+  if (!info) return info.error();
+  device->name = info->name;
+  device->arch = info->arch();
+  device->info = std::move(info).value();
+  return device;
+}
+
+}  // namespace rondo::capi
+
+using namespace rondo;  // NOLINT: a source of the C interface
+
+extern "C" {
+
+rondo_status rondo_context_create(const rondo_context_options* options, rondo_context** context) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(context, "context"); !status) return status;
+    *context = nullptr;
+    const auto given = capi::read_struct(options, capi::kFirstOptions, "rondo_context_options");
+    if (!given) return given.error();
+    auto device = capi::open_device(given->device, given->ordinal);
+    if (!device) return device.error();
+    if (given->log != nullptr)
+      (*device)->note = [log = given->log, user = given->log_user](const std::string& message) {
+        log(user, RONDO_LOG_NOTE, message.c_str());
+      };
+    auto object = std::make_unique<capi::ContextObject>();
+    object->device = std::move(device).value();
+    *context = capi::new_handle(std::move(object));
+    return success();
+  });
+}
+
+rondo_status rondo_context_destroy(rondo_context* context) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::taken_object<capi::ContextObject>(context);
+    return object ? success() : Status(object.error());
+  });
+}
+
+rondo_status rondo_context_get_info(const rondo_context* context, rondo_context_info* info) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    return capi::write_struct(capi::describe(*(*object)->device), info, capi::kFirstInfo,
+                              "rondo_context_info");
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,155 @@
+#include "runtime/package/package.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "compiler/executable/serialise.h"
+#include "compiler/support/bytes.h"
+#include "compiler/support/hash.h"
+
+namespace rondo::package {
+namespace {
+
+bool all_zero(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == 0; });
+}
+
+Error cannot_open(const std::string& path, int error) {
+  return {error == ENOENT ? ErrorKind::Missing : ErrorKind::Input,
+          fmt::format("cannot open the package '{}': {}", path, std::strerror(error)), ""};
+}
+
+struct Mapping {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+};
+
+Result<Mapping> map_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return cannot_open(path, errno);
+  struct stat about = {};
+  void* address = MAP_FAILED;
+  int error = ::fstat(file, &about) == 0 ? 0 : errno;
+  if (error == 0 && !S_ISREG(about.st_mode)) error = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (error == 0 && size > 0) {
+    address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (address == MAP_FAILED) error = errno;
+  }
+  ::close(file);
+  if (error != 0) return cannot_open(path, error);
+  if (size == 0) return refused("'" + path + "'", "it is empty");
+  std::shared_ptr<const void> owner(address, [size](void* mapped) { ::munmap(mapped, size); });
+  return Mapping{std::move(owner), {static_cast<const char*>(address), size}};
+}
+
+}  // namespace
+
+Result<Package> Package::open(const std::string& path) {
+  Result<Mapping> mapped = map_file(path);
+  if (!mapped) return mapped.error();
+  Package package(mapped->bytes, "'" + path + "'");
+  package.file_ = std::move(mapped->owner);
+  if (Status status = package.read(); !status) return status.error();
+  return package;
+}
+
+Result<Package> Package::from_memory(std::string_view bytes, const std::string& origin) {
+  Package package(bytes, origin);
+  if (Status status = package.read(); !status) return status.error();
+  return package;
+}
+
+Status Package::read() {
+  if (bytes_.size() < kHeaderBytes || bytes_.substr(0, kMagic.size()) != kMagic)
+    return refused(origin_, "it does not begin like one");
+  ByteReader header(bytes_.substr(kMagic.size()));
+  const std::uint32_t version = header.u32();
+  if (version != kFormatVersion)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("{} has version {} of the package format; this Rondo reads version {}", origin_,
+                             version, kFormatVersion),
+                 version > kFormatVersion ? "use the Rondo that built it, or a newer one"
+                                          : "build it again with this Rondo"};
+  const std::uint32_t reserved = header.u32();
+  const std::uint64_t all = header.u64();
+  const std::uint64_t index = header.u64();
+  if (reserved != 0) return refused(origin_, "its header is not as written");
+  if (all != bytes_.size())
+    return refused(origin_, fmt::format("it has {} bytes, and says {}", bytes_.size(), all));
+  if (index > bytes_.size() - kHeaderBytes) return refused(origin_, "its index lies beyond its end");
+  hash_ = bytes_.substr(kHeaderBytes - kHashDigits, kHashDigits);
+  const std::string_view table = bytes_.substr(kHeaderBytes, index);
+  if (sha256_hex(table) != hash_) return refused(origin_, "its index does not match its hash");
+  Result<Index> read = index_from_bytes(table, origin_);
+  if (!read) return read.error();
+  index_ = std::move(read).value();
+  return check_places();
+}
+
+// Parts follow each other without a gap but the alignment, up to the end.
+Status Package::check_places() const {
+  const std::size_t index_end = kHeaderBytes + index_to_bytes(index_).size();
+  std::uint64_t end = index_end;
+  for (const Part& part : index_.parts) {
+    const std::uint64_t begin = (end + kAlignment - 1) / kAlignment * kAlignment;
+    if (part.offset != begin || begin > bytes_.size() || part.bytes > bytes_.size() - begin)
+      return refused(origin_, "a part does not lie where it should");
+    end = begin + part.bytes;
+  }
+  if (end != bytes_.size()) return refused(origin_, "its parts do not fill it");
+  return success();
+}
+
+Result<std::string_view> Package::part(std::uint32_t index) const {
+  const Part& part = index_.parts[index];
+  const std::string_view bytes = bytes_.substr(part.offset, part.bytes);
+  if (sha256_hex(bytes) != part.hash)
+    return refused(origin_, fmt::format("its {} at byte {} does not match its hash",
+                                        part_kind_name(part.kind), part.offset));
+  return bytes;
+}
+
+std::string Package::manifest() const {
+  const Result<std::string_view> bytes = part(0);
+  return bytes ? std::string(*bytes) : std::string();
+}
+
+Result<executable::Executable> Package::executable(std::size_t entry, std::size_t code) const {
+  const Entry& wanted = index_.entries[entry];
+  const Code& chosen = wanted.codes[code];
+  const Result<std::string_view> bytes = part(wanted.executable);
+  if (!bytes) return bytes.error();
+  Result<executable::Executable> executable =
+      executable::from_bytes(*bytes, fmt::format("an executable in {}", origin_));
+  if (!executable) return executable;
+  const Result<std::string_view> image = part(chosen.part);
+  if (!image) return image.error();
+  executable->images = {{chosen.target, chosen.kind, chosen.compiler, std::string(*image), chosen.resources,
+                         index_.parts[chosen.part].hash}};
+  return executable;
+}
+
+Status Package::verify() const {
+  std::uint64_t end = kHeaderBytes + index_to_bytes(index_).size();
+  for (std::uint32_t i = 0; i < index_.parts.size(); ++i) {
+    const Part& place = index_.parts[i];
+    if (!all_zero(bytes_.substr(end, place.offset - end)))
+      return refused(origin_, fmt::format("there is something between its parts, at byte {}", end));
+    if (const Result<std::string_view> bytes = part(i); !bytes) return bytes.error();
+    end = place.offset + place.bytes;
+  }
+  for (std::size_t entry = 0; entry < index_.entries.size(); ++entry)
+    for (std::size_t code = 0; code < index_.entries[entry].codes.size(); ++code)
+      if (const auto executable = this->executable(entry, code); !executable) return executable.error();
+  return success();
+}
+
+}  // namespace rondo::package

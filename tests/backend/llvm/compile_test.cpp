@@ -1,0 +1,124 @@
+// Kernels of all shipped cells by way of LLVM: each module verifies (Llvm::compile() runs LLVM's verifier
+// before and after the passes), gives PTX, and ptxas takes it. A run takes each case for one architecture in
+// turn; RONDO_LLVM_COMPARE=FILE takes all of them for all, compiles them with NVRTC too, and writes what both
+// use.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "compiler/backend/llvm/llvm_backend.h"
+#include "compiler/backend/ptxas/ptxas.h"
+#include "compiler/schedule/strategies.h"
+#include "runtime/commands/cell_library.h"
+#include "runtime/commands/emit_stages.h"
+#include "runtime/plan/compile.h"
+#include "tests/schedule/cell_files.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Storage;
+
+struct Case {
+  std::string cell, strategy, arch;
+  Pass pass;
+  Storage storage;
+  std::string text() const {
+    return cell + " " + strategy + " " + pass_name(pass) + " " + kernel::storage_name(storage) + " " + arch;
+  }
+};
+
+constexpr const char* kArchs[] = {"sm_80", "sm_90", "sm_100", "sm_120"};
+
+target::Profile board(const std::string& arch) {
+  for (const target::Profile& profile : target::shipped_profiles())
+    if (profile.arch() == arch) return profile;
+  throw std::logic_error("no board of " + arch);
+}
+
+// The kernels that the model chooses; none where the strategy is not legal.
+std::optional<KernelPlan> plan_of(const Case& of) {
+  const step::Cell cell = cell_named(of.cell.c_str());
+  Problem problem;
+  problem.sizes = {8, 512, 1, 256};
+  problem.storage = of.storage;
+  problem.math = of.storage == Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
+  problem.pass = of.pass;
+  problem.arch = of.arch;
+  const target::Profile profile = board(of.arch);
+  const auto choice = runtime::choose_with(cell, problem, profile, {of.strategy, {}});
+  if (!choice) return std::nullopt;
+  return runtime::build_choice(cell, problem, profile, *choice).value();
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& cell : runtime::embedded_cells())
+    for (const Strategy* strategy : strategies())
+      for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+        for (const Storage storage : {Storage::F32, Storage::BF16, Storage::F16})
+          for (const char* arch : kArchs) all.push_back({cell.name, strategy->name(), arch, pass, storage});
+  return all;
+}
+
+backend::Request request_of(const backend::Backend& backend, const KernelPlan& plan, const Case& of) {
+  return backend::request_for(backend, runtime::kernels_of(plan), target::compute_capability(of.arch),
+                              of.text());
+}
+
+TEST(LlvmCompile, EveryCellPassAndType) {
+  const backend::Backend& llvm = backend::llvm_backend();
+  if (!llvm.available()) GTEST_SKIP() << llvm.available().error().message;
+  std::vector<Case> all = cases();
+  std::size_t turn = 0, compiled = 0;
+  for (std::size_t i = 0; i < all.size(); i += std::size(kArchs)) {
+    const Case& of = all[i + turn % std::size(kArchs)];
+    const std::optional<KernelPlan> plan = plan_of(of);
+    if (!plan) continue;
+    ++turn;
+    SCOPED_TRACE(of.text());
+    const backend::Request request = request_of(llvm, *plan, of);
+    const auto ptx = llvm.assembly(request);
+    ASSERT_TRUE(ptx.ok()) << ptx.error().message;
+    for (const Launch& launch : plan->launches)
+      EXPECT_NE(ptx->find(".visible .entry " + launch.kernel.name + "("), std::string::npos);
+    ++compiled;
+    // Assembling all of them would take minutes.
+    if (turn % 4 != 0 || !backend::Ptxas::get()) continue;
+    const auto assembled = (*backend::Ptxas::get())->assemble(*ptx, request.target.name());
+    ASSERT_TRUE(assembled.ok()) << assembled.error().message;
+  }
+  EXPECT_GT(compiled, 150U);
+}
+
+// One line a kernel: the case, its name, then registers, spilled bytes and milliseconds by LLVM and by NVRTC.
+void compare(const Case& of, std::ofstream& out) {
+  const std::optional<KernelPlan> plan = plan_of(of);
+  if (!plan) return;
+  const auto llvm = backend::compile(request_of(backend::llvm_backend(), *plan, of));
+  ASSERT_TRUE(llvm.ok()) << llvm.error().message;
+  const auto nvrtc = backend::compile(request_of(*backend::find_backend("nvrtc"), *plan, of));
+  ASSERT_TRUE(nvrtc.ok()) << nvrtc.error().message;
+  for (const executable::KernelResources& a : llvm->image.resources)
+    for (const executable::KernelResources& b : nvrtc->image.resources)
+      if (a.name == b.name)
+        out << of.text() << " " << a.name << " " << a.registers << " " << a.spill_store_bytes + a.stack_bytes
+            << " " << llvm->compile_ms << " " << b.registers << " " << b.spill_store_bytes + b.stack_bytes
+            << " " << nvrtc->compile_ms << std::endl;
+}
+
+TEST(LlvmCompile, ComparedWithNvrtc) {
+  const char* file = std::getenv("RONDO_LLVM_COMPARE");
+  if (file == nullptr) GTEST_SKIP() << "set RONDO_LLVM_COMPARE=FILE";
+  std::ofstream out(file);
+  const char* only = std::getenv("RONDO_LLVM_ONLY");
+  for (const Case& of : cases()) {
+    if (only != nullptr && of.text().find(only) == std::string::npos) continue;
+    SCOPED_TRACE(of.text());
+    compare(of, out);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::schedule

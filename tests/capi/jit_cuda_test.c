@@ -1,0 +1,204 @@
+/* Plans for a GPU, chosen and compiled: from a cell to a launch over a driver that stands in for a GPU
+ * (fake_cuda.h), whose kernels do nothing. Arguments: that driver and the `rondo` program. */
+#define _POSIX_C_SOURCE 200809L /* setenv, mkdtemp */
+
+#include <rondo/rondo.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/capi/check.h"
+#include "tests/capi/fake_cuda.h"
+
+enum { B = 2, T = 64, D = 64, MOST = 32 };
+
+static fake_cuda* cuda;
+static rondo_context* context;
+static int notes;
+
+static void count_notes(void* user, int32_t level, const char* message) {
+  notes += user == &notes && level == RONDO_LOG_NOTE && message[0] != '\0';
+}
+
+static rondo_cell* shipped(const char* name) {
+  rondo_cell_options options = {.struct_size = sizeof options, .path = name};
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&options, &cell, NULL));
+  return cell;
+}
+
+static rondo_problem small(int32_t pass) {
+  rondo_problem problem = {.struct_size = sizeof problem, .batch = B, .time = T, .heads = 1, .dim = D};
+  problem.type = RONDO_TYPE_BF16;
+  problem.pass = pass;
+  return problem;
+}
+
+/* Launches a plan over memory of its own; what a launch does beside launching is nothing. */
+static void launch(const rondo_plan* plan) {
+  rondo_plan_info info = {.struct_size = sizeof info};
+  OK(rondo_plan_get_info(plan, &info));
+  rondo_tensor tensors[MOST];
+  memset(tensors, 0, sizeof tensors);
+  for (int32_t i = 0; i < info.tensors; ++i) {
+    rondo_tensor_info tensor = {.struct_size = sizeof tensor};
+    OK(rondo_plan_get_tensor(plan, i, &tensor));
+    tensors[i].index = i;
+    tensors[i].type = tensor.type;
+    OK(rondo_plan_tensor_bytes(plan, i, B, T, &tensors[i].bytes));
+    tensors[i].data = aligned_alloc(256, (size_t)(tensors[i].bytes / 256 + 1) * 256);
+  }
+  rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof tensors[0], .tensors = tensors};
+  args.tensor_count = (size_t)info.tensors;
+  args.batch = B;
+  args.time = T;
+  OK(rondo_plan_workspace_bytes(plan, B, T, &args.workspace_bytes));
+  args.workspace = aligned_alloc(256, (size_t)(args.workspace_bytes / 256 + 1) * 256);
+  const fake_counts before = cuda->counts();
+  OK(rondo_launch(plan, &args));
+  const fake_counts after = cuda->counts();
+  CHECK(after.launches > before.launches && after.waits == before.waits);
+  CHECK(after.allocations == before.allocations);
+  OK(rondo_plan_check(plan));
+  tensors[0].bytes -= 1;
+  FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, "needs");
+  for (int32_t i = 0; i < info.tensors; ++i) free(tensors[i].data);
+  free(args.workspace);
+}
+
+static void test_by_model(void) {
+  rondo_cell* cell = shipped("mingru");
+  const rondo_problem problem = small(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  if (OK(rondo_plan_create(context, cell, &problem, NULL, &plan))) {
+    CHECK(cuda->current() == NULL); /* the thread's context stays the caller's */
+    rondo_plan_info info = {.struct_size = sizeof info};
+    OK(rondo_plan_get_info(plan, &info));
+    CHECK(strcmp(info.origin, "by model") == 0 && strcmp(info.strategy, "stream") == 0 && info.verified == 0);
+    CHECK(info.expected_ms > 0 && info.batch == B && info.dim == D && strcmp(info.type, "bf16") == 0);
+    launch(plan);
+    OK(rondo_plan_destroy(plan));
+  }
+  rondo_plan_options options = {.struct_size = sizeof options, .strategy = "stream", .alignment = 2};
+  options.parameters = "segments=1 steps=16";
+  if (OK(rondo_plan_create(context, cell, &problem, &options, &plan))) {
+    rondo_plan_info info = {.struct_size = sizeof info};
+    OK(rondo_plan_get_info(plan, &info));
+    CHECK(strstr(info.parameters, "segments=1 ") != NULL && strstr(info.parameters, "steps=16") != NULL);
+    rondo_tensor_info tensor = {.struct_size = sizeof tensor};
+    OK(rondo_plan_get_tensor(plan, 0, &tensor));
+    CHECK(tensor.strided == 1 && tensor.alignment == 2);
+    OK(rondo_plan_destroy(plan));
+  }
+  options.strategy = "nonsense";
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "nonsense");
+  options.strategy = "persistent";
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "persistent");
+  OK(rondo_cell_destroy(cell));
+}
+
+static void test_recorded(const char* folder) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/tuning.db", folder);
+  rondo_cell* cell = shipped("mingru");
+  const rondo_problem problem = small(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  rondo_plan_options options = {.struct_size = sizeof options, .choose = RONDO_CHOOSE_RECORDED};
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "needs a database");
+  rondo_database_options where = {.struct_size = sizeof where, .path = path};
+  OK(rondo_database_open(&where, &options.database));
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING,
+        "nothing that serves");
+  options.choose = RONDO_CHOOSE_DEFAULT;
+  options.strict = 1;
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING, "verified");
+  options.strict = 0;
+  OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+  OK(rondo_database_destroy(options.database)); /* the plan does not need it any more */
+  launch(plan);
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_cell_destroy(cell));
+}
+
+static void test_training(void) {
+  rondo_cell* cell = shipped("lstm");
+  rondo_problem problem = small(RONDO_PASS_FORWARD);
+  problem.save = RONDO_SAVE_AUTO;
+  rondo_training* training = NULL;
+  if (OK(rondo_training_create(context, cell, &problem, NULL, &training))) {
+    rondo_training_info info = {.struct_size = sizeof info};
+    OK(rondo_training_get_info(training, &info));
+    CHECK(info.save == RONDO_SAVE_STATES || info.save == RONDO_SAVE_PRODUCTS);
+    int saved = 0;
+    for (int32_t i = 0; i < info.shared; ++i) {
+      rondo_shared_tensor shared = {.struct_size = sizeof shared};
+      OK(rondo_training_get_shared(training, i, &shared));
+      saved += shared.saved;
+    }
+    CHECK(saved >= 2); /* h, which is the output, and c */
+    rondo_training_sizes sizes = {.struct_size = sizeof sizes};
+    OK(rondo_training_get_sizes(training, B, T, &sizes));
+    CHECK(sizes.saved_bytes >= (int64_t)B * T * D * 2);
+    for (int32_t pass = RONDO_PASS_FORWARD_SAVE; pass <= RONDO_PASS_BACKWARD; ++pass) {
+      rondo_plan* plan = NULL;
+      OK(rondo_training_get_plan(training, pass, &plan));
+      launch(plan);
+      OK(rondo_plan_destroy(plan));
+    }
+    OK(rondo_training_destroy(training));
+  }
+  OK(rondo_cell_destroy(cell));
+}
+
+static int32_t stop(void* user, const rondo_progress* progress) {
+  ++*(int*)user;
+  CHECK(progress->struct_size >= sizeof *progress && progress->total > 0 && strlen(progress->phase) > 0);
+  return 1;
+}
+
+static void test_tuning(const char* program) {
+  rondo_cell* cell = shipped("mingru");
+  const rondo_problem problem = small(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  int calls = 0;
+  rondo_plan_options options = {.struct_size = sizeof options, .choose = RONDO_CHOOSE_TUNE, .budget_s = 60};
+  options.progress = stop;
+  options.progress_user = &calls;
+  options.workers = 1;
+  /* With workers, and where none can be had: the call stops soon after the callback said so. */
+  for (int i = 0; i < 2; ++i) {
+    setenv("RONDO_WORKER", i == 0 ? program : "/no/such/rondo", 1);
+    calls = 0;
+    FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_CANCELLED,
+          "by the caller");
+    CHECK(calls >= 1 && plan == NULL);
+  }
+  options.parameters = "segments=1";
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "leave one");
+  OK(rondo_cell_destroy(cell));
+}
+
+int main(int argc, char** argv) {
+  if (!CHECK(argc == 3)) return report();
+  setenv("RONDO_LIBCUDA", argv[1], 1);
+  cuda = fake_cuda_of(argv[1]);
+  if (!CHECK(cuda != NULL)) return report();
+  char folder[] = "/tmp/rondo-jit-XXXXXX";
+  if (!CHECK(mkdtemp(folder) != NULL)) return report();
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
+  options.log = count_notes;
+  options.log_user = &notes;
+  if (OK(rondo_context_create(&options, &context))) {
+    test_by_model();
+    test_recorded(folder);
+    test_training();
+    test_tuning(argv[2]);
+    OK(rondo_context_destroy(context));
+  }
+  CHECK(cuda->counts().modules_loaded == cuda->counts().modules_unloaded);
+  CHECK(cuda->counts().contexts_retained == cuda->counts().contexts_released);
+  CHECK(cuda->current() == NULL);
+  char command[128];
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  CHECK(system(command) == 0);
+  return report();
+}

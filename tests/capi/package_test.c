@@ -1,0 +1,241 @@
+/* Packages through librondo_rt, on a driver that stands in for libcuda. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+
+#include <rondo/package.h>
+#include <stdlib.h>
+
+#include "tests/capi/check.h"
+#include "tests/capi/fake_cuda.h"
+#include "tests/capi/package_files.h"
+
+static fake_cuda* cuda;
+
+static rondo_context* context_of(int capability) {
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
+  rondo_context* context = NULL;
+  cuda->set_capability(capability);
+  OK(rondo_context_create(&options, &context));
+  return context;
+}
+
+static rondo_package_query query_of(const char* pass, int64_t batch, int64_t time) {
+  rondo_package_query query;
+  memset(&query, 0, sizeof query);
+  query.struct_size = sizeof query;
+  query.cell = "paragru";
+  query.pass = pass;
+  query.batch = batch;
+  query.time = time;
+  return query;
+}
+
+static rondo_package* sample(void) {
+  size_t bytes = 0;
+  const void* data = sample_package(&bytes);
+  rondo_package* package = NULL;
+  OK(rondo_package_from_memory(data, bytes, &package));
+  return package;
+}
+
+static void lists_what_it_holds(void) {
+  rondo_package* package = sample();
+  rondo_package_info info = {.struct_size = sizeof info};
+  OK(rondo_package_get_info(package, &info));
+  CHECK(info.entries == 5);
+  CHECK(strlen(info.hash) == 64);
+  CHECK(strncmp(info.producer, "rondo ", 6) == 0);
+  OK(rondo_package_verify(package));
+  int backward = 0;
+  for (int i = 0; i < info.entries; ++i) {
+    rondo_package_entry entry = {.struct_size = sizeof entry};
+    OK(rondo_package_get_entry(package, i, &entry));
+    CHECK(strcmp(entry.cell, "paragru") == 0);
+    CHECK(entry.dim == 64 && entry.heads == 2);
+    backward += strcmp(entry.pass, "bw") == 0;
+  }
+  CHECK(backward == 1);
+  rondo_package_entry entry = {.struct_size = sizeof entry};
+  FAILS(rondo_package_get_entry(package, info.entries, &entry), RONDO_ERROR_INPUT, "no entry 5");
+  FAILS(rondo_package_get_entry(package, -1, &entry), RONDO_ERROR_INPUT, "no entry -1");
+  entry.struct_size = 3;
+  FAILS(rondo_package_get_entry(package, 0, &entry), RONDO_ERROR_INPUT, NULL);
+  OK(rondo_package_destroy(package));
+}
+
+/* The image that a GPU of this capability loads, or what is said where there is none. */
+static void expect_image(int capability, const char* begins) {
+  rondo_package* package = sample();
+  rondo_context* context = context_of(capability);
+  const rondo_package_query query = query_of("fw", 2, 16);
+  rondo_plan* plan = NULL;
+  if (begins == NULL) {
+    FAILS(rondo_package_plan(package, context, &query, &plan), RONDO_ERROR_UNSUPPORTED, "cubin for sm_90");
+    CHECK(plan == NULL);
+  } else if (OK(rondo_package_plan(package, context, &query, &plan))) {
+    if (strncmp(cuda->image(), begins, strlen(begins)) != 0)
+      fprintf(stderr, "sm_%d loaded '%.40s'\n", capability, cuda->image());
+    CHECK(strncmp(cuda->image(), begins, strlen(begins)) == 0);
+    rondo_plan_info info = {.struct_size = sizeof info};
+    OK(rondo_plan_get_info(plan, &info));
+    CHECK(strcmp(info.origin, "package") == 0);
+    CHECK(strcmp(info.cell, "paragru") == 0);
+  }
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_context_destroy(context));
+  OK(rondo_package_destroy(package));
+}
+
+static void takes_the_image_of_the_gpu(void) {
+  expect_image(80, "\177ELF for sm_80");
+  expect_image(86, "\177ELF for sm_80");
+  expect_image(90, "\177ELF for sm_90");
+  expect_image(100, ".version for sm_80");
+  expect_image(120, ".version for sm_80");
+  expect_image(75, NULL);
+}
+
+static void takes_the_nearest_shape(void) {
+  rondo_package* package = sample();
+  rondo_context* context = context_of(90);
+  const struct {
+    int64_t batch, time, taken;
+  } cases[] = {{1, 1, 2}, {2, 16, 2}, {64, 1024, 64}, {16, 4096, 64}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const rondo_package_query query = query_of("fw", cases[i].batch, cases[i].time);
+    int32_t index = -1;
+    rondo_package_entry entry = {.struct_size = sizeof entry};
+    OK(rondo_package_find(package, context, &query, &index));
+    OK(rondo_package_get_entry(package, index, &entry));
+    CHECK(entry.batch == cases[i].taken);
+  }
+  OK(rondo_context_destroy(context));
+  OK(rondo_package_destroy(package));
+}
+
+/* A plan needs neither its package nor its context any more. */
+static void launches_its_kernels(void) {
+  rondo_package* package = sample();
+  rondo_context* context = context_of(90);
+  const rondo_package_query query = query_of("fw", 2, 16);
+  rondo_plan* plan = NULL;
+  if (!OK(rondo_package_plan(package, context, &query, &plan))) return;
+  OK(rondo_package_destroy(package));
+  OK(rondo_context_destroy(context));
+  rondo_plan_info info = {.struct_size = sizeof info};
+  OK(rondo_plan_get_info(plan, &info));
+  rondo_tensor tensors[16];
+  memset(tensors, 0, sizeof tensors);
+  for (int i = 0; i < info.tensors; ++i) {
+    rondo_tensor_info tensor = {.struct_size = sizeof tensor};
+    OK(rondo_plan_get_tensor(plan, i, &tensor));
+    OK(rondo_plan_tensor_bytes(plan, i, 2, 16, &tensors[i].bytes));
+    tensors[i].index = i;
+    tensors[i].type = tensor.type;
+    tensors[i].data = aligned_alloc(256, (size_t)(tensors[i].bytes + 255) / 256 * 256);
+  }
+  rondo_launch_args args;
+  memset(&args, 0, sizeof args);
+  args.struct_size = sizeof args;
+  args.tensor_size = sizeof tensors[0];
+  args.tensors = tensors;
+  args.tensor_count = (size_t)info.tensors;
+  args.batch = 2;
+  args.time = 16;
+  OK(rondo_plan_workspace_bytes(plan, 2, 16, &args.workspace_bytes));
+  args.workspace = aligned_alloc(256, (size_t)(args.workspace_bytes + 255) / 256 * 256 + 256);
+  const int before = cuda->counts().launches;
+  OK(rondo_launch(plan, &args));
+  CHECK(cuda->counts().launches > before);
+  tensors[0].bytes /= 2;
+  const int after = cuda->counts().launches;
+  FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, NULL);
+  CHECK(cuda->counts().launches == after);
+  for (int i = 0; i < info.tensors; ++i) free(tensors[i].data);
+  free(args.workspace);
+  OK(rondo_plan_destroy(plan));
+}
+
+static void refuses_what_is_wrong(void) {
+  size_t bytes = 0;
+  const void* data = sample_package(&bytes);
+  rondo_package* package = sample();
+  rondo_package* other = NULL;
+  rondo_context* context = context_of(90);
+  rondo_plan* plan = NULL;
+  int32_t index = 0;
+  rondo_package_query query = query_of("fw", 2, 16);
+  FAILS(rondo_package_open(NULL, &other), RONDO_ERROR_INPUT, "path");
+  FAILS(rondo_package_open("/nonexistent.rondo", &other), RONDO_ERROR_MISSING, "/nonexistent.rondo");
+  FAILS(rondo_package_open("/nonexistent.rondo", NULL), RONDO_ERROR_INPUT, "package");
+  FAILS(rondo_package_from_memory(NULL, 5, &other), RONDO_ERROR_INPUT, "data");
+  FAILS(rondo_package_from_memory(data, bytes - 1, &other), RONDO_ERROR_INPUT, "no valid package");
+  FAILS(rondo_package_from_memory(data, 0, &other), RONDO_ERROR_INPUT, "no valid package");
+  CHECK(other == NULL);
+  FAILS(rondo_package_plan(NULL, context, &query, &plan), RONDO_ERROR_INPUT, NULL);
+  FAILS(rondo_package_plan(package, NULL, &query, &plan), RONDO_ERROR_INPUT, NULL);
+  FAILS(rondo_package_plan(package, context, NULL, &plan), RONDO_ERROR_INPUT, NULL);
+  FAILS(rondo_package_plan(package, context, &query, NULL), RONDO_ERROR_INPUT, "plan");
+  FAILS(rondo_package_plan((rondo_package*)context, context, &query, &plan), RONDO_ERROR_INPUT, NULL);
+  FAILS(rondo_package_plan(package, (rondo_context*)package, &query, &plan), RONDO_ERROR_INPUT, NULL);
+  FAILS(rondo_package_find(package, context, &query, NULL), RONDO_ERROR_INPUT, "index");
+  query.cell = "lstm";
+  FAILS(rondo_package_plan(package, context, &query, &plan), RONDO_ERROR_MISSING, "it holds paragru bw");
+  query = query_of(NULL, 2, 16);
+  FAILS(rondo_package_find(package, context, &query, &index), RONDO_ERROR_INPUT, "say which");
+  query = query_of("fw", -1, 16);
+  FAILS(rondo_package_find(package, context, &query, &index), RONDO_ERROR_INPUT, "B=-1");
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
+  rondo_context* cpu = NULL;
+  OK(rondo_context_create(&options, &cpu));
+  query = query_of("fw", 2, 16);
+  FAILS(rondo_package_plan(package, cpu, &query, &plan), RONDO_ERROR_UNSUPPORTED, "CPU");
+  OK(rondo_context_destroy(cpu));
+  OK(rondo_package_destroy(package));
+  FAILS(rondo_package_destroy(package), RONDO_ERROR_INPUT, "destroyed");
+  FAILS(rondo_package_verify(package), RONDO_ERROR_INPUT, "destroyed");
+  OK(rondo_package_destroy(NULL));
+  OK(rondo_context_destroy(context));
+}
+
+/* Altered bytes give an error, or a plan of what was not altered. */
+static void never_crashes_on_altered_bytes(void) {
+  size_t bytes = 0;
+  const void* data = sample_package(&bytes);
+  rondo_context* context = context_of(90);
+  const rondo_package_query query = query_of("fw", 2, 16);
+  unsigned char* copy = malloc(bytes);
+  uint64_t state = 7;
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    memcpy(copy, data, bytes);
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    copy[(state >> 33) % bytes] ^= (unsigned char)(1 + (state >> 20) % 255);
+    rondo_package* package = NULL;
+    rondo_plan* plan = NULL;
+    rondo_status status = rondo_package_from_memory(copy, bytes, &package);
+    if (status == RONDO_OK) {
+      CHECK(rondo_package_verify(package) == RONDO_ERROR_INPUT);
+      status = rondo_package_plan(package, context, &query, &plan);
+    }
+    refused += status != RONDO_OK;
+    CHECK((status == RONDO_OK) == (plan != NULL));
+    rondo_plan_destroy(plan);
+    rondo_package_destroy(package);
+  }
+  CHECK(refused > 500);
+  free(copy);
+  OK(rondo_context_destroy(context));
+}
+
+int main(int argc, char** argv) {
+  cuda = argc > 1 ? fake_cuda_of(argv[1]) : NULL;
+  if (cuda == NULL) return fprintf(stderr, "usage: capi_package_test FAKE_CUDA\n"), 1;
+  setenv("RONDO_LIBCUDA", argv[1], 1);
+  lists_what_it_holds();
+  takes_the_image_of_the_gpu();
+  takes_the_nearest_shape();
+  launches_its_kernels();
+  refuses_what_is_wrong();
+  never_crashes_on_altered_bytes();
+  return report();
+}

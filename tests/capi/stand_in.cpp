@@ -1,0 +1,122 @@
+#include "tests/capi/stand_in.h"
+
+#include <cstring>
+
+#include "runtime/capi/launch/plan.h"
+#include "runtime/capi/launch/status.h"
+
+namespace {
+
+using namespace rondo;              // NOLINT: a test
+using namespace rondo::executable;  // NOLINT
+
+// The arguments in the order in which sum_executable() lists them.
+class SumSink final : public LaunchSink {
+ public:
+  explicit SumSink(std::int64_t unit) : unit_(unit) {}
+
+  Status zero(Address pointer, std::int64_t bytes) override {
+    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+    return success();
+  }
+
+  Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
+    const auto number = [&](std::size_t i) {
+      std::int64_t value = 0;
+      std::memcpy(&value, arguments[i], sizeof value);
+      return value;
+    };
+    const auto floats = [&](std::size_t i) { return reinterpret_cast<float*>(number(i)); };
+    const float* const x = floats(0);
+    const float* const scale = floats(3);
+    const float* const first = floats(4);
+    float* const out = floats(5);
+    float* const last = floats(8);
+    const std::int64_t batch = number(9), time = number(10);
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t i = 0; i < unit_; ++i) {
+        float h = first[b * unit_ + i];
+        for (std::int64_t t = 0; t < time; ++t) {
+          h += scale[i] * x[b * number(1) + t * number(2) + i];
+          out[b * number(6) + t * number(7) + i] = h;
+        }
+        last[b * unit_ + i] = h;
+      }
+    return success();
+  }
+
+ private:
+  std::int64_t unit_;
+};
+
+Tensor tensor(Role role, const char* name, std::int64_t unit, bool written) {
+  const RoleInfo& info = role_info(role);
+  Tensor result;
+  result.ref = {role, 0};
+  result.name = name;
+  result.shape = info.timed ? "[B, T, H, 2, D]" : info.per_batch ? "[B, H, 2, D]" : "[H, 2, D]";
+  result.storage = scalar::Storage::F32;
+  result.need = info.need;
+  result.written = written;
+  result.alignment = info.timed ? 16 : 4;
+  result.unit = unit;
+  if (info.per_batch)
+    result.size = {0, unit, 1, info.timed ? 1 : 0};
+  else
+    result.size.fixed = unit;
+  return result;
+}
+
+Executable sum_executable(std::int64_t dim) {
+  const std::int64_t unit = 2 * dim;
+  Executable e;
+  e.identity.cell_name = "running_sum";
+  e.identity.heads = 1;
+  e.identity.dim = dim;
+  e.identity.pass = "fw";
+  e.identity.storage = "fp32";
+  e.identity.strategy = "stand_in";
+  e.tensors = {tensor(Role::Input, "x", unit, false), tensor(Role::Param, "scale", unit, false),
+               tensor(Role::InitialState, "h_first", unit, false), tensor(Role::Output, "h_out", unit, true),
+               tensor(Role::LastState, "h_last", unit, true)};
+  e.kernels.push_back({"sum"});
+  using Kind = Argument::Kind;
+  Launch launch;
+  launch.grid.blocks = {1, 0, 1, 0};
+  launch.arguments = {{Kind::Pointer, 8, 0}, {Kind::StrideB, 8, 0}, {Kind::StrideT, 8, 0},
+                      {Kind::Pointer, 8, 1}, {Kind::Pointer, 8, 2}, {Kind::Pointer, 8, 3},
+                      {Kind::StrideB, 8, 3}, {Kind::StrideT, 8, 3}, {Kind::Pointer, 8, 4},
+                      {Kind::Batch, 8, 0},   {Kind::Time, 8, 0}};
+  e.launches.push_back(launch);
+  return e;
+}
+
+}  // namespace
+
+extern "C" rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
+  return capi::guarded([&]() -> rondo::Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    const Executable executable = sum_executable(dim);
+    auto work = capi::host_work(executable, std::make_shared<SumSink>(2 * dim));
+    if (!work) return work.error();
+    *plan = capi::new_handle(capi::make_plan((*object)->device, executable.identity, std::move(*work),
+                                             {"stand-in", "for tests", false, 0}));
+    return success();
+  });
+}
+
+extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
+  return capi::guarded([&]() -> rondo::Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    Executable executable = sum_executable(dim);
+    executable.images.push_back(
+        {"sm_90", ImageKind::Cubin, "none", "\x7f" + std::string("ELF") + std::string(64, ' '), {}});
+    executable.images.back().seal();
+    auto made = capi::load_plan((*object)->device, executable, {"stand-in", "for tests", false, 0});
+    if (!made) return made.error();
+    *plan = capi::new_handle(std::move(made).value());
+    return success();
+  });
+}

@@ -1,0 +1,163 @@
+"""What is installed and packaged: symbols, needs, and programs built from a tree that was moved. Arguments: cmake and the
+folder of a release build. Without a GPU the example of CUDA graphs is compiled and says that it has none."""
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CMAKE, BUILD = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+LIBRARY = BUILD / "librondo.so"
+OLDEST_LIBC = (2, 36)  # Debian 12; the .deb says so too
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))} ends with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def listed():
+    lines = (ROOT / "runtime/capi/symbols.txt").read_text().split("\n")
+    return sorted(line for line in lines if line.startswith("rondo_"))
+
+
+def newest_libc(path):
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", path))
+    return max((int(major), int(minor)) for major, minor in versions)
+
+
+class Symbols(unittest.TestCase):
+    def test_the_library_exports_the_list_and_nothing_else(self):
+        exported = [line.split() for line in run("nm", "-D", "--defined-only", LIBRARY).splitlines()]
+        names = sorted(words[2].split("@")[0] for words in exported if words[1] != "A")
+        self.assertEqual(names, listed())
+        self.assertIn("RONDO_0", [words[2].split("@")[0] for words in exported])
+
+    def test_the_list_is_what_the_headers_declare(self):
+        declared = set()
+        for header in (ROOT / "include/rondo").glob("*.h"):
+            text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+            declared.update(re.findall(r"RONDO_API\s[^;]*?\b(rondo_\w+)\s*\(", text))
+        self.assertEqual(sorted(declared), listed())
+
+    def test_the_static_library_has_no_other_global_symbol(self):
+        lines = run("nm", "-g", "--defined-only", BUILD / "librondo.a").splitlines()
+        strong = sorted(line.split()[2] for line in lines if re.match(r"[0-9a-f]+ [A-Zi] ", line))
+        self.assertEqual(strong, listed())
+
+    def test_what_it_needs(self):
+        dynamic = run("readelf", "-d", LIBRARY)
+        self.assertIn("Library soname: [librondo.so.0]", dynamic)
+        needed = set(re.findall(r"Shared library: \[(.*?)\]", dynamic))
+        self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
+        self.assertNotIn("RPATH", dynamic)
+        self.assertNotIn("RUNPATH", dynamic)
+        for path in (LIBRARY, BUILD / "rondo"):
+            self.assertLessEqual(newest_libc(path), OLDEST_LIBC, path)
+
+
+class Tree(unittest.TestCase):
+    """Installed into one folder and used from another."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="rondo-install-"))
+        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "moved to" / "rondo"
+        cls.prefix.parent.mkdir()
+        (cls.folder / "first").rename(cls.prefix)
+        cls.lib = next(cls.prefix.glob("lib*"))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_no_file_names_the_folder_of_the_build_or_of_the_installation(self):
+        for path in self.prefix.rglob("*"):
+            if path.is_file() and path.suffix in {".cmake", ".pc", ".h", ".hpp", ".1"}:
+                text = path.read_text()
+                self.assertNotIn(str(self.folder), text, path)
+                self.assertNotIn(str(ROOT), text, path)
+
+    def test_the_examples_build_and_run(self):
+        build = self.folder / "examples"
+        source = self.prefix / "share/rondo/examples/c_api"
+        environment = {**os.environ, "CFLAGS": "-Wall -Wextra -Werror", "CXXFLAGS": "-Wall -Wextra -Werror"}
+        run(CMAKE, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", env=environment)
+        run(CMAKE, "--build", build, "--parallel", "2")
+        self.assertIn("gradient of R[7]", run(build / "lstm_layer"))
+        for program in ("own_cell", "own_cell_static"):
+            text = run(build / program)
+            self.assertIn("bad.cell:1:6: error: cell 'bad' has no state", text)
+            self.assertIn("damped: steps and the sequence differ by", text)
+        self.assertNotIn("librondo", run("readelf", "-d", build / "own_cell_static"))
+        if (build / "graph_capture").exists():
+            done = subprocess.run([build / "graph_capture"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertIn(done.returncode, (0, 77), done.stdout)
+            self.assertIn("captured and replayed" if done.returncode == 0 else "CUDA driver", done.stdout)
+
+    def test_pkg_config_finds_it(self):
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}
+        (self.folder / "one.c").write_text("#include <rondo/rondo.h>\n#include <stdio.h>\n"
+                                           "int main(void) { return puts(rondo_version()) < 0; }\n")
+        flags = run("pkg-config", "--cflags", "--libs", "rondo", env=environment).strip()
+        self.assertIn("moved", flags)
+        program = self.folder / "one"
+        run("cc", "-std=c11", self.folder / "one.c", "-o", program, *shlex.split(flags))
+        version = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.lib)}).strip()
+        self.assertEqual(version, run("pkg-config", "--modversion", "rondo", env=environment).strip())
+
+    def test_command_man_page_and_completion(self):
+        command = self.prefix / "bin/rondo"
+        help_text = run(command, "--help")
+        commands = re.findall(r"^  ([a-z]+) ", help_text.split("Subcommands:")[1], re.M)
+        self.assertIn("tune", commands)
+        page = (self.prefix / "share/man/man1/rondo.1").read_text()
+        for name in commands:
+            self.assertIn(f".SH {name.upper()}\n", page)
+        self.assertIn("\\-\\-budget", page)
+        script = (f'source "{self.prefix}/share/bash-completion/completions/rondo"; '
+                  'complete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rondo; echo "${COMPREPLY[@]}"; }; '
+                  'complete_it "$0" ""; complete_it "$0" tune lstm --bud; complete_it "$0" d')
+        first, second, third = run("bash", "-c", script, command).splitlines()
+        for name in commands:
+            self.assertIn(name, first.split())
+        self.assertEqual(second, "--budget")
+        self.assertEqual(third.split(), ["db", "doctor"])
+
+    def test_cells_are_there(self):
+        cells = sorted(path.name for path in (ROOT / "cells").glob("*.cell"))
+        self.assertEqual(sorted(path.name for path in (self.prefix / "share/rondo/cells").iterdir()), cells)
+
+
+class Packages(unittest.TestCase):
+    def test_deb_and_tarball(self):
+        with tempfile.TemporaryDirectory(prefix="rondo-pack-") as folder:
+            folder = pathlib.Path(folder)
+            cpack = shutil.which("cpack")
+            generators = "DEB;TGZ" if shutil.which("dpkg-deb") else "TGZ"
+            run(cpack, "-G", generators, "--config", BUILD / "CPackConfig.cmake", "-B", folder, cwd=folder)
+            archive = next(folder.glob("*.tar.gz"))
+            names = run("tar", "-tzf", archive)
+            for name in ("bin/rondo", "librondo.so.0", "librondo.a", "include/rondo/rondo.h", "cells/lstm.cell",
+                         "man1/rondo.1", "completions/rondo", "pkgconfig/rondo.pc", "RondoConfig.cmake"):
+                self.assertIn(name, names)
+            if shutil.which("dpkg-deb"):
+                package = next(folder.glob("*.deb"))
+                self.assertIn("libc6 (>= %d.%d)" % OLDEST_LIBC, run("dpkg-deb", "-f", package, "Depends"))
+                run("dpkg-deb", "-x", package, folder / "root")
+                run(folder / "root/usr/bin/rondo", "--version")
+                library = next((folder / "root/usr").rglob("librondo.so.0"))
+                self.assertLess(library.resolve().stat().st_size, 10 << 20)  # stripped
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+// Packages as bytes: what is read is what was written, and nothing else is accepted.
+#include "runtime/package/package.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+#include "tests/runtime/package/packages.h"
+
+namespace rondo::package {
+namespace {
+
+using rondo::testing::kernels_of;
+using rondo::testing::package_of;
+using schedule::Pass;
+
+std::string sample() {
+  return package_of({{.pass = Pass::Forward, .arch = "sm_80"},
+                     {.pass = Pass::Forward, .arch = "sm_90"},
+                     {.pass = Pass::Backward, .arch = "sm_90"}});
+}
+
+// Reads all of it, as whoever uses every entry would.
+Status read_all(const std::string& bytes) {
+  const Result<Package> package = Package::from_memory(bytes, "a test");
+  return package ? package->verify() : Status(package.error());
+}
+
+TEST(Package, ReadsBackWhatWasWritten) {
+  const std::string bytes = sample();
+  const Result<Package> package = Package::from_memory(bytes, "a test");
+  ASSERT_TRUE(package.ok()) << package.error().message;
+  ASSERT_EQ(package->index().entries.size(), 3U);
+  EXPECT_TRUE(package->verify().ok());
+  EXPECT_EQ(package->bytes(), bytes.size());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Entry& entry = package->index().entries[i];
+    const Kernels expected =
+        kernels_of({.pass = entry.pass == "fw" ? Pass::Forward : Pass::Backward, .arch = entry.arch});
+    const Result<executable::Executable> read = package->executable(i, 0);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, expected.executable) << describe(entry);
+    const Result<SelfTest> test = self_test_from_bytes(package->part(entry.self_test).value(), "a test");
+    ASSERT_TRUE(test.ok());
+    EXPECT_EQ(*test, *expected.self_test);
+  }
+}
+
+TEST(Package, StoresEqualPartsOnce) {
+  const std::string bytes = sample();
+  const Package package = Package::from_memory(bytes, "a test").value();
+  int parts[5] = {};
+  for (const Part& part : package.index().parts) ++parts[static_cast<int>(part.kind)];
+  EXPECT_EQ(parts[static_cast<int>(PartKind::Manifest)], 1);
+  EXPECT_EQ(parts[static_cast<int>(PartKind::Executable)], 2) << "that of the forward pass is one";
+  EXPECT_EQ(parts[static_cast<int>(PartKind::Cubin)], 2);
+  EXPECT_EQ(parts[static_cast<int>(PartKind::SelfTest)], 1);
+}
+
+TEST(Package, OfAFileAndOfMemoryAreOne) {
+  const std::string path = ::testing::TempDir() + "package_test_" + std::to_string(::getpid()) + ".rondo";
+  const std::string bytes = sample();
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Result<Package> file = Package::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->index(), Package::from_memory(bytes, "a test")->index());
+  EXPECT_EQ(file->hash(), Package::from_memory(bytes, "a test")->hash());
+  const Package copy = *file;
+  std::remove(path.c_str());
+  EXPECT_TRUE(copy.verify().ok()) << "a mapped file stays readable when its name is gone";
+  EXPECT_EQ(Package::open(path).error().kind, ErrorKind::Missing);
+  EXPECT_EQ(Package::open(::testing::TempDir()).error().kind, ErrorKind::Input);
+}
+
+TEST(Package, EveryTruncationIsRefused) {
+  const std::string bytes = sample();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::string cut = bytes.substr(0, size);
+    const Result<Package> read = Package::from_memory(cut, "a test");
+    ASSERT_FALSE(read.ok()) << size << " of " << bytes.size() << " bytes: opening must see it";
+    EXPECT_EQ(read.error().kind, ErrorKind::Input);
+  }
+  EXPECT_FALSE(Package::from_memory(bytes + '\0', "a test").ok()) << "a byte too many";
+}
+
+TEST(Package, EveryMutationIsRefused) {
+  const std::string bytes = sample();
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 10000; ++i) {
+    std::string mutated = bytes;
+    const int changes = 1 + static_cast<int>(random() % 4);
+    for (int c = 0; c < changes; ++c) {
+      char& byte = mutated[random() % mutated.size()];
+      byte = static_cast<char>(byte ^ static_cast<char>(1 + random() % 255));
+    }
+    if (mutated == bytes) continue;
+    ASSERT_FALSE(read_all(mutated).ok()) << "mutation " << i;
+  }
+}
+
+// What opening leaves for later is seen before a byte of it is used.
+TEST(Package, AnAlteredImageIsRefusedWhereItIsTaken) {
+  std::string bytes = sample();
+  const Package before = Package::from_memory(bytes, "a test").value();
+  const std::uint32_t part = before.index().entries[1].codes[0].part;
+  bytes[before.index().parts[part].offset] ^= 1;
+  const Result<Package> altered = Package::from_memory(bytes, "a test");
+  ASSERT_TRUE(altered.ok());
+  const auto taken = altered->executable(1, 0);
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().kind, ErrorKind::Input);
+  EXPECT_NE(taken.error().message.find("cubin"), std::string::npos) << taken.error().message;
+  EXPECT_FALSE(altered->verify().ok());
+}
+
+TEST(Package, ANewerFormatIsNamed) {
+  std::string bytes = sample();
+  bytes[kMagic.size()] = static_cast<char>(kFormatVersion + 1);
+  const Result<Package> read = Package::from_memory(bytes, "a test");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(read.error().message.find("version 2"), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().hint.find("newer"), std::string::npos) << read.error().hint;
+}
+
+// Counts and sizes in an index with a right hash, as only a wrong writer makes them.
+TEST(Package, AnIndexThatContradictsItselfIsRefused) {
+  const std::string bytes = sample();
+  Index index = Package::from_memory(bytes, "a test")->index();
+  EXPECT_TRUE(index_from_bytes(index_to_bytes(index), "a test").ok());
+  const auto refused = [](Index wrong) { return !index_from_bytes(index_to_bytes(wrong), "a test").ok(); };
+  Index wrong = index;
+  wrong.entries[0].executable = 99;
+  EXPECT_TRUE(refused(wrong));
+  wrong = index;
+  wrong.entries[0].codes[0].part = wrong.entries[0].executable;
+  EXPECT_TRUE(refused(wrong));
+  wrong = index;
+  wrong.entries[0].codes.clear();
+  EXPECT_TRUE(refused(wrong));
+  wrong = index;
+  wrong.entries[0].dim = 0;
+  EXPECT_TRUE(refused(wrong));
+}
+
+TEST(SelfTest, SaysWhatDiffers) {
+  const SelfTest::Expected expected = rondo::testing::small_test().expected[0];
+  EXPECT_EQ(difference(expected, {1.6, 0, 0, -2.5}), "");
+  EXPECT_NE(difference(expected, {1.8, 0, 0, -2.0}), "");
+  EXPECT_NE(difference(expected, {1.5, 0, 0}), "");
+  EXPECT_NE(difference(expected, {1.5, 9, 0, -2.0}), "") << "the norm sees what no sample does";
+  EXPECT_NE(difference(expected, {std::nan(""), 0, 0, -2.0}), "");
+}
+
+}  // namespace
+}  // namespace rondo::package

@@ -1,0 +1,121 @@
+// Which kernels a GPU gets: exact code first, then code of the same major version, then PTX; among these the
+// nearest shape.
+#include "runtime/package/select.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/package/packages.h"
+
+namespace rondo::package {
+namespace {
+
+using executable::ImageKind;
+using rondo::testing::image_for;
+using rondo::testing::PackagedKernels;
+using schedule::Pass;
+
+class Selection : public ::testing::Test {
+ protected:
+  explicit Selection(const std::vector<PackagedKernels>& all)
+      : bytes_(rondo::testing::package_of(all)), package_(Package::from_memory(bytes_, "a test").value()) {}
+  Selection()
+      : Selection({{.arch = "sm_80"},
+                   {.arch = "sm_86"},
+                   {.arch = "sm_90", .images = {image_for("sm_90a", ImageKind::Cubin)}},
+                   {.arch = "sm_100"},
+                   {.arch = "compute_80", .images = {image_for("sm_80", ImageKind::Ptx, 2048)}}}) {}
+
+  // "sm_90 cubin sm_90a": the entry's architecture, and its code.
+  std::string taken(const Wanted& wanted, const Gpu& gpu) const {
+    const Result<std::vector<Selected>> selected = select(package_, wanted, gpu);
+    if (!selected) return selected.error().message;
+    const Entry& entry = package_.index().entries[selected->front().entry];
+    const Code& code = entry.codes[selected->front().code];
+    return entry.arch + " " + executable::image_kind_name(code.kind) + " " + code.target;
+  }
+  std::string taken(int capability) const { return taken({}, {capability, 0}); }
+
+  std::string bytes_;
+  Package package_;
+};
+
+TEST_F(Selection, ExactCodeThenTheSameMajorThenPtx) {
+  EXPECT_EQ(taken(80), "sm_80 cubin sm_80");
+  EXPECT_EQ(taken(86), "sm_86 cubin sm_86");
+  EXPECT_EQ(taken(87), "sm_86 cubin sm_86") << "the latest of the same major version";
+  EXPECT_EQ(taken(89), "sm_86 cubin sm_86");
+  EXPECT_EQ(taken(90), "sm_90 cubin sm_90a");
+  EXPECT_EQ(taken(100), "sm_100 cubin sm_100");
+  EXPECT_EQ(taken(103), "sm_100 cubin sm_100");
+  EXPECT_EQ(taken(120), "compute_80 ptx sm_80") << "of another major version no cubin runs";
+  EXPECT_EQ(taken(91), "compute_80 ptx sm_80") << "sm_90a runs on 9.0 alone";
+}
+
+TEST_F(Selection, TheNextBestFollow) {
+  const auto all = select(package_, {}, {86, 0});
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 3U);
+  EXPECT_EQ(all->at(0).how, Suits::Exactly);
+  EXPECT_EQ(all->at(1).how, Suits::Major);
+  EXPECT_EQ(all->at(2).how, Suits::Ptx);
+}
+
+TEST_F(Selection, WhereThereIsNoneItSaysWhatThereIs) {
+  const Result<std::vector<Selected>> none = select(package_, {}, {75, 0});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().kind, ErrorKind::Unsupported);
+  for (const char* part : {"sm_75", "cubin for sm_80", "cubin for sm_90a", "ptx for sm_80 and later"})
+    EXPECT_NE(none.error().message.find(part), std::string::npos) << none.error().message;
+  const Result<std::vector<Selected>> other = select(package_, {.cell = "gru"}, {90, 0});
+  EXPECT_EQ(other.error().kind, ErrorKind::Missing);
+  EXPECT_NE(other.error().hint.find("paragru"), std::string::npos) << other.error().hint;
+}
+
+TEST_F(Selection, WhatNeedsTooMuchSharedMemoryIsPassedOver) {
+  EXPECT_EQ(taken({}, {120, 4096}), "compute_80 ptx sm_80");
+  const Result<std::vector<Selected>> none = select(package_, {}, {120, 1500});
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("more shared memory than the 1500 bytes"), std::string::npos)
+      << none.error().message;
+  EXPECT_EQ(taken({}, {80, 1500}), "sm_80 cubin sm_80");
+}
+
+class Shapes : public Selection {
+ protected:
+  Shapes()
+      : Selection({{.arch = "sm_90", .batch = 1, .time = 1},
+                   {.arch = "sm_90", .batch = 1, .time = 1024},
+                   {.arch = "sm_90", .batch = 16, .time = 64},
+                   {.arch = "sm_80", .batch = 64, .time = 1024},
+                   {.arch = "sm_86", .batch = 1, .time = 2},
+                   {.pass = Pass::Backward, .arch = "sm_90", .batch = 16, .time = 64}}) {}
+  std::string shape(std::int64_t batch, std::int64_t time, int capability = 90) const {
+    const Result<std::vector<Selected>> selected =
+        select(package_, {.pass = "fw", .batch = batch, .time = time}, {capability, 0});
+    if (!selected) return selected.error().message;
+    const Entry& entry = package_.index().entries[selected->front().entry];
+    return std::to_string(entry.batch) + " " + std::to_string(entry.time);
+  }
+};
+
+TEST_F(Shapes, TheNearestIsTaken) {
+  EXPECT_EQ(shape(1, 1), "1 1");
+  EXPECT_EQ(shape(2, 4), "1 1");
+  EXPECT_EQ(shape(1, 1000), "1 1024");
+  EXPECT_EQ(shape(16, 64), "16 64") << "as many steps as of 1 1024: the batch decides";
+  EXPECT_EQ(shape(3, 341), "1 1024");
+  EXPECT_EQ(shape(8, 128), "16 64");
+  EXPECT_EQ(shape(1 << 30, 1 << 30), "16 64");
+  EXPECT_EQ(shape(1, 1, 80), "64 1024");
+  EXPECT_EQ(shape(64, 1024, 86), "1 2") << "code for this GPU goes before the shape";
+}
+
+TEST_F(Shapes, SeveralKindsMustBeNamed) {
+  const Result<std::vector<Selected>> several = select(package_, {}, {90, 0});
+  ASSERT_FALSE(several.ok());
+  EXPECT_EQ(several.error().kind, ErrorKind::Input);
+  EXPECT_NE(several.error().hint.find("paragru bw"), std::string::npos) << several.error().hint;
+}
+
+}  // namespace
+}  // namespace rondo::package

@@ -1,0 +1,69 @@
+// Lists of problems for packages.
+#include "tuner/package/list.h"
+
+#include <gtest/gtest.h>
+
+namespace rondo::tuner {
+namespace {
+
+constexpr const char* kList = R"({"format": "rondo-package-list", "version": 1, "arch": ["sm_80", "sm_90"],
+  "problems": [{"cell": "lstm", "shape": ["B=1,T=1,D=64", "B=16,T=128,D=64"], "dtype": ["bf16", "fp32"],
+                "pass": "fw,bw", "clip_forward": "2"},
+               {"cell": "mingru", "shape": "D=128"}]})";
+
+TEST(PackageList, SaysWhatIsWanted) {
+  const Result<PackageList> list = parse_package_list(kList, "a.json");
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  EXPECT_EQ(list->archs, (std::vector<std::string>{"sm_80", "sm_90"}));
+  ASSERT_EQ(list->lines.size(), 2U);
+  const auto problems = packaged_problems(list->lines[0]);
+  ASSERT_TRUE(problems.ok()) << problems.error().message;
+  ASSERT_EQ(problems->size(), 8U) << "2 shapes, 2 types, 2 passes";
+  EXPECT_EQ(problems->front().problem.sizes.time, 1);
+  EXPECT_EQ(problems->back().problem.pass, schedule::Pass::Backward);
+  EXPECT_EQ(problems->back().cell->clip.forward, 2.0);
+  const auto defaults = packaged_problems(list->lines[1]);
+  ASSERT_TRUE(defaults.ok());
+  ASSERT_EQ(defaults->size(), 1U);
+  EXPECT_EQ(defaults->front().problem.sizes.dim, 128);
+}
+
+TEST(PackageList, SaysWhatIsWrong) {
+  const auto message = [](const std::string& problems,
+                          const std::string& head = R"("format": "rondo-package-list", "version": 1)") {
+    const auto list = parse_package_list("{" + head + ", \"problems\": " + problems + "}", "a.json");
+    EXPECT_FALSE(list.ok()) << problems;
+    EXPECT_EQ(list.error().kind, ErrorKind::Input);
+    return list.error().message;
+  };
+  EXPECT_NE(message("[{\"shape\": \"D=8\"}]").find("problems[0] 'cell' is missing"), std::string::npos);
+  EXPECT_NE(message("[{\"cell\": \"gru\"}]").find("'shape' is missing"), std::string::npos);
+  EXPECT_NE(message(R"([{"cell": "gru", "shape": "D=8"}, {"cell": "gru", "shape": "D=8", "dtpye": "bf16"}])")
+                .find("problems[1] has an unknown member 'dtpye'"),
+            std::string::npos);
+  EXPECT_NE(message(R"([{"cell": 5, "shape": "D=8"}])").find("'cell' is no text"), std::string::npos);
+  EXPECT_NE(message(R"([{"cell": "gru", "shape": [1]}])").find("'shape' is no text"), std::string::npos);
+  EXPECT_NE(message("[5]").find("no JSON object"), std::string::npos);
+  EXPECT_NE(message("5").find("no list 'problems'"), std::string::npos);
+  EXPECT_NE(message("[]", R"("format": "other", "version": 1)").find("format"), std::string::npos);
+  EXPECT_NE(message("[]", R"("format": "rondo-package-list", "version": 2)").find("version"),
+            std::string::npos);
+  EXPECT_FALSE(parse_package_list("no json", "a.json").ok());
+  EXPECT_FALSE(parse_package_list("[]", "a.json").ok());
+  EXPECT_FALSE(parse_package_list(std::string(100, '['), "a.json").ok());
+}
+
+TEST(PackageList, ProblemsThatAreNoneAreRefused) {
+  PackageLine line{"lstm", "", {"D=64"}};
+  line.shapes = {"D=64", "D=none"};
+  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Input);
+  line.shapes = {"D=64"};
+  line.cell = "nosuchcell";
+  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Missing);
+  line.cell = "lstm";
+  line.passes = "forward";
+  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Input);
+}
+
+}  // namespace
+}  // namespace rondo::tuner

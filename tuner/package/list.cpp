@@ -1,0 +1,151 @@
+#include "tuner/package/list.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/step/clip.h"
+#include "compiler/support/nesting.h"
+#include "compiler/target/target.h"
+#include "runtime/commands/load_cell.h"
+#include "runtime/commands/problem_text.h"
+
+namespace rondo::tuner {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kFormat = "rondo-package-list";
+constexpr int kVersion = 1;
+
+// Reads members of an object and keeps the first thing that is wrong with it.
+class Members {
+ public:
+  Members(const json& object, std::string place) : object_(object), place_(std::move(place)) {
+    if (!object.is_object()) fail("is no JSON object");
+  }
+
+  void text(const char* name, std::string& into) {
+    if (const json* value = find(name)) {
+      if (value->is_string())
+        into = value->get<std::string>();
+      else
+        fail(fmt::format("'{}' is no text", name));
+    }
+  }
+  // A list of texts, or one text.
+  void texts(const char* name, std::vector<std::string>& into) {
+    const json* value = find(name);
+    if (value == nullptr) return;
+    into.clear();
+    for (const json& item : value->is_array() ? *value : json::array({*value})) {
+      if (!item.is_string()) return fail(fmt::format("'{}' is no text and no list of texts", name));
+      into.push_back(item.get<std::string>());
+    }
+  }
+  const json* find(const char* name) {
+    known_.emplace_back(name);
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  void need(bool there, const char* name) {
+    if (!there) fail(fmt::format("'{}' is missing", name));
+  }
+  void fail(const std::string& what) {
+    if (fault_.empty()) fault_ = fmt::format("{} {}", place_, what);
+  }
+  // What was wrong, members that nobody asked for included; "" where nothing was.
+  std::string fault() {
+    if (object_.is_object())
+      for (const auto& [name, value] : object_.items())
+        if (std::find(known_.begin(), known_.end(), name) == known_.end())
+          fail(fmt::format("has an unknown member '{}'", name));
+    return fault_;
+  }
+
+ private:
+  const json& object_;
+  std::string place_, fault_;
+  std::vector<std::string> known_;
+};
+
+PackageLine line_of(const json& object, const std::string& place, std::string& fault) {
+  PackageLine line;
+  Members members(object, place);
+  members.text("cell", line.cell);
+  members.text("cell_name", line.cell_name);
+  members.texts("shape", line.shapes);
+  members.texts("dtype", line.dtypes);
+  members.text("pass", line.passes);
+  members.text("math", line.math);
+  members.text("save", line.save);
+  members.texts("const", line.constants);
+  members.text("clip_forward", line.clip_forward);
+  members.text("clip_gradient", line.clip_gradient);
+  members.need(!line.cell.empty(), "cell");
+  members.need(!line.shapes.empty(), "shape");
+  members.need(!line.dtypes.empty(), "dtype");
+  if (fault.empty()) fault = members.fault();
+  return line;
+}
+
+Result<step::Cell> cell_of(const PackageLine& line) {
+  const Result<runtime::CellFile> file = runtime::load_cell_file(line.cell);
+  if (!file) return file.error();
+  if (!file->parsed.ok())
+    return Error{ErrorKind::Input, frontend::render_all(file->parsed, file->text, file->path), ""};
+  const Result<step::Cell> cell = runtime::select_cell(*file, line.cell_name);
+  if (!cell) return cell.error();
+  const Result<step::Clip> clip = runtime::parse_clip(line.clip_forward, line.clip_gradient);
+  if (!clip) return clip.error();
+  return step::clipped(*cell, *clip);
+}
+
+}  // namespace
+
+Result<PackageList> parse_package_list(const std::string& text, const std::string& origin) {
+  const auto refused = [&](const std::string& what) {
+    return Error{ErrorKind::Input, fmt::format("{}: {}", origin, what), "docs/packages.md shows one"};
+  };
+  if (nested_deeper(text)) return refused(fmt::format("nested deeper than {}", kMostNesting));
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) return refused("no JSON");
+  PackageList list;
+  Members members(document, "the list");
+  std::string format;
+  members.text("format", format);
+  members.texts("arch", list.archs);
+  const json* version = members.find("version");
+  const json* problems = members.find("problems");
+  if (format != kFormat) members.fail(fmt::format("has not the format \"{}\"", kFormat));
+  if (version == nullptr || *version != kVersion) members.fail(fmt::format("has not version {}", kVersion));
+  if (problems == nullptr || !problems->is_array()) members.fail("has no list 'problems'");
+  std::string fault = members.fault();
+  if (!fault.empty()) return refused(fault);
+  for (std::size_t i = 0; i < problems->size(); ++i)
+    list.lines.push_back(line_of((*problems)[i], fmt::format("problems[{}]", i), fault));
+  if (!fault.empty()) return refused(fault);
+  return list;
+}
+
+Result<std::vector<PackagedProblem>> packaged_problems(const PackageLine& line) {
+  Result<step::Cell> read = cell_of(line);
+  if (!read) return read.error();
+  const auto cell = std::make_shared<const step::Cell>(std::move(read).value());
+  const auto passes = runtime::parse_passes(line.passes);
+  if (!passes) return passes.error();
+  std::vector<PackagedProblem> problems;
+  for (const std::string& shape : line.shapes)
+    for (const std::string& dtype : line.dtypes)
+      for (const schedule::Pass pass : *passes) {
+        const runtime::ProblemText text{shape, dtype, line.math, line.constants, line.save};
+        Result<schedule::Problem> problem = runtime::parse_problem(*cell, text, pass, "sm_80");
+        if (!problem) return problem.error();
+        problems.push_back({cell, std::move(problem).value()});
+      }
+  return problems;
+}
+
+}  // namespace rondo::tuner

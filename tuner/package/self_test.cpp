@@ -1,0 +1,146 @@
+#include "tuner/package/self_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "tuner/check/compare.h"
+#include "tuner/check/spread.h"
+#include "tuner/measure/measure.h"
+
+namespace rondo::tuner {
+
+using package::SelfTest;
+using schedule::Role;
+using schedule::TensorRef;
+
+namespace {
+
+constexpr std::uint64_t kSeed = 18;
+constexpr std::size_t kSamples = 16;      // elements of a result that are compared
+constexpr std::int64_t kLargeDim = 1024;  // from here on one batch row and two steps must do
+constexpr double kIllConditioned = 0.25;  // as in compare.cpp: of the spread, by the norm
+
+step::Sizes test_sizes(const schedule::Problem& problem) {
+  step::Sizes sizes = problem.sizes;
+  sizes.batch = sizes.dim < kLargeDim ? 2 : 1;
+  sizes.time = sizes.dim < kLargeDim ? 3 : 2;
+  return sizes;
+}
+
+// As random_problem() scales them.
+double scale_of(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
+  if (ref.role != Role::Param) return 1;
+  const bool matrix = cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+  return matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 0.5;
+}
+
+bool is_drawn(Role role) {
+  return role == Role::Input || role == Role::Param || role == Role::OutputGradient ||
+         role == Role::LastStateGradient;
+}
+
+class Maker {
+ public:
+  Maker(const step::Cell& cell, const schedule::Problem& problem)
+      : cell_(cell), problem_(problem), sizes_(test_sizes(problem)) {
+    problem_.sizes = sizes_;
+  }
+
+  Result<SelfTest> run() {
+    SelfTest test;
+    test.batch = sizes_.batch;
+    test.time = sizes_.time;
+    draw_inputs();
+    const auto exact = runtime::run_reference(cell_, problem_, data_);
+    if (!exact) return exact.error();
+    const Result<Spreads> spreads = measure_spreads(cell_, problem_, data_, *exact, kSeed);
+    if (!spreads) return spreads.error();
+    for (const TensorRef ref : tensors_of_pass(cell_, problem_)) {
+      if (const auto* given = runtime::given_values(ref, cell_, problem_.pass, data_, exact->forward))
+        test.given.push_back(given_of(ref, *given));
+      else if (const auto* computed = runtime::computed_values(ref, cell_, problem_.pass, *exact))
+        add_expected(ref, *computed, spreads->at(ref), test);
+    }
+    if (test.expected.empty())
+      return Error{ErrorKind::Input,
+                   fmt::format("all results of {} are too ill-conditioned for a self-test", cell_.name), ""};
+    return test;
+  }
+
+ private:
+  SelfTest::Given drawn(TensorRef ref) const {
+    const std::uint64_t number =
+        static_cast<std::uint64_t>(ref.role) * 1000 + static_cast<std::uint64_t>(ref.tensor);
+    return {ref, scale_of(ref, cell_, sizes_), kSeed * 1'000'003 + number, {}};
+  }
+
+  void draw_inputs() {
+    data_.sizes = sizes_;
+    data_.forward.constants = problem_.constants;
+    const auto fill = [&](step::TensorKind kind, Role role, step::TensorMap<double>& into) {
+      for (const step::TensorId id : cell_.of_kind(kind)) {
+        const TensorRef ref{role, id};
+        into[cell_.tensors[static_cast<std::size_t>(id)].name] =
+            values_of(drawn(ref), schedule::storage_of(ref, cell_, problem_),
+                      schedule::total_elements(ref, cell_, sizes_));
+      }
+    };
+    fill(step::TensorKind::Input, Role::Input, data_.forward.inputs);
+    fill(step::TensorKind::Param, Role::Param, data_.forward.params);
+    fill(step::TensorKind::Output, Role::OutputGradient, data_.loss.outputs);
+    fill(step::TensorKind::State, Role::LastStateGradient, data_.loss.last_states);
+  }
+
+  SelfTest::Given given_of(TensorRef ref, const std::vector<double>& values) const {
+    if (is_drawn(ref.role)) return drawn(ref);
+    SelfTest::Given given{ref, 0, 0, values};
+    const kernel::Storage storage = schedule::storage_of(ref, cell_, problem_);
+    for (double& value : given.values)
+      value = static_cast<double>(scalar::round_to(storage, static_cast<float>(value)));
+    return given;
+  }
+
+  void add_expected(TensorRef ref, const std::vector<double>& exact, const Spread& spread,
+                    SelfTest& test) const {
+    const Tolerance tolerance{&spread, has_decisions(cell_, problem_.pass),
+                              schedule::storage_of(ref, cell_, problem_), problem_.storage};
+    SelfTest::Expected expected;
+    expected.tensor = ref;
+    expected.elements = static_cast<std::int64_t>(exact.size());
+    double sum = 0;
+    for (const double value : exact) sum += value * value;
+    expected.norm = std::sqrt(sum);
+    if (spread.norm() > kIllConditioned * (expected.norm > 0 ? expected.norm : 1)) return;
+    expected.norm_limit = norm_limit(tolerance, exact);
+    for (const std::size_t element : samples_of(exact.size()))
+      expected.samples.push_back(
+          {static_cast<std::int64_t>(element), exact[element], element_limit(tolerance, element, exact)});
+    test.expected.push_back(std::move(expected));
+  }
+
+  // The first, the last, and others far apart.
+  static std::set<std::size_t> samples_of(std::size_t count) {
+    std::set<std::size_t> samples = {0, count - 1};
+    for (std::size_t i = 1; samples.size() < std::min(kSamples, count); ++i)
+      samples.insert(i * 0x9E3779B9U % count);
+    return samples;
+  }
+
+  const step::Cell& cell_;
+  schedule::Problem problem_;
+  step::Sizes sizes_;
+  runtime::HostProblem data_;
+};
+
+}  // namespace
+
+Result<SelfTest> make_self_test(const step::Cell& cell, const schedule::Problem& problem) {
+  return Maker(cell, problem).run();
+}
+
+}  // namespace rondo::tuner
