@@ -53,6 +53,18 @@ def environment(folder):
             "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
+def program(name):
+    """The command of a target. Where the kernel places memory more freely than Clang 14's sanitizers expect, they do not
+    start in some of the runs: then it is told to place it always alike, if it lets itself be told."""
+    fixed = ["setarch", "x86_64", "-R"]
+    bits = pathlib.Path("/proc/sys/vm/mmap_rnd_bits")
+    try:
+        free = int(bits.read_text()) > 28 and subprocess.run([*fixed, "true"], check=False).returncode == 0
+    except OSError:
+        free = False
+    return [*(fixed if free else []), str(BUILD / f"fuzz_{name}")]
+
+
 def bounds():
     return [f"-rss_limit_mb={MEMORY_MB}", f"-malloc_limit_mb={PIECE_MB}", f"-timeout={INPUT_S}"]
 
@@ -98,7 +110,7 @@ def run(name, options, folder):
     found = BUILD / "found" / name
     found.mkdir(parents=True, exist_ok=True)
     longest, dictionary, _ = TARGETS[name]
-    command = [str(BUILD / f"fuzz_{name}"), *bounds(), f"-max_total_time={options.seconds}", f"-max_len={longest}",
+    command = [*program(name), *bounds(), f"-max_total_time={options.seconds}", f"-max_len={longest}",
                f"-seed={options.seed}", "-print_final_stats=1", "-print_pcs=0", f"-artifact_prefix={found}/",
                *([f"-dict={HERE / dictionary}"] if dictionary else []), str(work), *map(str, kept(name))]
     files = tempfile.mkdtemp(dir=folder)
@@ -119,8 +131,8 @@ def keep(name):
     least = fresh(BUILD / "least" / name)
     sources = [str(folder) for folder in [*kept(name), BUILD / "work" / name]]
     with tempfile.TemporaryDirectory() as files:
-        subprocess.run([str(BUILD / f"fuzz_{name}"), "-merge=1", "-use_counters=0", f"-max_len={TARGETS[name][0]}", *bounds(),
-                        str(least), *sources], env=environment(files), check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([*program(name), "-merge=1", "-use_counters=0", f"-max_len={TARGETS[name][0]}", *bounds(), str(least),
+                        *sources], env=environment(files), check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     corpus = fresh(HERE / "corpus" / name)
     seeds = {path.read_bytes() for folder in TARGETS[name][2] for path in (ROOT / folder).iterdir() if path.is_file()}
@@ -138,8 +150,7 @@ def write_record(path, options, results):
 
 
 def one_input(name, path, folder):
-    command = [str(BUILD / f"fuzz_{name}"), *bounds(), str(path)]
-    return subprocess.run(command, env=environment(folder), check=False).returncode
+    return subprocess.run([*program(name), *bounds(), str(path)], env=environment(folder), check=False).returncode
 
 
 def main():

@@ -88,6 +88,8 @@ TEST_F(TrustOnGpu, ATunedWinnerReplacesAClaimAndIsProven) {
   const auto tuned = tune(cell_, p_, gpu_->profile, &gpu_->context, options);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   EXPECT_TRUE(tuned->stored_as_best) << tuned->summary();
+  EXPECT_NE(tuned->best()->at_shape.find("every element beside a plain kernel"), std::string::npos)
+      << tuned->best()->at_shape;
   const auto proven = trusted(true);
   ASSERT_TRUE(proven.ok()) << proven.error().message;
   EXPECT_EQ(proven->choice.parameters, tuned->best()->candidate.parameters);

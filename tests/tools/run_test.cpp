@@ -126,6 +126,23 @@ TEST(Verify, SimulatesWithoutAGpu) {
   EXPECT_TRUE(parsed["passed"].get<bool>());
   EXPECT_EQ(parsed["passes"].size(), 3U);
   EXPECT_GT(parsed["passes"][2]["checks"].size(), 3U);
+  for (const auto& pass : parsed["passes"]) {
+    ASSERT_GE(pass["covered"].size(), 2U);
+    EXPECT_NE(pass["covered"][0].get<std::string>().find("B=2,T=5"), std::string::npos) << pass["covered"];
+  }
+}
+
+TEST(Verify, TakesArbitraryStatesWhereAskedFor) {
+  const std::vector<std::string> call = {"verify",       "mingru", "--simulate", "--shape",
+                                         "B=2,T=5,D=16", "--pass", "fw,bw",      "--dtype",
+                                         "fp32",         "--seed", "5"};
+  std::vector<std::string> arbitrary = call;
+  arbitrary.push_back("--arbitrary-states");
+  const Outcome usual = rondo(call), asked = rondo(arbitrary);
+  ASSERT_EQ(usual.status, 0) << usual.err << usual.out;
+  ASSERT_EQ(asked.status, 0) << asked.err << asked.out;
+  EXPECT_EQ(usual.out.find("arbitrary states"), std::string::npos) << usual.out;
+  EXPECT_NE(asked.out.find("arbitrary states"), std::string::npos) << asked.out;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr int kTrials = 40;
 // Rounds in which processes create a file at the same time; RONDO_CREATION_ROUNDS says another number.
 int creation_rounds() {
   const char* wanted = std::getenv("RONDO_CREATION_ROUNDS");
-  return wanted == nullptr ? 30 : std::atoi(wanted);
+  return wanted == nullptr ? 50 : std::atoi(wanted);
 }
 
 // One tuner: its own problem and one that all share; every trial is recorded and offered as best.

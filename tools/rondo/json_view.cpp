@@ -50,6 +50,7 @@ json row_json(const tuner::Row& row) {
                  {"status", db::to_text(row.status)},
                  {"reason", row.reason},
                  {"verified", row.verified},
+                 {"full_shape", row.at_shape},
                  {"confirmed", row.confirmed},
                  {"model_ms", row.candidate.estimate.seconds * 1e3},
                  {"median_ms", nullptr},

@@ -172,6 +172,10 @@ void verify_options(CLI::App& app, Options& o) {
   add_database(app, o);
   add_lock(app, o);
   app.add_flag("--simulate", o.simulate, "in the simulator on the CPU instead of the GPU");
+  app.add_flag("--no-full-shape", o.no_full_shape,
+               "leave out the comparison with a plain kernel at the whole shape");
+  app.add_flag("--arbitrary-states", o.arbitrary_states,
+               "initial states are random numbers, not states that the cell reaches");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
   add_json(app, o);
 }

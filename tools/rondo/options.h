@@ -49,7 +49,7 @@ struct Options {
   bool reference = false;
   bool strict = false;  // run, bench
 
-  bool simulate = false;  // verify
+  bool simulate = false, no_full_shape = false, arbitrary_states = false;  // verify
   unsigned seed = 0;
   int samples = 21;                      // bench
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters

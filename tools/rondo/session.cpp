@@ -82,6 +82,8 @@ Result<Session> open_session(const Options& options, Use use) {
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
   tuner::TrustOptions trust{session.db(), options.strict, note};
   trust.pinned = session.lock();
+  trust.at_shape = !options.no_full_shape;
+  trust.arbitrary_states = options.arbitrary_states;
   return trust;
 }
 

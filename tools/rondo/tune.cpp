@@ -50,6 +50,8 @@ std::string tuned_text(const TunedPass& pass) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     text += (i == leaders ? "known before, timed again:\n" : "") + row_text(*rows[i], table.rows[i]);
   text += table.common + fmt::format("choice: {}\n", result.summary());
+  if (const tuner::Row* best = result.best(); best != nullptr && !best->at_shape.empty())
+    text += fmt::format("full shape: {}\n", best->at_shape);
   if (!result.measured)
     text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)

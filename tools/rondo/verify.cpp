@@ -19,7 +19,7 @@ namespace {
 // In the simulator: what is chosen is what is emitted.
 Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Problem& problem,
                                    const runtime::Overrides& overrides, std::uint64_t seed,
-                                   Session& session) {
+                                   bool arbitrary_states, Session& session) {
   runtime::ChooseOptions choosing;
   choosing.database = session.db();
   choosing.pinned = session.lock();
@@ -32,7 +32,7 @@ Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Probl
   if (!lowered) return lowered.error();
   const auto cases = tuner::cases_for(
       cell, problem, tuner::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
-      tuner::simulator_budget());
+      tuner::simulator_budget(), arbitrary_states);
   auto simulated = tuner::verify_simulated(cell, problem, *plan, cases, seed);
   if (!simulated) return simulated.error();
   return VerifiedPass{problem, *choice, std::move(simulated).value()};
@@ -42,7 +42,8 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
                                  const runtime::Overrides& overrides, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
-  if (options.simulate) return simulate_pass(cell, *problem, overrides, seed, session);
+  if (options.simulate)
+    return simulate_pass(cell, *problem, overrides, seed, options.arbitrary_states, session);
   auto verified =
       tuner::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
   if (!verified) return verified.error();

@@ -124,10 +124,10 @@ class Cases {
 }  // namespace
 
 std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
                      layout.order == runtime::TensorLayout::Order::TimeMajor ? ", time-major" : "",
-                     initial_states ? "" : ", no states given",
+                     initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
                      matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
 }
 
@@ -146,8 +146,10 @@ CaseBudget gpu_budget() { return {}; }
 CaseBudget simulator_budget() { return {kSimulatedWork}; }
 
 std::vector<VerifyCase> cases_for(const step::Cell& cell, const schedule::Problem& problem,
-                                  const Coverage& coverage, const CaseBudget& budget) {
-  return Cases(cell, problem, coverage, budget).all();
+                                  const Coverage& coverage, const CaseBudget& budget, bool arbitrary_states) {
+  std::vector<VerifyCase> cases = Cases(cell, problem, coverage, budget).all();
+  for (VerifyCase& one : cases) one.arbitrary_states = arbitrary_states && one.initial_states;
+  return cases;
 }
 
 }  // namespace rondo::tuner

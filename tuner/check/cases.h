@@ -15,10 +15,11 @@ namespace rondo::tuner {
 struct VerifyCase {
   step::Sizes sizes;
   runtime::TensorLayout layout;
-  bool initial_states = true;  // false: left unbound, like the gradients of last states
-  double matrix_scale = 1;     // of the random matrices (host_problem.h)
-  std::string covers = {};     // "2 batch tiles of 8 rows and one row", for people
-  std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
+  bool initial_states = true;     // false: left unbound, like the gradients of last states
+  double matrix_scale = 1;        // of the random matrices (host_problem.h)
+  std::string covers = {};        // "2 batch tiles of 8 rows and one row", for people
+  bool arbitrary_states = false;  // initial states are random numbers, not what the cell reaches
+  std::string text() const;       // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 
 // How a plan divides its work, as far as sizes must follow it.
@@ -42,8 +43,9 @@ CaseBudget simulator_budget();
 // - two turns of every ring and one step;
 // - one step of one batch row, without initial states.
 // One case does for several of these where it covers them. What the budget does not allow is cut, and
-// VerifyCase::covers says so.
+// VerifyCase::covers says so. `arbitrary_states`: of all cases that have initial states.
 std::vector<VerifyCase> cases_for(const step::Cell& cell, const schedule::Problem& problem,
-                                  const Coverage& coverage, const CaseBudget& budget);
+                                  const Coverage& coverage, const CaseBudget& budget,
+                                  bool arbitrary_states = false);
 
 }  // namespace rondo::tuner

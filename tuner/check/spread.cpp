@@ -12,6 +12,7 @@
 #include "compiler/step/derive.h"
 #include "compiler/step/reference/perturbation.h"
 #include "compiler/support/parallel_for.h"
+#include "compiler/support/split_mix.h"
 
 namespace rondo::tuner {
 
@@ -148,7 +149,7 @@ std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::
   base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
   std::vector<PerturbedRun> runs;
   const auto add = [&](RunKind kind, bool steady, double amplitude, bool turned) {
-    base.seed = turned ? base.seed : ++seed * 0x9E3779B97F4A7C15U;
+    base.seed = turned ? base.seed : ++seed * kSplitMixStep;
     base.steady = steady;
     base.amplitude = turned ? -amplitude : amplitude;
     runs.push_back({kind, base});

@@ -78,8 +78,9 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
     if (find(shape) != nullptr) continue;
     CaseData run;
     run.shape = shape;
-    Result<runtime::HostProblem> data = runtime::random_problem(
-        *cell_, problem_, shape.sizes, {seed_++, shape.initial_states, shape.matrix_scale});
+    Result<runtime::HostProblem> data =
+        runtime::random_problem(*cell_, problem_, shape.sizes,
+                                {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states});
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();

@@ -10,6 +10,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/split_mix.h"
 
 namespace rondo::runtime {
 
@@ -24,17 +25,12 @@ namespace {
 
 constexpr std::int64_t kWarmUpSteps = 8;
 
-// SplitMix64 (Steele, Lea, Flood 2014): tiny, and the same on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   double uniform() {  // in [-1, 1)
-    state_ += 0x9E3779B97F4A7C15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+    state_ += kSplitMixStep;
+    return static_cast<double>(split_mix(state_) >> 11) * 0x1p-52 - 1.0;
   }
 
  private:
@@ -43,15 +39,14 @@ class Random {
 
 // FNV-1a: a tensor's values follow its name, not its place in the cell.
 std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
-  std::uint64_t hash = 0xCBF29CE484222325u ^ (seed * 0x9E3779B97F4A7C15u);
+  std::uint64_t hash = 0xCBF29CE484222325u ^ (seed * kSplitMixStep);
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   return hash;
 }
 
 double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
-  if (tensor.kind != TensorKind::Param) return 1;
-  return tensor.tail == step::Tail::Matrix ? options.matrix_scale / std::sqrt(static_cast<double>(sizes.dim))
-                                           : 0.5;
+  const double scale = random_scale(tensor, sizes.dim);
+  return tensor.tail == step::Tail::Matrix ? options.matrix_scale * scale : scale;
 }
 
 std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
@@ -145,6 +140,11 @@ const std::vector<double>* look_up(const TensorMap<double>& map, const std::stri
 
 }  // namespace
 
+double random_scale(const step::Tensor& tensor, std::int64_t dim) {
+  if (tensor.kind != TensorKind::Param) return 1;
+  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(static_cast<double>(dim)) : 0.5;
+}
+
 std::vector<double> random_values(Storage storage, std::int64_t count, double scale, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> values(static_cast<std::size_t>(count));
@@ -167,9 +167,12 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   fill(TensorKind::Param, Role::Param, data.forward.params);
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
-  if (options.initial_states)
+  if (options.initial_states && options.arbitrary_states) {
+    fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
+  } else if (options.initial_states) {
     if (Status status = reach_initial_states(cell, problem, data, options.seed); !status)
       return status.error();
+  }
   return data;
 }
 

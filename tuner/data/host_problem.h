@@ -22,15 +22,20 @@ struct RandomOptions {
   std::uint64_t seed = 1;
   bool initial_states = true;  // false: none given (zero)
   double matrix_scale = 1;     // times what is said below
+  bool arbitrary_states = false;
 };
 
 // Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in
 // [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
-// reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one.
+// reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one;
+// arbitrary ones are uniform in [-1, 1].
 // The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
 // executor; Input when a state is not finite after these steps.
 Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
                                    const step::Sizes& sizes, const RandomOptions& options = {});
+
+// The bound of a tensor's random values, as said above; of dim channels.
+double random_scale(const step::Tensor& tensor, std::int64_t dim);
 
 // `count` numbers uniform in [-scale, scale], rounded to the storage type.
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -98,6 +99,11 @@ class RunData {
   runtime::DeviceBuffer workspace_;
   std::int64_t bytes_per_set_ = 0;
 };
+
+// Gives a tensor values that repeat from its first element on, gaps included, rounded to its storage type: by
+// copies on the device that double, so that gigabytes take milliseconds. Waits.
+Status fill_repeated(const runtime::DeviceTensor& tensor, std::span<const double> values,
+                     runtime::StreamHandle stream);
 
 // The tensors that a pass of the cell reads and writes at every call, each once: all but the workspace.
 std::vector<schedule::TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem);

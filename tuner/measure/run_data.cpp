@@ -26,24 +26,12 @@ constexpr std::int64_t kPatternElements = 1'048'573;
 constexpr int kMostSets = 32;
 
 // Timing hardly depends on the values as long as they are ordinary numbers; shoot sweeps more often where
-// weights are large. A random pattern, repeated by
-// copies that double, fills gigabytes in milliseconds.
+// weights are large.
 Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
-  const std::size_t total = tensor.buffer().bytes();
-  const auto count = static_cast<std::int64_t>(std::min<std::size_t>(total / size, kPatternElements));
-  const std::vector<double> values = runtime::random_values(tensor.storage(), count, scale, seed);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
-  if (Status status = tensor.buffer().upload(bytes, stream); !status) return status;
-  for (std::size_t done = bytes.size(); done < total; done *= 2) {
-    const runtime::DeviceAddress base = tensor.buffer().address();
-    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream);
-        !status)
-      return status;
-  }
-  return runtime::synchronize(stream);
+  const auto count =
+      static_cast<std::int64_t>(std::min<std::size_t>(tensor.buffer().bytes() / size, kPatternElements));
+  return fill_repeated(tensor, runtime::random_values(tensor.storage(), count, scale, seed), stream);
 }
 
 Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedule::Problem& problem,
@@ -68,6 +56,23 @@ std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
 }
 
 }  // namespace
+
+Status fill_repeated(const DeviceTensor& tensor, std::span<const double> values, StreamHandle stream) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
+  const std::size_t total = tensor.buffer().bytes();
+  std::vector<std::byte> bytes(std::min(values.size() * size, total));
+  for (std::size_t i = 0; i * size < bytes.size(); ++i)
+    scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
+  if (bytes.empty()) return success();
+  if (Status status = tensor.buffer().upload(bytes, stream); !status) return status;
+  for (std::size_t done = bytes.size(); done < total; done *= 2) {
+    const runtime::DeviceAddress base = tensor.buffer().address();
+    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream);
+        !status)
+      return status;
+  }
+  return runtime::synchronize(stream);
+}
 
 std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
   std::vector<TensorRef> result;

@@ -108,6 +108,34 @@ std::optional<std::size_t> Search::winner() const {
   return best;
 }
 
+// The winner is compared at the user's own sizes too. One that is wrong there, or ends in a failure of the
+// GPU, gives way to the next; one of which nothing can be said stays, with the reason.
+void Search::prove() {
+  while (const std::optional<std::size_t> next = winner()) {
+    best_ = next;
+    if (cancelled() || !measurer_.alive()) return;
+    const Result<Verdict> verdict = measurer_.verify_at_shape(*next);
+    Row& r = row(*next);
+    if (!verdict && verdict.error().kind == ErrorKind::Device) {
+      best_.reset();
+      fail(*next, verdict.error());
+      continue;
+    }
+    if (!verdict) {
+      r.at_shape = "not compared at the full shape: " + verdict.error().message;
+      return;
+    }
+    if (verdict->passed) {
+      r.at_shape = verdict->summary;
+      return;
+    }
+    r.verdict = *verdict;
+    best_.reset();
+    fail(*next, TrialStatus::Wrong, verdict->summary);
+  }
+  best_.reset();
+}
+
 SearchResult Search::finish() {
   SearchResult result;
   std::optional<std::size_t> best = winner();

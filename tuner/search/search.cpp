@@ -73,6 +73,7 @@ SearchResult Search::run() {
   try_twins();
   measurer_.stop_compiling();
   if (measurer_.can_run() && measurer_.alive()) confirm();
+  if (measurer_.can_run()) prove();
   diagnose();
   return finish();
 }

@@ -56,6 +56,9 @@ class Measurer {
   // Compares with the reference, on data of a seed; 0: on the data of this run. Error: why it could not be
   // compared.
   virtual Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
+  // Compares with a plain kernel at the user's own sizes. Of one that passed the summary says what was
+  // compared. Errors: Device where a kernel failed on the GPU; else why nothing can be compared.
+  virtual Result<Verdict> verify_at_shape(std::size_t candidate) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: the device is lost, nothing more can run
 };
@@ -70,6 +73,7 @@ struct Row {
   std::string reason;
   bool verified = false;
   Verdict verdict;         // of a wrong one: where, and by how much
+  std::string at_shape;    // of a winner: what was compared at the full shape, or why nothing could be
   Timing timing;           // samples 0: not timed
   bool confirmed = false;  // timed in interleaved runs
   int registers = 0, shared_bytes = 0, spill_bytes = 0;

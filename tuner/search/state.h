@@ -38,6 +38,7 @@ class Search {
   void confirm();
   void run_alone(const std::vector<std::size_t>& leaders);
   std::vector<std::size_t> choose_leaders();
+  void prove();
   SearchResult finish();
   std::optional<std::size_t> winner() const;
 

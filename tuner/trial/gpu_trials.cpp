@@ -127,4 +127,15 @@ Result<Verdict> GpuTrials::verify(const TrialPlan& plan, std::uint64_t seed) {
   return verdict_of(*verification);
 }
 
+Result<Verdict> GpuTrials::verify_at_shape(const TrialPlan& plan, const PlainCode& plain) {
+  const Result<Loaded*> entry = loaded(plan);
+  if (!entry) return entry.error();
+  const Result<Verification> verification = tuner::verify_at_shape(
+      setup_.cell, setup_.problem, (*entry)->plan, plain, *context_, timer_.stream(), setup_.seed);
+  if (!verification) return broken(verification.error());
+  Verdict verdict = verdict_of(*verification);
+  if (verdict.passed) verdict.summary = verification->covered.front();
+  return verdict;
+}
+
 }  // namespace rondo::tuner

@@ -24,6 +24,7 @@ class GpuTrials final : public Trials {
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
   Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
+  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override;
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }
 

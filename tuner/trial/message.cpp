@@ -61,6 +61,8 @@ std::string encode_request(const TrialRequest& request) {
   writer.f64(request.sample_s);
   writer.u64(request.candidate);
   writer.u64(request.seed);
+  writer.count(request.plain.size());
+  for (const std::string& executable : request.plain) writer.text(executable);
   return writer.take();
 }
 
@@ -68,16 +70,20 @@ std::optional<TrialRequest> decode_request(std::string_view bytes) {
   using What = TrialRequest::What;
   ByteReader reader(bytes);
   TrialRequest request;
-  request.what = reader.one_of(What::Drop);
+  request.what = reader.one_of(What::AtShape);
   if (reader.flag()) request.setup = read_setup(reader);
   for (std::size_t left = reader.count(9); left > 0; --left) request.plans.push_back(read_plan(reader));
   request.samples = reader.i32();
   request.sample_s = reader.f64();
   request.candidate = reader.u64();
   request.seed = reader.u64();
-  const bool one_plan = request.what == What::Run || request.what == What::Verify;
+  request.plain.resize(reader.count(4));
+  for (std::string& executable : request.plain) executable = reader.text();
+  const bool at_shape = request.what == What::AtShape;
+  const bool one_plan = request.what == What::Run || request.what == What::Verify || at_shape;
   if (request.setup.has_value() != (request.what == What::SetUp)) reader.fail();
   if (one_plan && request.plans.size() != 1) reader.fail();
+  if (request.plain.size() != (at_shape ? 3 : 0)) reader.fail();
   return reader.done() ? std::optional(std::move(request)) : std::nullopt;
 }
 

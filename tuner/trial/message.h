@@ -17,18 +17,19 @@ TrialSetup read_setup(ByteReader& reader);  // fails for a cell that is not well
 
 // One question to a trial worker; which members count depends on `what`.
 struct TrialRequest {
-  enum class What : std::uint8_t { SetUp, Copy, Run, Round, Verify, Drop } what = What::Copy;
+  enum class What : std::uint8_t { SetUp, Copy, Run, Round, Verify, Drop, AtShape } what = What::Copy;
   struct Plan {
     std::size_t candidate = 0;
     std::int64_t turn = 1;
     std::optional<std::string> executable;  // its bytes; nothing where the worker has it already
   };
   std::optional<TrialSetup> setup{};  // of SetUp
-  std::vector<Plan> plans{};          // of Round; one of Run and Verify
+  std::vector<Plan> plans{};          // of Round; one of Run, Verify and AtShape
   int samples = 0;                    // of Run
   double sample_s = 0;                // of Run
   std::size_t candidate = 0;          // of Drop
   std::uint64_t seed = 0;             // of Verify
+  std::vector<std::string> plain{};   // of AtShape: the executables of PlainCode, "" for one that it has not
 };
 std::string encode_request(const TrialRequest& request);
 std::optional<TrialRequest> decode_request(std::string_view bytes);  // nothing for bytes that are none

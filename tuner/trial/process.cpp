@@ -79,7 +79,8 @@ Result<TrialAnswer> TrialProcess::trial(TrialRequest request, const std::vector<
     request.plans.push_back({plan.candidate, plan.turn,
                              is_new ? std::optional(executable::to_bytes(*plan.executable)) : std::nullopt});
   }
-  return ask(request, options_.limit);
+  const bool long_one = request.what == What::AtShape;
+  return ask(request, long_one ? std::max(options_.limit, options_.setup_limit) : options_.limit);
 }
 
 Result<std::vector<double>> TrialProcess::times(TrialRequest request, const std::vector<TrialPlan>& plans) {
@@ -108,6 +109,16 @@ Result<std::vector<double>> TrialProcess::round(const std::vector<TrialPlan>& pl
 Result<Verdict> TrialProcess::verify(const TrialPlan& plan, std::uint64_t seed) {
   TrialRequest request{What::Verify};
   request.seed = seed;
+  Result<TrialAnswer> answer = trial(std::move(request), {plan});
+  if (!answer) return answer.error();
+  return std::move(answer->verdict);
+}
+
+Result<Verdict> TrialProcess::verify_at_shape(const TrialPlan& plan, const PlainCode& plain) {
+  TrialRequest request{What::AtShape};
+  request.plain.push_back(executable::to_bytes(plain.same));
+  request.plain.push_back(executable::to_bytes(plain.perturbed));
+  request.plain.push_back(plain.forward ? executable::to_bytes(*plain.forward) : "");
   Result<TrialAnswer> answer = trial(std::move(request), {plan});
   if (!answer) return answer.error();
   return std::move(answer->verdict);

@@ -11,11 +11,12 @@
 
 namespace rondo::tuner {
 
-inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 3"};
+inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 4"};
 
 struct TrialProcessOptions {
-  std::chrono::milliseconds limit{30000};         // for each trial: loading, running, comparing
-  std::chrono::milliseconds setup_limit{120000};  // for the context, the data and the reference
+  std::chrono::milliseconds limit{30000};  // for each trial: loading, running, comparing
+  // For the context, the data and the reference, and for a comparison at the full shape.
+  std::chrono::milliseconds setup_limit{120000};
   // The program started as a worker: its main() calls maybe_run_trial_worker first. "" takes the environment
   // variable RONDO_WORKER, else this program.
   std::string executable;
@@ -38,6 +39,7 @@ class TrialProcess final : public Trials {
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
   Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
+  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return alive_; }
 

@@ -63,6 +63,7 @@ class TrialService {
       case What::Run: return values(trials_->run(plans.front(), request.samples, request.sample_s));
       case What::Round: return values(trials_->round(plans));
       case What::Verify: return verify(plans.front(), request.seed);
+      case What::AtShape: return at_shape(plans.front(), request.plain);
       case What::Drop: return drop(request.candidate);
       case What::SetUp: break;
     }
@@ -76,6 +77,21 @@ class TrialService {
 
   Answer verify(const TrialPlan& plan, std::uint64_t seed) {
     Result<Verdict> verdict = trials_->verify(plan, seed);
+    if (!verdict) return verdict.error();
+    return TrialAnswer{{}, std::move(verdict).value()};
+  }
+
+  Answer at_shape(const TrialPlan& plan, const std::vector<std::string>& plain) {
+    std::vector<std::optional<executable::Executable>> read(plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      if (plain[i].empty()) continue;
+      auto one = executable::from_bytes(plain[i], "the tuner's message");
+      if (!one) return one.error();
+      read[i] = std::move(one).value();
+    }
+    if (!read[0] || !read[1]) return Error{ErrorKind::Internal, "a comparison with no plain kernel", ""};
+    Result<Verdict> verdict =
+        trials_->verify_at_shape(plan, {std::move(*read[0]), std::move(*read[1]), read[2]});
     if (!verdict) return verdict.error();
     return TrialAnswer{{}, std::move(verdict).value()};
   }

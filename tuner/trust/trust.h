@@ -19,6 +19,8 @@ struct TrustOptions {
   std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
   int alignment = runtime::kFullAlignment;       // of the caller's tensors, see ChooseOptions
   const db::PinnedChoices* pinned = nullptr;     // every choice comes from there
+  bool at_shape = true;                          // verified_plan() compares at the full shape too
+  bool arbitrary_states = false;                 // verified_plan(): initial states are random numbers
 };
 
 // How a choice becomes a kernel and the kernel is compared with the reference: on a GPU (trusted_plan.h), or

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "compiler/schedule/strategies.h"
+#include "tuner/check/device_shape.h"
+#include "tuner/check/plain.h"
 #include "tuner/machine/device_profile.h"
 
 namespace rondo::tuner {
@@ -33,21 +35,47 @@ class GpuWork final : public TrustWork {
 
   void keep(db::Database& database) override { runtime::store_cubin(ready_->compiled, database); }
 
-  Result<Verification> check() const {
+  Result<Verification> check(bool arbitrary_states = false) const {
     const runtime::Choice& choice = ready_->choice;
     const Coverage coverage =
         coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
-    const Result<Verifier> verifier =
-        Verifier::make(cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget()), seed_);
+    const Result<Verifier> verifier = Verifier::make(
+        cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget(), arbitrary_states), seed_);
     if (!verifier) return verifier.error();
     const Result<runtime::Stream> stream = runtime::Stream::create();
     if (!stream) return stream.error();
     return verifier->check(ready_->plan, *stream);
   }
 
+  // Adds what is found at the full shape. What cannot be compared there is said, and is no error.
+  Status check_at_shape(Verification& into, db::Database* database) const {
+    const Result<Verification> found = at_shape(database);
+    if (!found && found.error().kind == ErrorKind::Device) return found.error();
+    if (!found) {
+      into.covered.push_back("not the full shape: " + found.error().message);
+      return success();
+    }
+    into.checks.insert(into.checks.end(), found->checks.begin(), found->checks.end());
+    into.covered.insert(into.covered.end(), found->covered.begin(), found->covered.end());
+    into.finish();
+    return success();
+  }
+
   ReadyPlan take() { return std::move(*ready_); }
 
  private:
+  Result<Verification> at_shape(db::Database* database) const {
+    const runtime::Choice& choice = ready_->choice;
+    Result<PlainPlans> plain =
+        plain_plans(cell_, problem_, machine_.profile, choice.strategy, choice.parameters);
+    if (!plain) return plain.error();
+    const Result<PlainCode> code = compile_plain(std::move(plain).value(), database);
+    if (!code) return code.error();
+    const Result<runtime::Stream> stream = runtime::Stream::create();
+    if (!stream) return stream.error();
+    return verify_at_shape(cell_, problem_, ready_->plan, *code, *machine_.context, *stream, seed_);
+  }
+
   const step::Cell& cell_;
   const schedule::Problem& problem_;
   const Machine& machine_;
@@ -80,8 +108,10 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   choosing.pinned = options.pinned;
   const Result<TrustWork::Made> made = work.make(choosing);
   if (!made) return made.error();
-  const Result<Verification> found = work.check();
+  Result<Verification> found = work.check(options.arbitrary_states);
   if (!found) return found.error();
+  if (options.at_shape && found->passed)
+    if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
   if (options.database != nullptr && made->choice.trial != 0) {
     const Status kept = keep_verification(work, *made, platform_of(*machine.device), problem,
                                           {found->passed, found->summary()}, *options.database);

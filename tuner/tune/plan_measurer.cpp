@@ -9,6 +9,7 @@
 #include "compiler/schedule/plan/asked.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
+#include "tuner/check/plain.h"
 #include "tuner/trial/gpu_trials.h"
 #include "tuner/trial/process.h"
 
@@ -231,6 +232,17 @@ Result<Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) 
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
   return trials_->verify(*plan, seed);
+}
+
+Result<Verdict> PlanMeasurer::verify_at_shape(std::size_t candidate) {
+  const Result<TrialPlan> plan = trial_plan(candidate);
+  if (!plan) return plan.error();
+  const runtime::Candidate& chosen = candidates_[candidate];
+  Result<PlainPlans> plain = plain_plans(*cell_, problem_, profile_, chosen.strategy, chosen.parameters);
+  if (!plain) return plain.error();
+  const Result<PlainCode> code = compile_plain(std::move(plain).value(), options_.database);
+  if (!code) return code.error();
+  return trials_->verify_at_shape(*plan, *code);
 }
 
 void PlanMeasurer::drop(std::size_t candidate) {

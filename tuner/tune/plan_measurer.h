@@ -47,6 +47,7 @@ class PlanMeasurer final : public Measurer {
                                                            int rounds,
                                                            const std::function<bool()>& stop) override;
   Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override;
+  Result<Verdict> verify_at_shape(std::size_t candidate) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return trials_ == nullptr || trials_->alive(); }
 

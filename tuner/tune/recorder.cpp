@@ -91,7 +91,8 @@ void TrialRecorder::verified(std::int64_t trial, const Row& row) {
   verification.platform = *platform_;
   verification.code = row.cubin_key;
   verification.passed = verification.timed = row.verified;
-  verification.summary = row.verified ? "verified when it was tuned" : row.reason;
+  const std::string at_shape = row.at_shape.empty() ? "" : "; " + row.at_shape;
+  verification.summary = row.verified ? "verified when it was tuned" + at_shape : row.reason;
   keep(database_->record_verification(verification));
 }
 

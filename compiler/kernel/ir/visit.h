@@ -115,13 +115,14 @@ void for_each_expression(S& stmt, F&& f) {
   std::visit(detail::Roots<std::remove_reference_t<F>>{f}, stmt.node);
 }
 
-// Calls f(stmt) on every statement of the body, nested ones after what they stand in.
-template <class F>
-void for_each_statement(const Body& body, F&& f) {
-  for (const Stmt& stmt : body) {
+// Calls f(stmt) on every statement of the body, nested ones after what they stand in. Mutable as above.
+template <class B, class F>
+requires detail::Node<B, Body>
+void for_each_statement(B& body, F&& f) {
+  for (auto& stmt : body) {
     f(stmt);
-    if (const auto* loop = std::get_if<For>(&stmt.node)) for_each_statement(loop->body, f);
-    if (const auto* branch = std::get_if<If>(&stmt.node)) {
+    if (auto* loop = std::get_if<For>(&stmt.node)) for_each_statement(loop->body, f);
+    if (auto* branch = std::get_if<If>(&stmt.node)) {
       for_each_statement(branch->then_body, f);
       for_each_statement(branch->else_body, f);
     }

@@ -110,15 +110,9 @@ bool remove_functions(Kernel& kernel) {
     instead[i] = special ? math->args[0] : static_cast<ExprId>(i);
     found = found || special;
   }
-  const auto rewrite = [&](auto& self, Body& body) -> void {
-    for (Stmt& stmt : body) {
-      for_each_expression(stmt, [&](ExprId& id) { id = instead[static_cast<std::size_t>(id)]; });
-      if (auto* loop = std::get_if<For>(&stmt.node)) self(self, loop->body);
-      if (auto* branch = std::get_if<If>(&stmt.node))
-        self(self, branch->then_body), self(self, branch->else_body);
-    }
-  };
-  rewrite(rewrite, kernel.body);
+  for_each_statement(kernel.body, [&](Stmt& stmt) {
+    for_each_expression(stmt, [&](ExprId& id) { id = instead[static_cast<std::size_t>(id)]; });
+  });
   return found;
 }
 

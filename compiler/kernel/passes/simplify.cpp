@@ -127,18 +127,6 @@ class Sweeper {
   std::vector<bool> read_;
 };
 
-template <class F>
-void for_each_statement(Body& body, F&& f) {
-  for (Stmt& stmt : body) {
-    f(stmt);
-    if (auto* loop = std::get_if<For>(&stmt.node)) for_each_statement(loop->body, f);
-    if (auto* branch = std::get_if<If>(&stmt.node)) {
-      for_each_statement(branch->then_body, f);
-      for_each_statement(branch->else_body, f);
-    }
-  }
-}
-
 // Expressions that were folded into others or belonged to dead statements leave the table; the rest keeps its
 // order.
 void drop_unused_expressions(Kernel& kernel) {

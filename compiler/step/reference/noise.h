@@ -8,6 +8,7 @@
 
 #include "compiler/scalar/storage.h"
 #include "compiler/step/reference/perturbation.h"
+#include "compiler/support/split_mix.h"
 
 namespace rondo::step::detail {
 
@@ -25,7 +26,7 @@ class Noise {
   // Begins the errors of an item of work.
   void begin(std::int64_t item) {
     if (perturbation_ == nullptr) return;
-    item_ = mixed(perturbation_->seed * kGolden + static_cast<std::uint64_t>(item));
+    item_ = split_mix(perturbation_->seed * kSplitMixStep + static_cast<std::uint64_t>(item));
     next_ = item_;
   }
 
@@ -45,16 +46,8 @@ class Noise {
   }
 
  private:
-  static constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;
-
-  // SplitMix64 (Steele, Lea, Flood 2014).
-  static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
   static double draw(std::uint64_t counter) {
-    return static_cast<double>(static_cast<std::int64_t>(mixed(counter * kGolden))) * 0x1p-63;
+    return static_cast<double>(static_cast<std::int64_t>(split_mix(counter * kSplitMixStep))) * 0x1p-63;
   }
   template <class Real, class Bound, class Round>
   void perturb(Real* values, std::size_t count, std::uint64_t place, Bound bound, Round round) {
@@ -65,7 +58,7 @@ class Noise {
     }
   }
   std::uint64_t start(std::uint64_t place, std::size_t count) {
-    if (perturbation_->steady) return mixed(item_ ^ mixed(place + 1));
+    if (perturbation_->steady) return split_mix(item_ ^ split_mix(place + 1));
     next_ += count;
     return next_ - count;
   }

@@ -113,19 +113,21 @@ class PassesShare : public Choosing {
     problem_.sizes = sizes;
     ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
   }
-  // The first point of the space whose time, by the model, is at least `least` times that of the best.
-  Candidate behind(const schedule::Problem& problem, double least) {
+  // The first point, of one strategy or of any, whose time, by the model, is at least `least` times that of
+  // the best of all.
+  Candidate behind(const schedule::Problem& problem, double least, const std::string& strategy = "") {
     const auto ranked = ranked_candidates(cell_, problem, profile_);
     EXPECT_TRUE(ranked.ok());
     const auto found = std::find_if(ranked->begin(), ranked->end(), [&](const Candidate& candidate) {
-      return !candidate.estimate.may_spill &&
+      return !candidate.estimate.may_spill && (strategy.empty() || candidate.strategy == strategy) &&
              candidate.estimate.seconds >= least * ranked->front().estimate.seconds;
     });
     EXPECT_NE(found, ranked->end());
     return *found;
   }
+  // Of the strategy that store_best() records unless told otherwise.
   schedule::Parameters slower(const schedule::Problem& problem, double least) {
-    return behind(problem, least).parameters;
+    return behind(problem, least, "stream").parameters;
   }
   static schedule::Problem of_pass(schedule::Problem problem, Pass pass, bool save_products = false) {
     problem.pass = pass;

@@ -24,6 +24,16 @@ std::vector<VerifyCase> cases(const char* cell, const schedule::Problem& problem
   return cases_for(rondo::testing::library_cell(cell), problem, coverage, gpu_budget());
 }
 
+TEST(Cases, StatesMayBeArbitraryWhereThereAreAny) {
+  const step::Cell cell = rondo::testing::library_cell("mingru");
+  const auto list = cases_for(cell, problem_at(2, 33, 64), {}, gpu_budget(), true);
+  ASSERT_GE(list.size(), 2u);
+  for (const VerifyCase& one : list) EXPECT_EQ(one.arbitrary_states, one.initial_states) << one.text();
+  EXPECT_NE(list.front().text().find("arbitrary states"), std::string::npos) << list.front().text();
+  EXPECT_EQ(list.back().text().find("arbitrary states"), std::string::npos) << list.back().text();
+  EXPECT_FALSE(cases("mingru", problem_at(2, 33, 64), {}).front().arbitrary_states) << "only where asked for";
+}
+
 bool any(const std::vector<VerifyCase>& list, const auto& holds) {
   return std::any_of(list.begin(), list.end(), [&](const VerifyCase& one) { return holds(one.sizes); });
 }

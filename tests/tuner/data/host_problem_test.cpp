@@ -94,6 +94,24 @@ TEST(HostProblem, IsSeededScaledAndRounded) {
   EXPECT_EQ(a.forward.initial_states.at("c").size(), 2u * 2 * 16);
 }
 
+// Of slstm the cell reaches normalisers of at least 0; arbitrary ones are whatever they are.
+TEST(HostProblem, InitialStatesAreReachedUnlessArbitraryOnesAreAskedFor) {
+  const step::Cell cell = testing::library_cell("slstm");
+  const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);
+  const auto smallest_normaliser = [&](const RandomOptions& options) {
+    const auto states = random_problem(cell, problem, {3, 5, 1, 16}, options)->forward.initial_states;
+    for (const auto& [name, values] : states)
+      for (const double value : values)
+        EXPECT_LE(std::abs(value), options.arbitrary_states ? 1 : 100) << name;
+    return *std::min_element(states.at("n").begin(), states.at("n").end());
+  };
+  EXPECT_GT(smallest_normaliser({}), 0);
+  EXPECT_LT(smallest_normaliser({.arbitrary_states = true}), -0.5);
+  EXPECT_TRUE(
+      random_problem(cell, problem, {3, 5, 1, 16}, {.initial_states = false, .arbitrary_states = true})
+          ->forward.initial_states.empty());
+}
+
 TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
   for (const EmbeddedCell& embedded : embedded_cells()) {
     const step::Cell cell = testing::library_cell(embedded.name);

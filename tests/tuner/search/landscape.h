@@ -28,6 +28,9 @@ struct Point {
   bool right_elsewhere = false;  // wrong on the data of the run only
   bool fails = false;            // the launch is refused
   bool kills = false;            // takes the device with it
+  bool wrong_at_shape = false;   // right in all but a comparison at the full shape
+  bool not_at_shape = false;     // which cannot be made
+  bool fails_at_shape = false;   // which ends in a failure of the GPU
   bool hangs_late = false;       // from the first interleaved run on it is stopped by the time limit
 };
 
@@ -44,6 +47,7 @@ class TableMeasurer final : public Measurer {
 
   std::vector<std::size_t> compiled, verified;
   std::vector<std::uint64_t> seeds;  // of the verifications
+  std::vector<std::size_t> at_shape;
   std::set<std::size_t> dropped;
   std::map<std::size_t, int> runs;
 
@@ -121,6 +125,15 @@ class TableMeasurer final : public Measurer {
     if (p.wrong && !(p.right_elsewhere && seed != 0))
       return Verdict{false, p.tensor, p.excess, std::string(p.tensor) + ": error 3.1e-01 (limit 4.0e-03)"};
     return Verdict{true, "", 0, "all 1 tensors agree"};
+  }
+  Result<Verdict> verify_at_shape(std::size_t candidate) override {
+    EXPECT_EQ(dropped.count(candidate), 0u) << "a dropped candidate was compared";
+    at_shape.push_back(candidate);
+    const Point& p = points_.at(candidate);
+    if (p.fails_at_shape) return Error{ErrorKind::Device, "an illegal address", ""};
+    if (p.not_at_shape) return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
+    if (p.wrong_at_shape) return Verdict{false, "h_out", 50, "h_out: wrong at B=7 T=4000"};
+    return Verdict{true, "", 0, "every element beside a plain kernel"};
   }
   void drop(std::size_t candidate) override { dropped.insert(candidate); }
   bool alive() const override { return alive_; }

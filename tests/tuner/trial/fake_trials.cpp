@@ -18,7 +18,10 @@ class FakeTrials final : public Trials {
     loaded_.insert(plan.candidate);
     if (code_of(plan) == "hang")
       while (true) ::pause();
-    if (code_of(plan) == "segfault") std::raise(SIGSEGV);
+    if (code_of(plan) == "segfault") {
+      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end it in another way
+      std::raise(SIGSEGV);
+    }
     if (code_of(plan) == "exit") std::_Exit(7);
     if (code_of(plan) == "lost") alive_ = false;
     if (code_of(plan) == "error" || code_of(plan) == "lost")
@@ -42,6 +45,12 @@ class FakeTrials final : public Trials {
     const auto seconds = run(plan, 1, 0);
     if (!seconds) return seconds.error();
     return Verdict{true, "", 0, "all agree"};
+  }
+  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override {
+    if (code_of(plan) == "wrong late") return Verdict{false, "h_out", 9, "h_out: wrong at T=4000"};
+    return Verdict{true, "", 0,
+                   plain.same.identity.strategy + " " + plain.perturbed.identity.strategy +
+                       (plain.forward ? " forward" : "")};
   }
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }

@@ -77,6 +77,23 @@ TEST_F(TrialsInAProcess, OneWorkerServesTheWholeRun) {
   EXPECT_EQ(trials_.started(), 1);
 }
 
+// The plain kernels travel with the question.
+TEST_F(TrialsInAProcess, PlainKernelsComeAlong) {
+  PlainCode plain;
+  plain.same.identity.strategy = "plain";
+  plain.perturbed.identity.strategy = "perturbed";
+  const auto alone = trials_.verify_at_shape(plan(1, "good"), plain);
+  ASSERT_TRUE(alone.ok()) << alone.error().message;
+  EXPECT_TRUE(alone->passed);
+  EXPECT_EQ(alone->summary, "plain perturbed");
+  plain.forward = plain.same;
+  EXPECT_EQ(trials_.verify_at_shape(plan(1, "good"), plain)->summary, "plain perturbed forward");
+  const auto wrong = trials_.verify_at_shape(plan(2, "wrong late"), plain);
+  ASSERT_TRUE(wrong.ok());
+  EXPECT_FALSE(wrong->passed);
+  EXPECT_EQ(wrong->tensor, "h_out");
+}
+
 TEST_F(TrialsInAProcess, ErrorsLeaveTheWorkerAlone) {
   const double pid = pid_of(1);
   const auto failed = trials_.run(plan(2, "error"), 1, 0);
@@ -204,6 +221,9 @@ class ProcessMeasurer final : public Measurer {
   Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
     return trials_.verify(plan(candidate, what_.at(candidate)), seed);
   }
+  Result<Verdict> verify_at_shape(std::size_t candidate) override {
+    return trials_.verify_at_shape(plan(candidate, what_.at(candidate)), {});
+  }
   void drop(std::size_t candidate) override { trials_.drop(candidate); }
   bool alive() const override { return trials_.alive(); }
   int started() const { return trials_.started(); }
@@ -239,7 +259,9 @@ TEST(SearchWithTrialProcess, GoesOnAfterHangsAndCrashes) {
     EXPECT_EQ(trial.reason.rfind("timeout", 0) == 0, want->second == TrialStatus::Timeout) << trial.reason;
   }
   EXPECT_EQ(seen, wanted.size());
-  EXPECT_EQ(measurer.started(), 4) << "one at first, and one after a hang, a crash and a broken context";
+  EXPECT_EQ(measurer.started(), 5) << "one at first, one after a hang, a crash and a broken context, and one "
+                                      "to compare the winner after the "
+                                      "last hang";
 }
 
 TEST(SearchWithTrialProcess, CtrlCIsNoTimeout) {
@@ -311,6 +333,10 @@ TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   EXPECT_EQ(got->sample_s, 0.25);
   EXPECT_EQ(got->candidate, 9U);
   EXPECT_EQ(got->seed, 10U);
+  sent = {What::AtShape, {}, {{7, 96, code}}, 0, 0, 0, 0, {code, "", "forward"}};
+  const auto compared = decode_request(encode_request(sent));
+  ASSERT_TRUE(compared);
+  EXPECT_EQ(compared->plain, sent.plain);
   const auto times = decode_reply(encode_reply({true, TrialAnswer{{1e-300, 2}}}));
   ASSERT_TRUE(times && times->answer);
   EXPECT_TRUE(times->alive);
@@ -341,6 +367,8 @@ TEST(TrialMessage, DamagedMessagesAreRefused) {
     EXPECT_FALSE(decode_reply(std::string_view(reply).substr(0, size))) << size;
   EXPECT_FALSE(decode_request(encode_request({What::Run, {}, {}, 3, 0.25, 0}))) << "a run of nothing";
   EXPECT_FALSE(decode_request(encode_request({What::SetUp, {}, {}, 0, 0, 0}))) << "a set-up of nothing";
+  EXPECT_FALSE(decode_request(encode_request({What::AtShape, {}, {{7, 1, "code"}}, 0, 0, 0})))
+      << "a comparison with no plain kernel";
   std::mt19937 random(5);
   for (int round = 0; round < 1000; ++round)
     for (const std::string& whole : {set_up, run, reply}) {

@@ -1,0 +1,70 @@
+// Correct kernels pass the check at the full shape, whatever the cell: random cells in the simulator, each by
+// the plan that the model prefers.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "compiler/schedule/strategies.h"
+#include "runtime/choice/candidates.h"
+#include "tests/runtime/plan/cells.h"
+#include "tests/step/random_cell.h"
+#include "tests/tuner/check/simulated_shape.h"
+
+namespace rondo::tuner {
+namespace {
+
+using schedule::Pass;
+
+// "passed", "wrong", or why nothing can be compared.
+std::string outcome_at_shape(const step::Cell& cell, const schedule::Problem& problem, std::uint64_t seed,
+                             std::string& says) {
+  const target::Profile& profile = target::board();
+  const auto best = runtime::best_candidate(cell, problem, profile);
+  if (!best) return "no strategy";
+  auto plain = plain_plans(cell, problem, profile, best->strategy, best->parameters);
+  if (!plain) return "no plain plan";
+  testing::SimulatedShape runs(
+      cell, problem,
+      schedule::find_strategy(best->strategy)->build(cell, problem, best->parameters, profile).value(),
+      std::move(plain).value());
+  const Result<Verification> checked = check_at_shape(cell, problem, runs, seed);
+  if (!checked) return checked.error().kind == ErrorKind::Input ? "not finite" : checked.error().message;
+  says = checked->summary();
+  const auto& checks = checked->checks;
+  if (std::all_of(checks.begin(), checks.end(),
+                  [](const TensorCheck& check) { return check.ill_conditioned; }))
+    return "ill-conditioned";
+  return checked->passed ? "passed" : "wrong";
+}
+
+// RONDO_RANDOM_CELLS, or as many as CI has time for.
+int cells_at_shape() {
+  const char* wanted = std::getenv("RONDO_RANDOM_CELLS");
+  return wanted == nullptr ? 12 : std::atoi(wanted);
+}
+
+TEST(AtShapeFalseAlarms, RandomCellsPass) {
+  std::map<std::string, int> counts;
+  for (int seed = 1; seed <= cells_at_shape(); ++seed) {
+    const step::Cell cell = step::testing::random_cell_of_seed(static_cast<std::uint64_t>(seed));
+    for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32})
+      for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+        schedule::Problem problem = rondo::testing::problem_of(pass, 16, storage);
+        problem.sizes = {2, 9, 1, 16};
+        std::string says;
+        const std::string outcome =
+            outcome_at_shape(cell, problem, static_cast<std::uint64_t>(seed) + 1000, says);
+        ++counts[outcome];
+        EXPECT_NE(outcome, "wrong") << schedule::pass_name(pass) << " " << kernel::storage_name(storage)
+                                    << " " << says << "\n"
+                                    << step::testing::provenance(static_cast<std::uint64_t>(seed), cell);
+      }
+  }
+  for (const auto& [outcome, count] : counts) fmt::print("{}: {}\n", outcome, count);
+  EXPECT_GE(counts["passed"], 2 * cells_at_shape()) << "half of them are compared";
+}
+
+}  // namespace
+}  // namespace rondo::tuner

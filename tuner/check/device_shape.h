@@ -1,0 +1,32 @@
+// The check at the full shape on a GPU.
+#pragma once
+
+#include <optional>
+
+#include "runtime/launch/device_plan.h"
+#include "tuner/check/at_shape.h"
+#include "tuner/check/plain.h"
+#include "tuning_db/database.h"
+
+namespace rondo::tuner {
+
+// The plain plans with their code (PlainPlans).
+struct PlainCode {
+  executable::Executable same, perturbed;
+  std::optional<executable::Executable> forward;
+};
+
+// Compiles plain plans, at the same time where the machine has cores for it. Code is taken from `database`
+// (null: none) and kept there, as any other. Errors: those of runtime::compile_plan().
+Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database);
+
+// check_at_shape() of a loaded kernel of the problem. Where memory is short or the plain runs would take more
+// than some seconds, batch rows are cut, and then steps; the line for people says so. `kernel` is launched on
+// `stream`. Errors: those of check_at_shape(); Device where a kernel fails; Unsupported where there is no
+// memory for a single step.
+Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
+                                     const runtime::DevicePlan& kernel, const PlainCode& plain,
+                                     const runtime::Context& context, runtime::StreamHandle stream,
+                                     std::uint64_t seed);
+
+}  // namespace rondo::tuner
