@@ -151,6 +151,9 @@ int cuModuleLoadData(module** made, const void* image) {
   **made = (module){current, {current, 1}, {current, 0}};
   return SUCCESS;
 }
+int cuModuleLoadDataEx(module** made, const void* image, unsigned count, int* options, void** values) {
+  return (void)count, (void)options, (void)values, cuModuleLoadData(made, image);
+}
 int cuModuleUnload(module* of) {
   if (of->owner != current) return INVALID_CONTEXT;
   ++done.modules_unloaded;
