@@ -59,10 +59,11 @@ static const char* text(void) {
   return texts[below(9)];
 }
 
+/* One that is larger than the struct, if not by far, would have the library read what is not there. */
 static size_t struct_size(size_t right) {
   switch (below(24)) {
     case 0: return 0;
-    case 1: return below(256);
+    case 1: return below((uint32_t)right);
     case 2: return (size_t)-1;
     default: return right;
   }
@@ -362,6 +363,11 @@ static void begin_pools(void) {
     rondo_cell_options cell = {.struct_size = sizeof cell, .path = cells[i % 3]};
     CHECK(rondo_context_create(&options, (rondo_context**)&pool[CONTEXT][i]) == RONDO_OK);
     CHECK(rondo_cell_create(&cell, (rondo_cell**)&pool[CELL][i], NULL) == RONDO_OK);
+    rondo_problem problem = {.struct_size = sizeof problem, .batch = 1, .time = 1, .heads = 2, .dim = 3};
+    problem.type = RONDO_TYPE_BF16;
+    problem.pass = i % 3;
+    CHECK(rondo_plan_create(pool[CONTEXT][i], pool[CELL][i], &problem, NULL, (rondo_plan**)&pool[PLAN][i]) ==
+          RONDO_OK);
   }
 }
 

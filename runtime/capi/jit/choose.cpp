@@ -75,7 +75,11 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   if (stopped)
     return Error{ErrorKind::Cancelled, "tuning was stopped by the caller", "what was measured is recorded"};
   if (!result) return result.error();
-  if (!result->note.empty() && device->note) device->note(result->note);
+  if (device->note) {
+    if (!result->note.empty()) device->note(result->note);
+    if (!result->database_trouble.empty())
+      device->note("the database stopped recording: " + result->database_trouble);
+  }
   if (!result->plan)
     return Error{ErrorKind::Internal, "tuning gave no code: " + result->summary(), "report this"};
   Result<std::unique_ptr<Work>> work = cuda_work(device, result->plan->executable);
