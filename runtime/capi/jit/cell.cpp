@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/clip.h"
 #include "runtime/capi/launch/status.h"

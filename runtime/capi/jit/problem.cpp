@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/problem_check.h"
 #include "runtime/capi/jit/choose.h"

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "compiler/executable/footprint.h"
 #include "compiler/executable/workspace.h"
 #include "runtime/capi/launch/plan.h"
