@@ -1,6 +1,6 @@
 /* Rondo's C interface, the part that compiles: cells from text, plans chosen by database, by model or by
- * tuning, training, tuning databases. It is in librondo, with all of launch.h and package.h, whose rules on errors, handles
- * and versions hold here too. C11 and C++17. */
+ * tuning, training, tuning databases. It is in librondo, with all of launch.h and package.h, whose rules on
+ * errors, handles and versions hold here too. C11 and C++17. */
 #ifndef RONDO_RONDO_H
 #define RONDO_RONDO_H
 

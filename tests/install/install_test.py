@@ -104,6 +104,20 @@ class Tree(unittest.TestCase):
             self.assertIn(done.returncode, (0, 77), done.stdout)
             self.assertIn("captured and replayed" if done.returncode == 0 else "CUDA driver", done.stdout)
 
+    def test_the_service_builds_with_its_kernels_inside(self):
+        build = self.folder / "service"
+        source = self.prefix / "share/rondo/examples/service"
+        environment = {**os.environ, "CFLAGS": "-Wall -Wextra -Werror", "RONDO_LIBCUDA": "none"}
+        run(CMAKE, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DRONDO_ARCH=sm_90",
+            env=environment)
+        run(CMAKE, "--build", build, "--parallel", "2", env=environment)
+        for program in ("service", "service_static"):
+            needed = run("readelf", "-d", build / program)
+            self.assertEqual("librondo_rt.so.0" in needed, program == "service")
+            self.assertNotIn("stdc++", needed)
+            done = subprocess.run([build / program], input="quit\n", capture_output=True, text=True)
+            self.assertIn(done.returncode, (0, 77), done.stderr)
+
     def test_pkg_config_finds_it(self):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}
         (self.folder / "one.c").write_text("#include <rondo/rondo.h>\n#include <stdio.h>\n"

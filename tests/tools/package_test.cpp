@@ -151,7 +151,8 @@ TEST_F(Packages, SelfTestsFindKernelsThatComputeNothing) {
   const Outcome outcome = rondo({"package", "verify", path()}, gpu);
   EXPECT_EQ(outcome.status, 8) << outcome.err;
   EXPECT_NE(outcome.out.find("WRONG mingru fw"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("0 of 2 self-tests for this GPU, NVIDIA H100 80GB HBM3, pass"), std::string::npos)
+  EXPECT_NE(outcome.out.find("0 of 2 self-tests for this GPU, NVIDIA H100 80GB HBM3, pass"),
+            std::string::npos)
       << outcome.out << "the cubin for sm_90 and the PTX";
   const json found = json::parse(rondo({"package", "verify", "--json", path()}, gpu).out);
   EXPECT_EQ(found["passed"], false);
