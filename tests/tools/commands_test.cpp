@@ -294,7 +294,7 @@ TEST(BadInput, CommandLine) {
       {{"emit", "lstm", "--clip-gradient", "nan"}, 2, "--clip-gradient 'nan' is no positive number"},
       {{"tune", "lstm", "--clip-gradient", "0"}, 2, "--clip-gradient '0' is no positive number"},
       {{"verify", "lstm", "--clip-forward", "1e300"}, 2, "positive number of fp32"},
-      {{"emit", "mingru", "--stage", "llvm"}, 2, "unknown stage 'llvm'"},
+      {{"emit", "mingru", "--stage", "sass"}, 2, "unknown stage 'sass'"},
       {{"emit", "mingru", "--strategy", "magic"}, 2, "no strategy 'magic'"},
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
       {{"emit", "mingru", "--param", "bogus=1"}, 2, "the variables are channels, "},
@@ -380,7 +380,7 @@ TEST(BadInput, NoGpu) {
 
 TEST(BadInput, NoNvrtc) {
   expect_refused({{"tune", "mingru", "--no-db", "--no-gpu", "--shape", "B=2,T=16,D=64"}, 4, "no NVRTC"},
-                 {{"RONDO_NVRTC", "none"}});
+                 {{"RONDO_NVRTC", "none"}, {"RONDO_LLVM", "none"}});
   EXPECT_EQ(rondo({"emit", "mingru", "--shape", "D=64"}, {{"RONDO_NVRTC", "none"}}).status, 0);
 }
 
