@@ -1,8 +1,10 @@
-// Binary records: executables, and what a tuner and its workers write to each other. The first byte of the
-// input says which reader gets the rest.
+// Binary records: executables, packages, and what a tuner and its workers write to each other. The first byte
+// of the input says which reader gets the rest.
 #include "compiler/executable/launcher.h"
 #include "compiler/executable/print.h"
 #include "compiler/executable/serialise.h"
+#include "runtime/package/package.h"
+#include "runtime/package/writer/self_test.h"
 #include "runtime/worker/compile_message.h"
 #include "runtime/worker/frame.h"
 #include "tests/fuzz/passes.h"
@@ -87,6 +89,24 @@ void read_frames(std::string_view bytes) {
       require(runtime::encode_call(*call) == *message, "what was read is written");
 }
 
+void read_package(std::string_view bytes) {
+  const Result<package::Package> opened = package::Package::from_memory(bytes, "fuzz");
+  if (!opened || !opened->verify()) return;
+  for (std::size_t entry = 0; entry < opened->index().entries.size(); ++entry)
+    for (std::size_t code = 0; code < opened->index().entries[entry].codes.size(); ++code)
+      (void)opened->executable(entry, code);
+}
+
+void read_package_index(std::string_view bytes) {
+  const Result<package::Index> index = package::index_from_bytes(bytes, "fuzz");
+  if (index) require(package::index_to_bytes(*index) == bytes, "what was read is written");
+}
+
+void read_self_test(std::string_view bytes) {
+  const Result<package::SelfTest> test = package::self_test_from_bytes(bytes, "fuzz");
+  if (test) require(package::to_bytes(*test) == bytes, "what was read is written");
+}
+
 using Reader = void (*)(std::string_view);
 constexpr Reader kReaders[] = {
     [](std::string_view bytes) { read_executable(with_header(bytes)); },
@@ -96,6 +116,9 @@ constexpr Reader kReaders[] = {
     read_compile_request,
     read_compile_answer,
     read_frames,
+    read_package,
+    read_package_index,
+    read_self_test,
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
+#include "runtime/package/package.h"
+#include "runtime/package/writer/writer.h"
 #include "runtime/worker/compile_message.h"
 #include "runtime/worker/frame.h"
 #include "tuner/trial/message.h"
@@ -70,6 +72,26 @@ tuner::TrialSetup sample_setup() {
   return setup;
 }
 
+package::SelfTest sample_self_test() {
+  package::SelfTest test;
+  test.batch = 2;
+  test.time = 3;
+  test.given = {{{Role::Input, 0}, 1.0, 7, {}}, {{Role::Output, 2}, 0, 0, {1, -2}}};
+  test.expected = {{{Role::LastState, 1}, 4, 3.0, 0.1, {{0, 1.5, 0.25}, {3, -2.0, 0.5}}}};
+  return test;
+}
+
+std::string sample_package() {
+  package::Kernels kernels;
+  kernels.executable = sample_executable();
+  for (executable::Image& image : kernels.executable.images) image.seal();
+  kernels.entry = package::entry_of(kernels.executable.identity, "sm_90", "by model");
+  kernels.self_test = sample_self_test();
+  package::PackageWriter writer;
+  (void)writer.add(kernels);
+  return writer.bytes();
+}
+
 std::string as_text(char reader, std::string bytes) { return reader + std::move(bytes); }
 
 }  // namespace
@@ -86,6 +108,7 @@ std::vector<std::string> samples() {
   const std::string code = executable::to_bytes(sample_executable());
   const std::string compile =
       runtime::encode_request({"nvrtc", "text", "name", {90, true}, {"-a", "--b=c d"}});
+  const std::string sample_package_bytes = sample_package();
   backend::Compiled compiled;
   compiled.image = sample_executable().images.front();
   return {as_text(0, code.substr(with_header("").size())),
@@ -97,7 +120,11 @@ std::vector<std::string> samples() {
           as_text(4, compile),
           as_text(5, runtime::encode_answer(compiled)),
           as_text(5, runtime::encode_answer(Error{ErrorKind::Missing, "m", "h"})),
-          as_text(6, runtime::frame(runtime::encode_call({123, compile})) + runtime::frame("rest"))};
+          as_text(6, runtime::frame(runtime::encode_call({123, compile})) + runtime::frame("rest")),
+          as_text(7, sample_package_bytes),
+          as_text(8, package::index_to_bytes(
+                         package::Package::from_memory(sample_package_bytes, "sample").value().index())),
+          as_text(9, package::to_bytes(sample_self_test()))};
 }
 
 }  // namespace rondo::fuzz
