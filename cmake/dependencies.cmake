@@ -28,6 +28,10 @@ if(RONDO_TESTS)
   if(NOT RONDO_CLANG)
     message(STATUS "no clang++: the tests fuzz.* are left out")
   endif()
+  find_program(RONDO_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)  # wheels have none
+  if(NOT RONDO_NVCC)
+    message(STATUS "no nvcc: tests that run it or ptxas are left out")
+  endif()
 endif()
 find_package(benchmark)  # without it constraint_bench is left out
 

@@ -1,7 +1,8 @@
 // Kernels of all shipped cells by way of LLVM: each module verifies (Llvm::compile() runs LLVM's verifier
 // before and after the passes), gives PTX, and ptxas takes it. A run takes each case for one architecture in
-// turn; RONDO_LLVM_COMPARE=FILE takes all of them for all, compiles them with NVRTC too, and writes what both
-// use.
+// turn. ComparedWithNvrtc is no test of every run: it takes all of them for all, compiles them with NVRTC
+// too, and writes what both use (docs/llvm.md).
+#ifdef RONDO_BUILT_LLVM
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -69,7 +70,7 @@ backend::Request request_of(const backend::Backend& backend, const KernelPlan& p
 
 TEST(LlvmCompile, EveryCellPassAndType) {
   const backend::Backend& llvm = backend::llvm_backend();
-  if (!llvm.available()) GTEST_SKIP() << llvm.available().error().message;
+  ASSERT_TRUE(llvm.available().ok()) << llvm.available().error().message;
   std::vector<Case> all = cases();
   std::size_t turn = 0, compiled = 0;
   for (std::size_t i = 0; i < all.size(); i += std::size(kArchs)) {
@@ -87,9 +88,12 @@ TEST(LlvmCompile, EveryCellPassAndType) {
       EXPECT_NE(ptx->find(".visible .entry " + launch.kernel.name + "("), std::string::npos);
     ++compiled;
     // Assembling all of them would take minutes.
-    if (turn % 4 != 0 || !backend::Ptxas::get()) continue;
+#ifdef RONDO_NVCC
+    if (turn % 4 != 0) continue;
+    ASSERT_TRUE(backend::Ptxas::get().ok()) << backend::Ptxas::get().error().message;
     const auto assembled = (*backend::Ptxas::get())->assemble(*ptx, request.target.name());
     ASSERT_TRUE(assembled.ok()) << assembled.error().message;
+#endif
   }
   EXPECT_GT(compiled, 100U);
 }
@@ -110,9 +114,9 @@ void compare(const Case& of, std::ofstream& out) {
             << " " << nvrtc->compile_ms << std::endl;
 }
 
-TEST(LlvmCompile, ComparedWithNvrtc) {
+TEST(LlvmCompile, DISABLED_ComparedWithNvrtc) {
   const char* file = std::getenv("RONDO_LLVM_COMPARE");
-  if (file == nullptr) GTEST_SKIP() << "set RONDO_LLVM_COMPARE=FILE";
+  ASSERT_NE(file, nullptr) << "set RONDO_LLVM_COMPARE=FILE";
   std::ofstream out(file);
   const char* only = std::getenv("RONDO_LLVM_ONLY");
   for (const Case& of : cases()) {
@@ -124,3 +128,4 @@ TEST(LlvmCompile, ComparedWithNvrtc) {
 
 }  // namespace
 }  // namespace rondo::schedule
+#endif  // RONDO_BUILT_LLVM
