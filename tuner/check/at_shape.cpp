@@ -141,6 +141,16 @@ class AtShape {
     return success();
   }
 
+  // What an error is relative to: about the value itself, or, where a sum rounds, what the value is added to.
+  // A steady error of a gradient is relative to the gradient, sign and all: a backward pass is linear in
+  // gradients, and a shift of all of them alike would add up over the sequence, where they themselves, being
+  // of either sign, do not.
+  static double rounded_size(const Given& given, double value, bool steady) {
+    const Role role = given.ref.role;
+    if (steady && (role == Role::OutputGradient || role == Role::LastStateGradient)) return value;
+    return given.matrix ? std::abs(value) : (std::abs(value) + given.scale) / 2;
+  }
+
   Status perturbed(const Run& run, std::uint64_t number) {
     for (std::size_t i = 0; i < given_.size(); ++i) {
       const Given& given = given_[i];
@@ -148,8 +158,7 @@ class AtShape {
       std::vector<double> values = given.values;
       for (std::size_t k = 0; k < values.size(); ++k) {
         const double sign = draw(own, run.steady && given.timed ? 0 : k);
-        const double size = given.matrix ? std::abs(values[k]) : (std::abs(values[k]) + given.scale) / 2;
-        values[k] += run.amplitude * unit_ * size * sign;
+        values[k] += run.amplitude * unit_ * rounded_size(given, values[k], run.steady) * sign;
       }
       if (Status status = runs_.fill(Side::Plain, given.ref, values); !status) return status;
     }

@@ -10,7 +10,7 @@
 // in: once the last bits of it differ, all roundings of the run differ too. The spread of these runs around
 // the plain one bounds what the problem allows, by the same rules as in a verification (spread.h, compare.h).
 // Half of the runs draw an error for every step; in the other half it keeps its sign over time, as that of a
-// constant gate does.
+// constant gate does, and that of a gradient is relative to it.
 //
 // What is compared. Every element of every result is looked at, and where kernel and plain kernel are
 // furthest apart, in absolute and in relative terms, the perturbed runs are looked at too: those (batch row,

@@ -100,6 +100,19 @@ TEST(AtShape, TheSameSeedSaysTheSame) {
   EXPECT_EQ(said[0], said[1]);
 }
 
+// The gradient of a bias sums terms of either sign over all rows and steps. Roundings inside a pass are
+// relative to the terms, so what they do to the sum does not grow beside it as the sequence gets longer.
+TEST(AtShape, LongSumsOfGradientsStayWellConditioned) {
+  const step::Cell cell = rondo::testing::library_cell("mgu");
+  const Problem problem = problem_for(Pass::Backward, kernel::Storage::BF16, {8, 64, 1, 16});
+  SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, "persistent"));
+  const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_TRUE(checked->passed) << checked->summary();
+  for (const TensorCheck& check : checked->checks)
+    EXPECT_LT(check.spread, 8 * rounding_inside(cell, problem)) << check.text();
+}
+
 // What a kernel on a GPU does with fast math: no function is exact there, as all are in the simulator.
 TEST(AtShape, FunctionsMayErrAsTheirApproximationsDo) {
   for (const char* name : {"mingru", "slstm", "hgrn"})
