@@ -23,7 +23,7 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
   runtime::Candidate best_of(const step::Cell& cell, const Problem& p, const std::string& strategy) const {
     const auto ranked = runtime::ranked_candidates(cell, p, gpu_->profile, runtime::kFullAlignment, strategy);
     for (std::size_t i = 0; i < std::min<std::size_t>(kTries, ranked->size()); ++i)
-      if (!spills(cell, p, (*ranked)[i])) return (*ranked)[i];
+      if (!spills(cell, p, (*ranked)[i], gpu_->profile)) return (*ranked)[i];
     return ranked->front();
   }
   // Compares a kernel of `made_of`, which has the tensors of `cell`, as if it were the cell's own.

@@ -45,7 +45,7 @@ class DenseCell : public rondo::testing::GpuTest,
       if (!is_variant(candidate, std::get<3>(GetParam()))) continue;
       if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
       // As the tuner does: what spills is passed over.
-      if (++tries < kTries && spills(cell, p, candidate)) continue;
+      if (++tries < kTries && spills(cell, p, candidate, gpu_->profile)) continue;
       return load(cell, p, candidate.strategy, candidate.parameters);
     }
     if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this variant";

@@ -71,9 +71,15 @@ class GpuTest : public ::testing::Test {
                                             const std::string& strategy,
                                             const schedule::Parameters& parameters,
                                             bool may_spill = false) const {
+    return load(cell, p, strategy, parameters, gpu_->profile, may_spill);
+  }
+  std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
+                                            const std::string& strategy,
+                                            const schedule::Parameters& parameters,
+                                            const target::Profile& profile, bool may_spill) const {
     auto compiled = runtime::compile_plan(
         std::make_shared<step::Cell>(cell), p,
-        schedule::point_plan(*schedule::find_strategy(strategy), cell, p, parameters, gpu_->profile));
+        schedule::point_plan(*schedule::find_strategy(strategy), cell, p, parameters, profile));
     if (!compiled) {
       ADD_FAILURE() << cell.name << ": " << compiled.error().message;
       return nullptr;
@@ -88,11 +94,11 @@ class GpuTest : public ::testing::Test {
   }
   // Whether what the compiler makes of a candidate spills; of how many candidates a test asks.
   static constexpr int kTries = 20;
-  bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate) const {
-    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                                                schedule::find_strategy(candidate.strategy)
-                                                    ->build(cell, p, candidate.parameters, gpu_->profile)
-                                                    .value());
+  bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate,
+              const target::Profile& profile) const {
+    const auto compiled = runtime::compile_plan(
+        std::make_shared<step::Cell>(cell), p,
+        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, profile).value());
     return compiled.ok() && compiled->spills();
   }
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.

@@ -83,6 +83,7 @@ struct Model {
     const double sum = e.memory + e.issue + e.chain;
     const double top = std::max({e.memory, e.issue, e.chain});
     e.seconds = top + 0.15 * (sum - top) + e.launch;
+    e.may_spill = may_spill(shape, p);
     if (p.stream_stores) e.seconds *= kUnproven;
     // One segment walks as stream does, which has more to choose from.
     if (p.all_segments() == 1) e.seconds *= 2;

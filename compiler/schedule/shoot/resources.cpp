@@ -19,6 +19,7 @@ namespace {
 // written out.
 constexpr int kWalkRegisters = 30, kFunctionRegisters = 12;
 constexpr int kMostBlocks = 4;
+constexpr int kMostNarrowCopies = 96;
 
 int round_up(int a, int b) { return (a + b - 1) / b * b; }
 
@@ -57,6 +58,11 @@ int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool ne
   const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
                    shape.inputs * unroll;
   return kWalkRegisters + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
+}
+
+bool may_spill(const ShootShape& shape, const ShootParameters& p) {
+  const int copies = p.steps * shape.inputs * p.per_thread;
+  return p.vector * shape.element < 4 && copies > kMostNarrowCopies;
 }
 
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
