@@ -2,6 +2,7 @@
 // and cost. StepIR adds the derivative rules (compiler/step/derivative_table.h), the backends their text.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -48,6 +49,15 @@ enum class Op {
   Select,
 };
 inline constexpr int kOpCount = static_cast<int>(Op::Select) + 1;
+
+// Whether a table, of rows with a field `op`, has a row for each op, in their order.
+template <class Table>
+constexpr bool has_each_op_in_order(const Table& table) {
+  if (table.size() != static_cast<std::size_t>(kOpCount)) return false;
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (table[i].op != static_cast<Op>(i)) return false;
+  return true;
+}
 
 // What an op costs a warp, in issue slots of the unit it runs on (the cost model multiplies by the device
 // profile).

@@ -100,13 +100,7 @@ constexpr std::array<DerivativeRow, scalar::kOpCount> kTable{{
 }};
 // clang-format on
 
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < kTable.size(); ++i)
-        if (kTable[i].op != static_cast<Op>(i)) return false;
-      return true;
-    }(),
-    "rows are in the order of Op");
+static_assert(scalar::has_each_op_in_order(kTable), "rows are in the order of Op");
 
 Rule rule(Op op, int operand) {
   return kTable[static_cast<std::size_t>(op)].partials[static_cast<std::size_t>(operand)];

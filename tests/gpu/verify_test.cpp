@@ -67,6 +67,8 @@ class EveryCell : public rondo::testing::GpuTest,
       schedule::Parameters parameters = candidate.parameters;
       parameters["stream_stores"] = stream_stores ? 1 : 0;
       if (stream_stores && parameters.at("producer_warps") == 0) parameters["interleaved_copies"] = 1;
+      const auto space = schedule::find_strategy("stream")->space(cell, p, profile_for(stream_stores));
+      if (!space.check({parameters.begin(), parameters.end()}).ok()) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries &&
           spills(cell, p, {candidate.strategy, parameters, {}}, profile_for(stream_stores)))

@@ -20,6 +20,9 @@ namespace {
 constexpr int kWalkRegisters = 30, kFunctionRegisters = 12;
 constexpr int kMostBlocks = 4;
 constexpr int kMostNarrowCopies = 96;
+// What a kernel with a scan warp needs without spilling as CUDA 13 compiles it for sm_100 and later, where
+// ptxas has more loads under way; for sm_90 the estimate is enough.
+constexpr int kTeamRegistersOf10 = 120;
 
 int round_up(int a, int b) { return (a + b - 1) / b * b; }
 
@@ -65,6 +68,10 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p) {
   return p.vector * shape.element < 4 && copies > kMostNarrowCopies;
 }
 
+int team_registers(const target::Limits& limits) {
+  return limits.compute_major >= 10 ? kTeamRegistersOf10 : 0;
+}
+
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
 std::int64_t shoot_team_bytes(int states) {
@@ -82,7 +89,8 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
 
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {
   const int threads = round_up(p.threads(), 128);
-  const int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton), 8);
+  int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton), 8);
+  if (p.among_blocks()) registers = std::max(registers, team_registers(limits));
   const std::int64_t shared = shoot_shared_bytes(shape, p) + kShootReserved;
   const std::int64_t least =
       std::min<std::int64_t>({limits.registers_per_sm / (registers * threads),

@@ -34,6 +34,9 @@ ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
 // Registers of a thread, estimated: the values of `unroll` steps, parameters, states and what goes with them.
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton);
 
+// Registers that a thread of blocks which split time has at least.
+int team_registers(const target::Limits& limits);
+
 // Whether the compiler may keep more than it has registers for. Copies of less than 4 bytes, of 16-bit rows
 // with an odd number of channels, go through registers, and those of a stage are under way together: with 128
 // of them ptxas spills (CUDA 13, sm_80 to sm_100), with 96 it needs 72 registers.

@@ -56,13 +56,7 @@ constexpr std::array<MathText, scalar::kOpCount> kTable = {{
     same(Op::Select, {Form::Kind::Select, ""}),
 }};
 
-static_assert(
-    [] {
-      for (int i = 0; i < scalar::kOpCount; ++i)
-        if (kTable[static_cast<std::size_t>(i)].op != static_cast<Op>(i)) return false;
-      return true;
-    }(),
-    "rows are in the order of Op");
+static_assert(scalar::has_each_op_in_order(kTable), "rows are in the order of Op");
 
 }  // namespace
 
