@@ -118,6 +118,7 @@ class Building {
     problem.arch = item.profile.arch();
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
+    choosing.shipped = options_.shipped;
     choosing.pinned = options_.pinned;
     const auto in = [&](Error error) {
       error.message = fmt::format("{}: {}", item.what(), error.message);
