@@ -241,7 +241,7 @@ static void never_crashes_on_altered_bytes(void) {
     rondo_plan_destroy(plan);
     rondo_package_destroy(package);
   }
-  CHECK(refused > 500);
+  CHECK(refused > 400); /* header, index and the parts that are used are about a quarter of it */
   free(copy);
   OK(rondo_context_destroy(context));
 }

@@ -148,6 +148,10 @@ class Building {
         kernels.executable.identity,
         item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch,
         runtime::origin_name(choice->origin));
+    if (!item.ptx) {
+      kernels.entry.board = item.profile.name;
+      kernels.entry.multiprocessors = item.profile.limits.sm_count;
+    }
     return std::optional(std::move(kernels));
   }
 
