@@ -7,6 +7,7 @@
 #include "tests/capi/check.h"
 #include "tests/capi/fake_cuda.h"
 #include "tests/capi/package_files.h"
+#include "tests/capi/package_wrapper.h"
 
 static fake_cuda* cuda;
 
@@ -246,6 +247,15 @@ static void never_crashes_on_altered_bytes(void) {
   OK(rondo_context_destroy(context));
 }
 
+static void the_wrapper_does_the_same(void) {
+  size_t bytes = 0;
+  const void* data = sample_package(&bytes);
+  cuda->set_capability(90);
+  const char* faults = faults_of_wrapper(data, bytes);
+  if (faults[0] != '\0') fprintf(stderr, "rondo.hpp: %s", faults);
+  CHECK(faults[0] == '\0');
+}
+
 int main(int argc, char** argv) {
   cuda = argc > 1 ? fake_cuda_of(argv[1]) : NULL;
   if (cuda == NULL) return fprintf(stderr, "usage: capi_package_test FAKE_CUDA\n"), 1;
@@ -257,5 +267,6 @@ int main(int argc, char** argv) {
   launches_its_kernels();
   refuses_what_is_wrong();
   never_crashes_on_altered_bytes();
+  the_wrapper_does_the_same();
   return report();
 }

@@ -116,6 +116,7 @@ class Boards : public Selection {
   Boards()
       : Selection({{.arch = "sm_90", .board = "NVIDIA H100 PCIe", .multiprocessors = 114},
                    {.arch = "sm_90", .board = "NVIDIA H200", .multiprocessors = 132},
+                   {.arch = "sm_90", .board = "NVIDIA H800", .multiprocessors = 132},
                    {.arch = "sm_90", .board = "NVIDIA GH200 480GB", .multiprocessors = 140},
                    {.arch = "sm_90", .board = "NVIDIA H200", .multiprocessors = 132, .batch = 64},
                    {.arch = "compute_80", .images = {image_for("sm_80", ImageKind::Ptx)}}}) {}
@@ -128,8 +129,10 @@ class Boards : public Selection {
 };
 
 TEST_F(Boards, ThisOneThenOneAsLargeThenTheNearest) {
-  ASSERT_EQ(package_.index().entries.size(), 5U) << "all are kept";
+  ASSERT_EQ(package_.index().entries.size(), 6U) << "all are kept";
   EXPECT_EQ(board({90, 0, "NVIDIA H200", 132}), "NVIDIA H200 2");
+  EXPECT_EQ(board({90, 0, "NVIDIA H800", 132}), "NVIDIA H800 2")
+      << "not another with as many multiprocessors";
   EXPECT_EQ(board({90, 0, "NVIDIA H100 PCIe", 114}), "NVIDIA H100 PCIe 2");
   EXPECT_EQ(board({90, 0, "NVIDIA H100 80GB HBM3", 132}), "NVIDIA H200 2") << "as many multiprocessors";
   EXPECT_EQ(board({90, 0, "NVIDIA H20", 78}), "NVIDIA H100 PCIe 2") << "the nearest number";
