@@ -31,6 +31,15 @@ ADDED = {
     "persistent": {"reduce_scatter": 0, "cluster_k_split": 1, "setmaxnreg": 0},
 }
 
+# By parameter: the words that texts for people have for its values (compiler/schedule/problem/parameters.cpp).
+WORDS = {"exchange": {"cluster": 0, "global": 1}, "rewrite": {"none": 0, "latency": 1, "throughput": 2}}
+
+
+def from_text(text):
+    """The numbers of "channels=96 exchange=global"."""
+    parts = (word.split("=") for word in text.split())
+    return {name: WORDS.get(name, {}).get(value) if value in WORDS.get(name, {}) else int(value) for name, value in parts}
+
 
 def current(strategy, parameters):
     """The recorded parameters of one choice, with every earlier name replaced."""

@@ -48,7 +48,11 @@ function(rondo_runtime_library)
     # The groups of inline functions are dissolved, so that none of them is merged with the program's own.
     COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -Wl,--gc-sections -Wl,--force-group-allocation ${roots} -o ${object}
       $<TARGET_OBJECTS:rondo_rt_objects> -Wl,--start-group -l:libstdc++.a -l:libgcc.a -l:libgcc_eh.a -Wl,--end-group
+    # What the first command leaves of a C++ runtime for the whole program: the one symbol that is unique in a process
+    # gets a name of its own, and what may be missing may be missing again.
     COMMAND ${CMAKE_OBJCOPY} ${kept} ${object}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_ITM_* --weaken-symbol=_ZGTt*
+      --redefine-sym _ZNSs4_Rep20_S_empty_rep_storageE=rondo_rt_empty_string ${object}
     DEPENDS rondo_rt_objects $<TARGET_OBJECTS:rondo_rt_objects> ${symbols} COMMAND_EXPAND_LISTS VERBATIM)
   add_library(rondo_rt_static STATIC ${object})
   set_target_properties(rondo_rt_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME rondo_rt)

@@ -135,6 +135,10 @@ class Database {
   Result<std::vector<Neighbour>> neighbours(const Problem& problem,
                                             const std::vector<std::string>& passes = {},
                                             const Platform* platform = nullptr);
+  // The trial as it is stored here for the problem `tuned`, seen from the one that was asked for; none where
+  // it is not. All but its id counts. Whether it is best does not matter.
+  Result<std::optional<Neighbour>> find_trial(const Problem& tuned, const Trial& trial, const Problem& wanted,
+                                              const Platform* platform = nullptr);
   // Verifications. Recording one again, for the same code, sizes and platform, replaces it; that its trial
   // was timed there stays.
   Status record_verification(const Verification& verification);

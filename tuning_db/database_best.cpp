@@ -8,15 +8,9 @@
 namespace rondo::db {
 namespace {
 
-// The best trial and its problem, of problems that a condition selects, with more columns and joins.
-std::string best_query(std::string_view condition, std::string_view columns = "",
-                       std::string_view joins = "") {
-  return fmt::format(
-      "SELECT {}, {}{} FROM problems p JOIN best ON best.problem = p.id JOIN trials t ON t.id = best.trial "
-      "{} "
-      "WHERE {}",
-      kProblemColumns, kTrialColumns, columns, joins, condition);
-}
+constexpr std::string_view kBestTrials =
+    "JOIN best ON best.problem = p.id JOIN trials t ON t.id = best.trial";
+constexpr std::string_view kAllTrials = "JOIN trials t ON t.problem = p.id";
 
 void set_best_always(Connection& c, std::int64_t problem, std::int64_t trial) {
   c.run(
@@ -41,21 +35,21 @@ bool set_best_if_faster(Connection& c, std::int64_t problem, std::int64_t trial,
   return c.changes() > 0;
 }
 
-// The best trials, in order of their problems, of those that differ from `p` in device, B, T or pass only and
-// satisfy a condition, whose parameters begin with ?13. What was verified for the wanted sizes goes before
-// what was for the neighbour's, the later before the earlier (of another text).
+// The trials of a join, in order of their problems, of those that differ from `p` in device, B, T or pass
+// only and satisfy a condition, whose parameters begin with ?13. What was verified for the wanted sizes goes
+// before what was for the neighbour's, the later before the earlier (of another text).
 template <class... Values>
 std::vector<Neighbour> select(Connection& c, const Problem& p, const Platform* platform,
-                              std::string_view condition, const Values&... values) {
+                              std::string_view trials, std::string_view condition, const Values&... values) {
   const Platform here = platform != nullptr ? *platform : Platform{};
   Statement row = c.query(
-      best_query(fmt::format("p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND p.math = ?4 AND p.h = ?5 AND "
-                             "p.d = ?6 AND {} ORDER BY p.id, (v.b = ?7 AND v.t = ?8) DESC, v.created_at DESC",
-                             condition),
-                 fmt::format(", {}", kVerificationColumns),
-                 "LEFT JOIN verifications v ON v.trial = t.id AND v.pass = ?12 AND v.rondo_version = ?9 AND "
-                 "v.device = "
-                 "?10 AND v.driver = ?11 AND ((v.b = ?7 AND v.t = ?8) OR (v.b = p.b AND v.t = p.t))"),
+      fmt::format(
+          "SELECT {}, {}, {} FROM problems p {} LEFT JOIN verifications v ON v.trial = t.id AND v.pass "
+          "= ?12 AND v.rondo_version = ?9 AND v.device = ?10 AND v.driver = ?11 AND ((v.b = ?7 AND v.t "
+          "= ?8) OR (v.b = p.b AND v.t = p.t)) WHERE p.cell = ?1 AND p.arch = ?2 AND p.dtype = ?3 AND "
+          "p.math = ?4 AND p.h = ?5 AND p.d = ?6 AND {} ORDER BY p.id, (v.b = ?7 AND v.t = ?8) DESC, "
+          "v.created_at DESC",
+          kProblemColumns, kTrialColumns, kVerificationColumns, trials, condition),
       p.cell, p.arch, p.dtype, p.math, p.shape.H, p.shape.D, p.shape.B, p.shape.T, here.rondo_version,
       here.device, here.driver, p.pass, values...);
   std::vector<Neighbour> found;
@@ -108,8 +102,8 @@ bool set_best_on_merge(Connection& c, std::int64_t problem, std::int64_t trial, 
 
 Result<std::optional<Neighbour>> Database::find_best(const Problem& p, const Platform* platform) {
   return impl_->read([&](Connection& c) -> std::optional<Neighbour> {
-    std::vector<Neighbour> found =
-        select(c, p, platform, "p.pass = ?12 AND p.b = ?7 AND p.t = ?8 AND p.device = ?13", p.device);
+    std::vector<Neighbour> found = select(
+        c, p, platform, kBestTrials, "p.pass = ?12 AND p.b = ?7 AND p.t = ?8 AND p.device = ?13", p.device);
     return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   });
 }
@@ -120,10 +114,23 @@ Result<std::vector<Neighbour>> Database::neighbours(const Problem& p, const std:
     nlohmann::json all = passes;
     all.push_back(p.pass);
     std::vector<Neighbour> found =
-        select(c, p, platform, "p.pass IN (SELECT value FROM json_each(?13))", all.dump());
+        select(c, p, platform, kBestTrials, "p.pass IN (SELECT value FROM json_each(?13))", all.dump());
     std::stable_sort(found.begin(), found.end(),
                      [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     return found;
+  });
+}
+
+Result<std::optional<Neighbour>> Database::find_trial(const Problem& tuned, const Trial& trial,
+                                                      const Problem& p, const Platform* platform) {
+  return impl_->read([&](Connection& c) -> std::optional<Neighbour> {
+    const std::optional<std::int64_t> problem = find_problem(c, tuned);
+    if (!problem) return std::nullopt;
+    // Its problem may differ from the wanted one in more than select() looks past.
+    const Problem seen = alike(tuned, p) ? p : tuned;
+    std::vector<Neighbour> found = select(c, seen, platform, kAllTrials, "p.id = ?13 AND t.digest = ?14",
+                                          *problem, trial_digest(checked(trial)));
+    return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   });
 }
 

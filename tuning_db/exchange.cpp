@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tuning_db/json_fields.h"
 #include "tuning_db/rows.h"
 
@@ -119,7 +121,22 @@ TunedProblem tuned_from_json(const JsonNode& node) {
 
 }  // namespace
 
-Result<std::string> to_json(const Contents& contents) {
+Contents best_of(const Contents& contents) {
+  Contents best;
+  for (const TunedProblem& tuned : contents.problems)
+    if (tuned.best) best.problems.push_back({tuned.problem, {tuned.trials[*tuned.best]}, 0});
+  const auto named = [&](std::string Problem::*by, const std::string& key) {
+    return std::any_of(best.problems.begin(), best.problems.end(),
+                       [&](const TunedProblem& tuned) { return tuned.problem.*by == key; });
+  };
+  for (const Device& device : contents.devices)
+    if (named(&Problem::device, device.key)) best.devices.push_back(device);
+  for (const Cell& cell : contents.cells)
+    if (named(&Problem::cell, cell.hash)) best.cells.push_back(cell);
+  return best;
+}
+
+Result<std::string> to_json(const Contents& contents, Layout layout) {
   try {
     ordered_json devices = ordered_json::array(), cells = ordered_json::array(),
                  problems = ordered_json::array();
@@ -131,7 +148,8 @@ Result<std::string> to_json(const Contents& contents) {
                            {"version", kVersion},
                            {"devices", std::move(devices)},
                            {"cells", std::move(cells)},
-                           {"problems", std::move(problems)}});
+                           {"problems", std::move(problems)}},
+                          layout == Layout::LineAnItem);
   } catch (const Failure& failure) {
     return failure.error();
   }

@@ -31,8 +31,16 @@ struct Contents {
   std::vector<TunedProblem> problems;
 };
 
+// The same with the best trial of each problem alone, and without problems that have none and the cells and
+// devices that nothing else names: what is shipped with Rondo.
+Contents best_of(const Contents& contents);
+
+enum class Layout {
+  Indented,    // each field on a line of its own
+  LineAnItem,  // each device, cell and problem on one, so that people can compare two files
+};
 // Error Input where a text is not UTF-8.
-Result<std::string> to_json(const Contents& contents);
+Result<std::string> to_json(const Contents& contents, Layout layout = Layout::Indented);
 // Error Input naming `origin` (the file) and the place, "problems[3].trials[0].status".
 Result<Contents> contents_from_json(const std::string& text, const std::string& origin);
 

@@ -99,9 +99,28 @@ json parse_document(const std::string& text, const std::string& origin, std::str
   return document;
 }
 
-std::string print_document(const ordered_json& document) {
+namespace {
+
+std::string print_lines(const ordered_json& document) {
+  std::string text;
+  for (const auto& [name, value] : document.items()) {
+    text += fmt::format("{}\n\"{}\": ", text.empty() ? "{" : ",", name);
+    if (!value.is_array()) {
+      text += value.dump();
+      continue;
+    }
+    for (std::size_t i = 0; i < value.size(); ++i)
+      text += fmt::format("{}\n {}", i == 0 ? "[" : ",", value[i].dump());
+    text += value.empty() ? "[]" : "\n]";
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+std::string print_document(const ordered_json& document, bool line_an_item) {
   try {
-    return document.dump(1) + "\n";
+    return line_an_item ? print_lines(document) : document.dump(1) + "\n";
   } catch (const json::exception& error) {
     throw Failure({ErrorKind::Input, fmt::format("a text cannot be written as JSON: {}", error.what()), ""});
   }

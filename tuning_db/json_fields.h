@@ -41,8 +41,9 @@ class JsonNode {
 // The document, whose "format" and "version" must be these; `kind` names it in messages ("lock file").
 nlohmann::json parse_document(const std::string& text, const std::string& origin, std::string_view kind,
                               std::string_view format, int version);
-// The text with line breaks; Failure of kind Input where a string is not UTF-8.
-std::string print_document(const nlohmann::ordered_json& document);
+// The text with line breaks; Failure of kind Input where a string is not UTF-8. `line_an_item`: each item of
+// a list of the document is one line.
+std::string print_document(const nlohmann::ordered_json& document, bool line_an_item = false);
 
 // A stored JSON object as part of a document; Failure of kind Database where it is none (a damaged row).
 nlohmann::ordered_json embedded(const std::string& object);

@@ -27,7 +27,9 @@ Failure bad_trial(const Trial& trial, std::string_view what) {
   return Failure({ErrorKind::Input, fmt::format("trial of strategy '{}' {}", trial.strategy, what), ""});
 }
 
-std::string digest(const Trial& t) {
+}  // namespace
+
+std::string trial_digest(const Trial& t) {
   return hash_fields(
       "rondo-trial-1",
       {t.strategy, t.parameters, to_text(t.status), t.verified ? "1" : "0", t.reason,
@@ -35,8 +37,6 @@ std::string digest(const Trial& t) {
        std::to_string(t.samples), std::to_string(t.registers), std::to_string(t.shared_bytes),
        std::to_string(t.spill_bytes), t.cubin_key, t.rondo_version, std::to_string(t.created_at)});
 }
-
-}  // namespace
 
 Device read_device(const Statement& row, const std::string& path) {
   Device device;
@@ -141,7 +141,7 @@ void check_time(const Problem& problem, const Trial& trial) {
 }
 
 std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t problem, const Trial& t) {
-  const std::string key = digest(t);
+  const std::string key = trial_digest(t);
   Statement known =
       connection.query("SELECT id FROM trials WHERE problem = ?1 AND digest = ?2", problem, key);
   if (known.step()) return {known.integer(0), false};

@@ -35,6 +35,8 @@ std::optional<std::int64_t> find_problem(Connection& connection, const Problem& 
 std::pair<std::int64_t, bool> insert_problem(Connection& connection, const Problem& problem);
 // Trial with canonical parameters and time set; Failure of kind Input where it contradicts itself.
 Trial checked(Trial trial);
+// A hash of all of a trial but its id: two with the same one are the same.
+std::string trial_digest(const Trial& trial);
 // Of a trial that comes in from elsewhere: Failure of kind Input where its median is below least_ms().
 void check_time(const Problem& problem, const Trial& trial);
 std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t problem, const Trial& trial);

@@ -12,6 +12,9 @@
  *   load SECONDS SEED   such requests of random sizes for so long; latencies, and memory before and after
  *   quit
  *
+ * With `--minutes N` it reads none: it serves requests of random sizes for so long, says what `load` says,
+ * and ends with status 1 if its memory has grown, on the host or on the GPU, or if a request failed.
+ *
  * Inputs are made from the seed. Without a GPU it ends with status 77. */
 #define _GNU_SOURCE /* clock_gettime, strdup */
 #include <dlfcn.h>
@@ -292,10 +295,18 @@ static size_t free_device_bytes(void) {
   return free_bytes;
 }
 
-static void load(service* s, double seconds, uint64_t seed) {
+/* What the host's allocator and the driver may keep for themselves, however long they run. */
+enum { MOST_GROWTH_KB = 2048, WARM_UP = 16 };
+
+/* Whether memory stayed as it was. What the first requests make is there before the first look. */
+static int load(service* s, double seconds, uint64_t seed) {
   double* latencies = malloc(MOST_LATENCIES * sizeof *latencies);
   if (latencies == NULL) exit(1);
   memset(latencies, 0, MOST_LATENCIES * sizeof *latencies);
+  for (int i = 0; i < WARM_UP; ++i) { /* the largest first, so that all memory has been touched */
+    const request r = {i < 2 ? MOST_BATCH : 1 + i, i < 2 ? MOST_TIME : 8, (uint64_t)i};
+    serve(s, i % 2 == 0 ? "sequence" : "steps", &r);
+  }
   const long host_before = resident_kb();
   const size_t device_before = free_device_bytes();
   const double end = now() + seconds;
@@ -310,11 +321,16 @@ static void load(service* s, double seconds, uint64_t seed) {
   }
   const size_t kept = count < MOST_LATENCIES ? count : MOST_LATENCIES;
   qsort(latencies, kept, sizeof *latencies, by_value);
-  printf("ok load %zu requests: p50 %.3f ms, p99 %.3f ms, host memory %ld to %ld KB, device memory %s\n",
-         count, kept > 0 ? latencies[kept / 2] : 0, kept > 0 ? latencies[kept * 99 / 100] : 0, host_before,
-         resident_kb(), free_device_bytes() == device_before ? "the same" : "CHANGED");
+  const long host_after = resident_kb();
+  const size_t device_after = free_device_bytes();
+  const int grown = host_after > host_before + MOST_GROWTH_KB || device_after < device_before;
+  printf("%s load %zu requests in %.0f s: p50 %.3f ms, p99 %.3f ms, host memory %ld to %ld KB, ",
+         grown ? "error:" : "ok", count, seconds, kept > 0 ? latencies[kept / 2] : 0,
+         kept > 0 ? latencies[kept * 99 / 100] : 0, host_before, host_after);
+  printf("free device memory %zu to %zu bytes%s\n", device_before, device_after, grown ? ": GROWN" : "");
   fflush(stdout);
   free(latencies);
+  return !grown;
 }
 
 /* Whether the service goes on. */
@@ -323,7 +339,7 @@ static int handle(service* s, const char* line) {
   long long batch = 0, time = 0;
   unsigned long long seed = 0;
   if (sscanf(line, "load %lld %llu", &time, &seed) == 2 && time > 0) {
-    load(s, (double)time, seed);
+    (void)load(s, (double)time, seed);
     return 1;
   }
   const int fields = sscanf(line, "%15s %lld %lld %llu", what, &batch, &time, &seed);
@@ -339,7 +355,9 @@ static int handle(service* s, const char* line) {
   return 1;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const double minutes = argc == 3 && strcmp(argv[1], "--minutes") == 0 ? atof(argv[2]) : 0;
+  if (argc > 1 && !(minutes > 0)) return fprintf(stderr, "usage: service [--minutes N]\n"), 2;
   service s;
   memset(&s, 0, sizeof s);
   void* primary = NULL;
@@ -360,12 +378,16 @@ int main(void) {
     ok(rondo_plan_find_tensor(s.sequence.plan, s.step.tensors[i].name, &s.step.place[i]));
   allocate(&s);
 
+  int sound = 1;
   char line[256];
-  while (fgets(line, sizeof line, stdin) != NULL && handle(&s, line)) {
-  }
+  if (minutes > 0)
+    sound = load(&s, 60 * minutes, 1);
+  else
+    while (fgets(line, sizeof line, stdin) != NULL && handle(&s, line)) {
+    }
   ok(rondo_plan_destroy(s.sequence.plan));
   ok(rondo_plan_destroy(s.step.plan));
   ok(rondo_context_destroy(context));
   ok(rondo_package_destroy(package));
-  return 0;
+  return sound ? 0 : 1;
 }

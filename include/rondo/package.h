@@ -39,17 +39,19 @@ RONDO_API rondo_status rondo_package_get_info(const rondo_package* package, rond
 /* The kernels of one problem, as they were chosen for one architecture. */
 typedef struct rondo_package_entry {
   size_t struct_size;
-  const char* cell;       /* its name */
-  const char* cell_hash;  /* of its canonical form */
-  const char* pass;       /* "fw", "fws", "bw", "bw+products" ... */
-  const char* type;       /* "bf16" */
-  const char* math;       /* "fast" */
-  const char* arch;       /* "sm_90"; "compute_80": chosen to run on that and every later one, as PTX */
-  const char* strategy;   /* "stream" */
-  const char* parameters; /* "channels=64 steps=32 ..." */
-  const char* origin;     /* where the choice comes from: "tuned", "by model", ... */
-  int64_t batch, time;    /* that it was chosen for; those of a call are free */
-  int64_t heads, dim;     /* compiled in */
+  const char* cell;        /* its name */
+  const char* cell_hash;   /* of its canonical form */
+  const char* pass;        /* "fw", "fws", "bw", "bw+products" ... */
+  const char* type;        /* "bf16" */
+  const char* math;        /* "fast" */
+  const char* arch;        /* "sm_90"; "compute_80": chosen to run on that and every later one, as PTX */
+  const char* strategy;    /* "stream" */
+  const char* parameters;  /* "channels=64 steps=32 ..." */
+  const char* origin;      /* where the choice comes from: "tuned", "by model", ... */
+  int64_t batch, time;     /* that it was chosen for; those of a call are free */
+  int64_t heads, dim;      /* compiled in */
+  const char* board;       /* "NVIDIA H200": what it was chosen for; "" of what is for any GPU */
+  int64_t multiprocessors; /* of the board; 0 of what is for any GPU */
 } rondo_package_entry;
 
 /* Entry `index`, from 0. The strings belong to the package. */
@@ -71,11 +73,11 @@ typedef struct rondo_package_query {
 /* A plan on the context's GPU. Of the kernels that fit the query those count first whose code is for this
  * very compute capability, then code for an earlier one of the same major version (the latest), then PTX (the
  * latest), which the driver compiles now; among these the nearest shape: the least ratio between B * T of the
- * query and of the kernels, then the least ratio of B. What does not load on the GPU, or whose
- * blocks would not fit at the query's sizes, gives way to the next.
- * The plan does not need the package any more. Errors: MISSING (no such problem; the hint lists what there
- * is), INPUT (the query fits several kinds; a part is damaged), UNSUPPORTED (no code for this GPU, with what
- * there is code for; a context of the CPU), DEVICE. */
+ * query and of the kernels, then what was chosen for this board, or for one with as many multiprocessors,
+ * then the least ratio of B. What does not load on the GPU, or whose blocks would not fit at the query's
+ * sizes, gives way to the next. The plan does not need the package any more. Errors: MISSING (no such
+ * problem; the hint lists what there is), INPUT (the query fits several kinds; a part is damaged),
+ * UNSUPPORTED (no code for this GPU, with what there is code for; a context of the CPU), DEVICE. */
 RONDO_API rondo_status rondo_package_plan(const rondo_package* package, const rondo_context* context,
                                           const rondo_package_query* query, rondo_plan** plan);
 /* The entry that rondo_package_plan would try first. */

@@ -163,7 +163,9 @@ typedef struct rondo_problem {
 } rondo_problem;
 
 enum {
-  RONDO_CHOOSE_DEFAULT = 0,  /* what is recorded for this problem or one like it, else the model's choice */
+  /* What is recorded in the database or shipped with Rondo for this problem or one like it, else the model's
+   * choice. Nothing is shipped to who gives no database: its verification could not be kept. */
+  RONDO_CHOOSE_DEFAULT = 0,
   RONDO_CHOOSE_RECORDED = 1, /* the same, and MISSING where nothing is recorded */
   RONDO_CHOOSE_MODEL = 2,    /* the model's choice */
   RONDO_CHOOSE_TUNE = 3      /* measured now */

@@ -16,12 +16,16 @@ using schedule::Problem;
 
 namespace {
 
-constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {{ChoiceOrigin::Tuned, "tuned"},
-                                                     {ChoiceOrigin::Nearest, "nearest tuned"},
-                                                     {ChoiceOrigin::OtherPass, "tuned for another pass"},
-                                                     {ChoiceOrigin::Model, "by model"},
-                                                     {ChoiceOrigin::Elsewhere, "recorded elsewhere"},
-                                                     {ChoiceOrigin::Pinned, "pinned"}};
+constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {
+    {ChoiceOrigin::Tuned, "tuned"},
+    {ChoiceOrigin::Nearest, "nearest tuned"},
+    {ChoiceOrigin::OtherPass, "tuned for another pass"},
+    {ChoiceOrigin::Model, "by model"},
+    {ChoiceOrigin::Elsewhere, "recorded elsewhere"},
+    {ChoiceOrigin::Pinned, "pinned"},
+    {ChoiceOrigin::Shipped, "shipped"},
+    {ChoiceOrigin::NearestShipped, "nearest shipped"},
+    {ChoiceOrigin::ShippedAlike, "shipped for a like problem"}};
 static_assert(is_total(kChoiceOrigins));
 
 }  // namespace
@@ -112,7 +116,7 @@ Result<Choice> choose(const step::Cell& cell, const Problem& problem, const targ
   if (options.pinned != nullptr) return pinned_choice(cell, problem, profile, options);
   std::string trouble;
   ModelsOpinion model(cell, problem, profile, options.alignment);
-  if (options.database != nullptr)
+  if (options.database != nullptr || options.shipped != nullptr)
     if (auto choice = RecordedChoices(cell, problem, profile, options, model).first(trouble)) return *choice;
   const Result<Candidate>& best = model.best();
   if (!best) return best.error();

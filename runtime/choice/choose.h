@@ -1,5 +1,5 @@
-// Which strategy and parameters to use, at once: what was tuned, else what was tuned for a problem like it,
-// else what the cost model thinks best. Never runs anything on a GPU.
+// Which strategy and parameters to use, at once: what was tuned, by the user or for what is shipped, else
+// what was tuned for a problem like it, else what the cost model thinks best. Never runs anything on a GPU.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/choice/candidates.h"
+#include "runtime/choice/shipped.h"
 #include "tuning_db/database.h"
 #include "tuning_db/lock_file.h"
 
@@ -22,8 +23,14 @@ enum class ChoiceOrigin {
   // another machine or GPU, under another driver. It must be verified before it may be called tuned.
   Elsewhere,
   Pinned,  // what a lock file says, for exactly this problem or for other B and T
+  // Shipped with Rondo: measured and verified on a GPU of the kind by whoever shipped it. It is to be
+  // verified here too, and keeps its name then.
+  Shipped,         // for exactly this problem
+  NearestShipped,  // for other B and T, or for another device of the architecture
+  ShippedAlike,    // for another pass, type, H or D, or for another cell of the structure: not measured
 };
-// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere", "pinned"
+// "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere", "pinned", "shipped",
+// "nearest shipped", "shipped for a like problem"
 const char* origin_name(ChoiceOrigin origin);
 
 struct Choice {
@@ -39,6 +46,9 @@ struct Choice {
   std::int64_t trial = 0;
   std::string verified_code{};
   ChoiceOrigin once_verified = ChoiceOrigin::Tuned;  // what Elsewhere becomes
+  // What is shipped, where it comes from there; it lives as long as the layer. `trial` is below 0 then, as
+  // long as the database does not hold it.
+  const ShippedChoice* shipped = nullptr;
 
   // Whether its code was compared with the reference where it is to run.
   bool proven() const { return !verified_code.empty(); }
@@ -49,7 +59,8 @@ std::string label(const Choice& choice);
 Choice verified_here(Choice choice, const std::string& code);
 
 struct ChooseOptions {
-  db::Database* database = nullptr;  // none: by model
+  db::Database* database = nullptr;       // none: by what is shipped, or by model
+  const ShippedLayer* shipped = nullptr;  // lies under the database; none: nothing is shipped
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.
   int alignment = kFullAlignment;
@@ -83,10 +94,11 @@ std::optional<schedule::Parameters> recorded_parameters(const std::string& strat
                                                         const std::string& recorded);
 std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
 
-// What is tuned for another pass is taken only where its parameters are legal for this one and the model does
-// not object: its time for them must lie within this factor of its best, and it must not see them spill where
-// they did not in the other pass. (Of the choices tuned for the record of an H200 nearly all lie within 1.16
-// of the model's best; those of a pass that suit another badly lie above 1.3.)
+// What is tuned for another pass, or shipped for a like problem, is taken only where its parameters are legal
+// for this one and the model does not object: its time for them must lie within this factor of its best, and
+// it must not see them spill where they did not in the other pass. (Of the choices tuned for the record of an
+// H200 nearly all lie within 1.16 of the model's best; those of a pass that suit another badly lie
+// above 1.3.)
 inline constexpr double kOtherPassFactor = 1.25;
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:

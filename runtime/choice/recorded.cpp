@@ -129,8 +129,48 @@ std::optional<Choice> RecordedChoices::of_other_pass(const db::Neighbour& near, 
   return choice;
 }
 
-std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::Problem& key,
+RecordedChoices::Record RecordedChoices::shipped(const ShippedChoice& choice, const db::Problem& key) const {
+  Record record{{choice.problem, choice.trial, db::distance(choice.problem, key), std::nullopt}, &choice};
+  if (options_.database == nullptr) return record;
+  const auto known = options_.database->find_trial(choice.problem, choice.trial, key, options_.platform);
+  if (!known || !known->has_value()) return record;
+  record.near.trial.id = (*known)->trial.id;
+  // Parameters make other code of another problem: what was verified is found by the code then.
+  if (db::alike(choice.problem, key)) record.near.verification = (*known)->verification;
+  return record;
+}
+
+std::optional<Choice> RecordedChoices::of_shipped(const Record& record, const db::Problem& key, Choice choice,
+                                                  std::string& trouble) {
+  const ShippedChoice& from = *record.shipped;
+  const bool alike = db::alike(from.problem, key);
+  const db::Shape& s = from.problem.shape;
+  const std::string where =
+      alike ? shape_of(from.problem)
+            : fmt::format("{} {}, {}, B={},T={},H={},D={} on {}", from.cell.name, from.problem.dtype,
+                          schedule::pass_title(from.problem.pass), s.B, s.T, s.H, s.D, from.problem.device);
+  if (!alike) {
+    if (const std::string objection = model_.objection(choice, from.problem.pass); !objection.empty()) {
+      if (trouble.empty()) trouble = fmt::format("not what is shipped for {}: {}", where, objection);
+      return std::nullopt;
+    }
+    choice.cubin_key.clear();  // another problem's code
+    choice.expected_ms = model_.of(choice, problem_).seconds * 1e3;
+  }
+  const bool exact = from.problem == key;
+  choice.shipped = &from;
+  choice.origin = choice.once_verified = exact   ? ChoiceOrigin::Shipped
+                                         : alike ? ChoiceOrigin::NearestShipped
+                                                 : ChoiceOrigin::ShippedAlike;
+  choice.note = fmt::format("shipped{}, verified on {} by rondo {}{}", exact ? "" : " for " + where,
+                            from.device.name, from.trial.rondo_version, choice.note);
+  with_proof(record.near, choice);
+  return choice;
+}
+
+std::optional<Choice> RecordedChoices::of(const Record& record, const db::Problem& key,
                                           std::string& trouble) {
+  const db::Neighbour& near = record.near;
   const std::vector<std::int64_t>& refused = options_.refused;
   if (std::count(refused.begin(), refused.end(), near.trial.id) > 0) return std::nullopt;
   if (near.verification && !near.verification->passed) {
@@ -144,6 +184,7 @@ std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::P
   }
   std::optional<Choice> choice = buildable(near.trial);
   if (!choice) return std::nullopt;
+  if (record.shipped != nullptr) return of_shipped(record, key, std::move(*choice), trouble);
   return near.distance.other_pass ? of_other_pass(near, std::move(*choice), trouble)
                                   : of_this_pass(near, key, std::move(*choice));
 }
@@ -151,19 +192,46 @@ std::optional<Choice> RecordedChoices::of(const db::Neighbour& near, const db::P
 std::optional<Choice> RecordedChoices::first(std::string& trouble) {
   const db::Problem key = database_problem(cell_, problem_, profile_);
   // Its own first, which mostly is all that is wanted: the others may be many.
-  const Result<std::optional<db::Neighbour>> own = options_.database->find_best(key, options_.platform);
-  if (own && own->has_value())
-    if (auto choice = of(**own, key, trouble)) return choice;
-  const Result<std::vector<db::Neighbour>> known =
-      options_.database->neighbours(key, passes_alike(problem_), options_.platform);
-  if (!known) {
-    trouble = "database: " + known.error().message;
-    return std::nullopt;
+  if (auto choice = exact(key, trouble)) return choice;
+  if (auto choice = nearest(key, trouble)) return choice;
+  return like(key, trouble);
+}
+
+std::optional<Choice> RecordedChoices::exact(const db::Problem& key, std::string& trouble) {
+  if (options_.database != nullptr) {
+    const Result<std::optional<db::Neighbour>> own = options_.database->find_best(key, options_.platform);
+    if (own && own->has_value())
+      if (auto choice = of({**own}, key, trouble)) return choice;
   }
-  for (const db::Neighbour& near : *known) {
-    if (near.problem == key) continue;
-    if (auto choice = of(near, key, trouble)) return choice;
+  const ShippedChoice* own = options_.shipped != nullptr ? options_.shipped->exact(key) : nullptr;
+  return own != nullptr ? of(shipped(*own, key), key, trouble) : std::nullopt;
+}
+
+std::optional<Choice> RecordedChoices::nearest(const db::Problem& key, std::string& trouble) {
+  std::vector<Record> records;
+  if (options_.database != nullptr) {
+    const Result<std::vector<db::Neighbour>> known =
+        options_.database->neighbours(key, passes_alike(problem_), options_.platform);
+    if (!known) trouble = "database: " + known.error().message;
+    if (known)
+      for (const db::Neighbour& near : *known)
+        if (near.problem != key) records.push_back({near});
   }
+  if (options_.shipped != nullptr)
+    for (const ShippedChoice* choice : options_.shipped->nearest(key))
+      records.push_back(shipped(*choice, key));
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.near.distance < b.near.distance; });
+  for (const Record& record : records)
+    if (auto choice = of(record, key, trouble)) return choice;
+  return std::nullopt;
+}
+
+std::optional<Choice> RecordedChoices::like(const db::Problem& key, std::string& trouble) {
+  if (options_.shipped == nullptr || options_.shipped->empty()) return std::nullopt;
+  for (const ShippedChoice* choice :
+       options_.shipped->like(key, passes_alike(problem_), structure_key(cell_), kMostAlike))
+    if (auto taken = of(shipped(*choice, key), key, trouble)) return taken;
   return std::nullopt;
 }
 

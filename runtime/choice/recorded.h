@@ -1,4 +1,5 @@
-// Internal to runtime/choice: choices that the database knows, and the model's opinion of them.
+// Internal to runtime/choice: choices that the database and the shipped layer know, and the model's opinion
+// of them.
 #pragma once
 
 #include <optional>
@@ -39,18 +40,34 @@ class ModelsOpinion {
 Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& problem,
                              const target::Profile& profile, const ChooseOptions& options);
 
-// What is recorded for a problem and its neighbours, as choices. Refers to its arguments.
+// How many of the problems that are like the wanted one are looked at: each asks the model.
+inline constexpr std::size_t kMostAlike = 8;
+
+// What is recorded and shipped for a problem and its neighbours, as choices. Refers to its arguments.
 class RecordedChoices {
  public:
   RecordedChoices(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                   const ChooseOptions& options, ModelsOpinion& model)
       : cell_(cell), problem_(problem), profile_(profile), options_(options), model_(model) {}
 
-  // The nearest that can be taken; what kept nearer ones from it goes to `trouble`.
+  // The nearest that can be taken; what kept nearer ones from it goes to `trouble`. Of the database's and the
+  // layer's that are equally near the database's comes first.
   std::optional<Choice> first(std::string& trouble);
 
  private:
-  std::optional<Choice> of(const db::Neighbour& near, const db::Problem& key, std::string& trouble);
+  // A record of the database's, or of the layer's.
+  struct Record {
+    db::Neighbour near;
+    const ShippedChoice* shipped = nullptr;
+  };
+  std::optional<Choice> of(const Record& record, const db::Problem& key, std::string& trouble);
+  std::optional<Choice> exact(const db::Problem& key, std::string& trouble);
+  std::optional<Choice> nearest(const db::Problem& key, std::string& trouble);
+  std::optional<Choice> like(const db::Problem& key, std::string& trouble);
+  // With what the database knows of it.
+  Record shipped(const ShippedChoice& choice, const db::Problem& key) const;
+  std::optional<Choice> of_shipped(const Record& record, const db::Problem& key, Choice choice,
+                                   std::string& trouble);
   std::optional<Choice> of_this_pass(const db::Neighbour& near, const db::Problem& key, Choice choice) const;
   std::optional<Choice> of_other_pass(const db::Neighbour& near, Choice choice, std::string& trouble);
   static void with_proof(const db::Neighbour& near, Choice& choice);

@@ -153,6 +153,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
   options.pinned = request.pinned;
+  options.shipped = request.shipped;
   const Result<Choice> choice =
       choose_with(request.cell, request.problem, request.profile, request.overrides, options);
   if (!choice) return choice.error();

@@ -37,6 +37,7 @@ struct EmitRequest {
   Overrides overrides;
   db::Database* database = nullptr;
   const db::PinnedChoices* pinned = nullptr;
+  const ShippedLayer* shipped = nullptr;
 };
 
 // Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it

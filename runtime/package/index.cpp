@@ -24,12 +24,12 @@ static_assert(is_total(kPartKinds));
 constexpr std::size_t kLeastPart = 1 + 8 + 8 + 4 + kHashDigits;
 constexpr std::size_t kLeastResources = 4 + 6 * 4;
 constexpr std::size_t kLeastCode = 4 + 1 + 4 + 4 + 4;
-constexpr std::size_t kLeastEntry = 9 * 4 + 4 * 8 + 2 * 4 + 4;
+constexpr std::size_t kLeastEntry = 10 * 4 + 5 * 8 + 2 * 4 + 4;
 
 template <class E>
 auto texts_of(E& entry) {
-  return std::array{&entry.cell, &entry.cell_hash, &entry.storage,    &entry.math,  &entry.pass,
-                    &entry.arch, &entry.strategy,  &entry.parameters, &entry.origin};
+  return std::array{&entry.cell, &entry.cell_hash, &entry.storage,  &entry.math,       &entry.pass,
+                    &entry.arch, &entry.board,     &entry.strategy, &entry.parameters, &entry.origin};
 }
 template <class E>
 auto sizes_of(E& entry) {
@@ -70,6 +70,7 @@ Code read_code(ByteReader& in) {
 void write_entry(ByteWriter& out, const Entry& entry) {
   for (const std::string* text : texts_of(entry)) out.text(*text);
   for (const std::int64_t* size : sizes_of(entry)) out.i64(*size);
+  out.i64(entry.multiprocessors);
   out.u32(entry.executable);
   out.u32(entry.self_test);
   out.count(entry.codes.size());
@@ -80,6 +81,7 @@ Entry read_entry(ByteReader& in) {
   Entry entry;
   for (std::string* text : texts_of(entry)) *text = in.text();
   for (std::int64_t* size : sizes_of(entry)) *size = in.i64();
+  entry.multiprocessors = in.i64();
   entry.executable = in.u32();
   entry.self_test = in.u32();
   entry.codes.resize(in.count(kLeastCode));
@@ -94,6 +96,7 @@ bool is_part(const Index& index, std::uint32_t part, PartKind kind) {
 bool is_sound(const Index& index, const Entry& entry) {
   for (const std::int64_t* size : sizes_of(entry))
     if (*size < 1) return false;
+  if (entry.multiprocessors < 0) return false;
   if (entry.codes.empty() || !is_part(index, entry.executable, PartKind::Executable)) return false;
   if (entry.self_test != kNoPart && !is_part(index, entry.self_test, PartKind::SelfTest)) return false;
   for (const Code& code : entry.codes) {
@@ -146,8 +149,9 @@ Result<Index> index_from_bytes(std::string_view bytes, const std::string& origin
 }
 
 std::string describe(const Entry& entry) {
-  return fmt::format("{} {} {} {} H={} D={}, for B={} T={} on {}", entry.cell, entry.pass, entry.storage,
-                     entry.math, entry.heads, entry.dim, entry.batch, entry.time, entry.arch);
+  return fmt::format("{} {} {} {} H={} D={}, for B={} T={} on {}{}", entry.cell, entry.pass, entry.storage,
+                     entry.math, entry.heads, entry.dim, entry.batch, entry.time, entry.arch,
+                     entry.board.empty() ? "" : fmt::format(" ({})", entry.board));
 }
 
 Error refused(const std::string& origin, const std::string& what) {

@@ -23,7 +23,7 @@
 namespace rondo::package {
 
 inline constexpr std::string_view kMagic = "RONDOPKG";
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr std::size_t kHashDigits = 64;  // of SHA-256 as hex
 inline constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + kHashDigits;
 inline constexpr std::size_t kAlignment = 64;  // more than the driver asks of an image
@@ -59,6 +59,8 @@ struct Entry {
   std::int64_t batch = 1, time = 1;   // that it was chosen for; a call is free to use others
   std::int64_t heads = 1, dim = 1;    // compiled in
   std::string arch;                   // "sm_90": what it was chosen for
+  std::string board;                  // "NVIDIA H200": likewise; "" of what is for any
+  std::int64_t multiprocessors = 0;   // of the board; 0 of what is for any
   std::string strategy, parameters;   // "stream", "channels=64 ..."
   std::string origin;                 // where the choice comes from: "tuned", "by model"
   std::uint32_t executable = 0;       // part: an executable without images
@@ -79,7 +81,7 @@ std::string index_to_bytes(const Index& index);
 // Errors: Input where the bytes are none, or where a part that an entry names is missing or of another kind.
 Result<Index> index_from_bytes(std::string_view bytes, const std::string& origin);
 
-// "lstm forward bf16 fast H=1 D=512, for B=16 T=1024 on sm_90": an entry in messages.
+// "lstm fw bf16 fast H=1 D=512, for B=16 T=1024 on sm_90 (NVIDIA H200)": an entry in messages.
 std::string describe(const Entry& entry);
 
 // Why a package is refused; the hint says what to do.

@@ -89,19 +89,32 @@ std::uint64_t count_of(std::int64_t size) {
 struct Rank {
   Suits how;
   int capability;  // larger is better
-  Ratio steps, batch;
+  Ratio steps;
+  int other_board;  // 0: this one; 1: with as many multiprocessors; 2: another
+  Ratio board, batch;
   bool better_than(const Rank& other) const {
     if (how != other.how) return how < other.how;
     if (capability != other.capability) return capability > other.capability;
     if (steps < other.steps || other.steps < steps) return steps < other.steps;
+    if (other_board != other.other_board) return other_board < other.other_board;
+    if (board < other.board || other.board < board) return board < other.board;
     return batch < other.batch;
   }
 };
 
+int other_board(const Entry& entry, const Gpu& gpu) {
+  if (!gpu.name.empty() && entry.board == gpu.name) return 0;
+  return gpu.multiprocessors > 0 && entry.multiprocessors == gpu.multiprocessors ? 1 : 2;
+}
+
 Rank rank_of(const Entry& entry, const Code& code, const Wanted& wanted, const Gpu& gpu) {
   const std::uint64_t batch = count_of(wanted.batch), own = count_of(entry.batch);
-  return {suits(code, gpu), architecture_of(code.target).capability,
-          Ratio::of(batch * count_of(wanted.time), own * count_of(entry.time)), Ratio::of(batch, own)};
+  return {suits(code, gpu),
+          architecture_of(code.target).capability,
+          Ratio::of(batch * count_of(wanted.time), own * count_of(entry.time)),
+          other_board(entry, gpu),
+          Ratio::of(count_of(entry.multiprocessors), count_of(gpu.multiprocessors)),
+          Ratio::of(batch, own)};
 }
 
 bool fits(const Code& code, const Gpu& gpu) {

@@ -23,6 +23,8 @@ struct Wanted {
 struct Gpu {
   int capability = 0;                 // 10 * major + minor
   std::int64_t shared_per_block = 0;  // bytes a block may use after opting in; 0: not known
+  std::string name = {};              // "NVIDIA H200"; "": not known
+  std::int64_t multiprocessors = 0;   // 0: not known
 };
 
 // How code and GPU suit each other; less is better.
@@ -43,10 +45,11 @@ struct Selected {
 //
 // Among the entries that agree with `wanted` the best code counts first: an exact cubin, then a cubin of the
 // same major version (the latest), then PTX (the latest). Among these the nearest shape: least ratio of B * T
-// to that of the call, then least ratio of B, then the first. Kernels that need more shared memory than the
-// GPU has are passed over. Errors: Missing (no such problem, with what there is), Input (what is asked for
-// fits problems of several kinds), Unsupported (none of their code runs on the GPU, with what there is code
-// for).
+// to that of the call; then what was chosen for this board, for one with as many multiprocessors, for another
+// (the least ratio of their numbers); then least ratio of B, then the first. Kernels that need more shared
+// memory than the GPU has are passed over. Errors: Missing (no such problem, with what there is), Input (what
+// is asked for fits problems of several kinds), Unsupported (none of their code runs on the GPU, with what
+// there is code for).
 Result<std::vector<Selected>> select(const Package& package, const Wanted& wanted, const Gpu& gpu);
 
 }  // namespace rondo::package

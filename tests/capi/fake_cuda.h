@@ -1,7 +1,7 @@
 /* A CUDA driver without a GPU: device memory is the host's, and its only kernel is the running sum of
  * stand_in.h, of 8 channels, which runs when it is launched, or when a graph that recorded it is.
  * RONDO_LIBCUDA names the library. It has two devices, of the compute capability that RONDO_FAKE_CAPABILITY
- * says, or 90. Everything of a context must be done while that
+ * says, or 90, and RONDO_FAKE_LEAK lets it lose memory. Everything of a context must be done while that
  * context is current, as with a real driver. */
 #ifndef RONDO_TESTS_CAPI_FAKE_CUDA_H
 #define RONDO_TESTS_CAPI_FAKE_CUDA_H

@@ -177,6 +177,48 @@ static void test_tuning(const char* program) {
   OK(rondo_cell_destroy(cell));
 }
 
+static int32_t go_on(void* user, const rondo_progress* progress) {
+  return ++*(int*)user, progress->seconds_left > 1e9;
+}
+
+static int32_t expect_no_best(void* user, const rondo_record* record) {
+  ++*(int*)user;
+  CHECK(record->trials > 0 && record->best_ms == 0 && record->strategy[0] == '\0');
+  return 0;
+}
+
+/* To the end: kernels that compute nothing are all wrong, and a diagnosis says so. Nothing becomes best. */
+static void test_tuning_to_the_end(const char* program, const char* folder) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/tuned.db", folder);
+  rondo_cell_options what = {.struct_size = sizeof what, .path = "adder"};
+  what.text = "cell adder(D) {\n input x[D]\n state h[D]\n next h = h + x\n output h\n}\n";
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&what, &cell, NULL));
+  const rondo_problem problem = small(RONDO_PASS_FORWARD);
+  rondo_database_options where = {.struct_size = sizeof where, .path = path};
+  rondo_plan_options options = {.struct_size = sizeof options, .choose = RONDO_CHOOSE_TUNE, .budget_s = 15};
+  OK(rondo_database_open(&where, &options.database));
+  int calls = 0, records = 0;
+  options.progress = go_on;
+  options.progress_user = &calls;
+  options.workers = 1;
+  options.strategy = "stream";
+  setenv("RONDO_WORKER", program, 1);
+  rondo_plan* plan = NULL;
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_WRONG, "give wrong results");
+  CHECK(plan == NULL && calls > 1 && strlen(rondo_hint()) > 0);
+  OK(rondo_database_list(options.database, expect_no_best, &records));
+  CHECK(records == 1);
+  /* What was found wrong is recorded, and the model chooses. */
+  options.choose = RONDO_CHOOSE_DEFAULT;
+  options.strategy = NULL;
+  if (OK(rondo_plan_create(context, cell, &problem, &options, &plan))) launch(plan);
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_database_destroy(options.database));
+  OK(rondo_cell_destroy(cell));
+}
+
 int main(int argc, char** argv) {
   if (!CHECK(argc == 3)) return report();
   setenv("RONDO_LIBCUDA", argv[1], 1);
@@ -192,6 +234,7 @@ int main(int argc, char** argv) {
     test_recorded(folder);
     test_training();
     test_tuning(argv[2]);
+    test_tuning_to_the_end(argv[2], folder);
     OK(rondo_context_destroy(context));
   }
   CHECK(cuda->counts().modules_loaded == cuda->counts().modules_unloaded);

@@ -78,6 +78,39 @@ def check_static(static, folder, listed, source, compiler, fake):
     check(result.returncode == 0, f"a program with librondo_rt.a ends with {result.returncode}")
 
 
+# A program with a C++ runtime of its own, statically linked: the library's must not be in its way.
+CPP_PROGRAM = r"""
+#define RONDO_LAUNCH_ONLY
+#include <rondo/rondo.hpp>
+#include <stdexcept>
+#include <string>
+int main() {
+  const auto package = rondo::api::Package::open("/nonexistent");
+  if (package || package.error().message.find("cannot open") == std::string::npos) return 1;
+  try {
+    (void)package.value();
+  } catch (const std::runtime_error& error) {
+    return std::string(error.what()).empty() ? 2 : 0;
+  }
+  return 3;
+}
+"""
+
+
+def check_static_in_cpp(static, folder, source, compiler):
+    program = os.path.join(folder, "cpp_program")
+    with open(program + ".cpp", "w", encoding="utf-8") as file:
+        file.write(CPP_PROGRAM)
+    for runtime in (["-lstdc++"], ["-static-libgcc", "-Wl,-Bstatic", "-lstdc++", "-Wl,-Bdynamic"]):
+        built = subprocess.run([compiler, "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I",
+                                os.path.join(source, "include"), program + ".cpp", "-x", "none", static, "-o", program,
+                                *runtime, "-lm", "-ldl", "-lpthread"], capture_output=True, text=True, check=False)
+        check(built.returncode == 0, f"a C++ program with {runtime} does not link: {built.stderr[:600]}")
+        if built.returncode == 0:
+            status = subprocess.run([program], check=False).returncode
+            check(status == 0, f"a C++ program with {runtime} ends with {status}")
+
+
 def main():
     shared, static, fake, source, compiler = sys.argv[1:]
     with open(os.path.join(source, "runtime/capi/rt_symbols.txt"), encoding="utf-8") as file:
@@ -90,6 +123,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_shared(shared, folder, listed)
         check_static(static, folder, listed, source, compiler, fake)
+        check_static_in_cpp(static, folder, source, compiler)
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

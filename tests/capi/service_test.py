@@ -6,6 +6,7 @@ answered, that bad ones are refused, and which code each GPU loads.
 usage: service_test.py RONDO STATIC_LIBRARY FAKE_CUDA SOURCE_FOLDER C_COMPILER
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,19 @@ def served(program, environment):
     return done.stdout.splitlines(), done.stderr
 
 
+def soak(program, fake):
+    """Two seconds without a leak, and with one on either side; a driver that leaks stands for a service that does."""
+    for leak, status in ((None, 0), ("host", 1), ("device", 1)):
+        environment = {**os.environ, "RONDO_LIBCUDA": fake} | ({"RONDO_FAKE_LEAK": leak} if leak else {})
+        done = run(program, "--minutes", "0.03", env=environment, timeout=60)
+        assert done.returncode == status, (leak, done.returncode, done.stdout, done.stderr)
+        line = re.fullmatch(r"(ok|error:) load \d+ requests in 2 s: p50 \S+ ms, p99 \S+ ms, host memory (\d+) to (\d+) KB, "
+                            r"free device memory (\d+) to (\d+) bytes(: GROWN)?\n", done.stdout)
+        assert line and (line.group(1) == "ok") == (leak is None), done.stdout
+    for wrong in (["--minutes"], ["--minutes", "0"], ["--hours", "1"]):
+        assert run(program, *wrong).returncode == 2, wrong
+
+
 def main():
     rondo, library, fake, source, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +69,9 @@ def main():
             assert len(answers) == len(begins), answers
             for answer, begin in zip(answers, begins):
                 assert answer.startswith(begin), (answer, begin)
-            assert "device memory the same" in answers[3], answers[3]
+            free = re.search(r"free device memory (\d+) to (\d+) bytes$", answers[3])
+            assert free and free.group(1) == free.group(2), answers[3]
+        soak(program, fake)
         old = run(program, input=REQUESTS, env={**os.environ, "RONDO_LIBCUDA": fake, "RONDO_FAKE_CAPABILITY": "75"})
         assert old.returncode == 1 and "holds no code of lstm" in old.stderr, old.stderr
         none = run(program, input=REQUESTS, env={**os.environ, "RONDO_LIBCUDA": "/nonexistent"})

@@ -99,6 +99,15 @@ class Tree(unittest.TestCase):
             self.assertIn("bad.cell:1:6: error: cell 'bad' has no state", text)
             self.assertIn("damped: steps and the sequence differ by", text)
         self.assertNotIn("librondo", run("readelf", "-d", build / "own_cell_static"))
+        package = self.folder / "kernels.rondo"
+        without_gpu = {**os.environ, "RONDO_LIBCUDA": "none", "RONDO_SHIPPED": "none"}
+        run(self.prefix / "bin/rondo", "package", "build", "mingru", "--dtype", "bf16", "--pass", "fw", "--shape", "B=2,T=64,D=64",
+            "--arch", "sm_90", "--ptx", "none", "--no-self-test", "--no-db", "-o", package, env=without_gpu)
+        listed = subprocess.run([build / "packaged", package], capture_output=True, text=True, env=without_gpu)
+        self.assertEqual(listed.returncode, 77, listed.stderr)
+        self.assertIn("mingru fw bf16 B=2 T=64 D=64 for sm_90: stream", listed.stdout)
+        self.assertIn("there is no GPU to launch on", listed.stdout)
+        self.assertNotIn("librondo.so", run("readelf", "-d", build / "packaged"))
         if (build / "graph_capture").exists():
             done = subprocess.run([build / "graph_capture"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertIn(done.returncode, (0, 77), done.stdout)
@@ -170,6 +179,13 @@ class Packages(unittest.TestCase):
                 run("dpkg-deb", "-x", package, folder / "root")
                 run(folder / "root/usr/bin/rondo", "--version")
                 library = next((folder / "root/usr").rglob("librondo.so.0"))
+                # Debian 12 has glibc 2.36 and Ubuntu 24.04 has 2.39: every program and library in it runs on both.
+                binaries = [path for path in (folder / "root").rglob("*") if path.is_file() and not path.is_symlink() and
+                            path.read_bytes()[:4] == b"\x7fELF" and path.suffix != ".a"]
+                self.assertGreaterEqual(len(binaries), 3, binaries)
+                for path in binaries:
+                    self.assertLessEqual(newest_libc(path), OLDEST_LIBC, path)
+                    self.assertNotIn("GLIBCXX", run("objdump", "-T", path), path)
                 self.assertLess(library.resolve().stat().st_size, 10 << 20)  # stripped
 
 

@@ -87,11 +87,13 @@ CASES = {
 
 
 def fault(name, file, old, new, *cases, test=None):
-    return {"name": name, "file": "compiler/" + file, "old": old, "new": new, "cases": list(cases), "test": test}
+    folder = "" if file.startswith("runtime/") else "compiler/"
+    return {"name": name, "file": folder + file, "old": old, "new": new, "cases": list(cases), "test": test}
 
 
 S, H, P, A, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
                     "schedule/gemm/", "schedule/lower/")
+R = "runtime/package/"
 
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
@@ -397,4 +399,49 @@ FAULTS = [
           test="test_kernel Simplify.*"),
     fault("simulator: of two readers without an order the first is forgotten", "kernel/simulator/shadow.cpp",
           "(alone && not_reached(e.readers, by, clocks) == 0)", "alone", test="test_kernel SimulateReaders.*"),
+    # Packages: what must not be loaded, and what is taken where several kernels could be.
+    fault("package: the hash of the index is not compared", R + "package.cpp",
+          "if (sha256_hex(table) != hash_)", "if (sha256_hex(table).size() != hash_.size())",
+          test="test_runtime Package.*"),
+    fault("package: the hash of a part is not compared", R + "package.cpp",
+          "if (sha256_hex(bytes) != part.hash)", "if (sha256_hex(bytes).size() != part.hash.size())",
+          test="test_runtime Package.*"),
+    fault("package: a newer format is read", R + "package.cpp",
+          "if (version != kFormatVersion)", "if (version < kFormatVersion)", test="test_runtime Package.*"),
+    fault("package: bytes between the parts may be anything", R + "package.cpp",
+          "if (!all_zero(bytes_.substr(end, place.offset - end)))", "if (!all_zero(bytes_.substr(end, 0)))",
+          test="test_runtime Package.*"),
+    fault("package: an entry's code may be a part of another kind", R + "index.cpp",
+          "part < index.parts.size() && index.parts[part].kind == kind", "part < index.parts.size() && (index.parts[part].kind == kind || kind != PartKind::Manifest)",
+          test="test_runtime Package.*"),
+    fault("package: the shape that is furthest away is taken", R + "select.cpp",
+          "return steps < other.steps;", "return other.steps < steps;", test="test_runtime Shapes.*"),
+    fault("package: the batch does not decide among equal numbers of steps", R + "select.cpp",
+          "return batch < other.batch;", "return other.batch < batch;", test="test_runtime Shapes.*"),
+    fault("package: a cubin of another major version is taken", R + "select.cpp",
+          "made_for.capability / 10 == gpu.capability / 10", "made_for.capability / 100 == gpu.capability / 100",
+          test="test_runtime Selection.*"),
+    fault("package: code with features of one architecture is taken on another", R + "select.cpp",
+          "return same_major && !made_for.specific &&", "return same_major &&", test="test_runtime Selection.*"),
+    fault("package: PTX goes before code for this GPU", R + "select.cpp",
+          "if (how != other.how) return how < other.how;", "if (how != other.how) return how > other.how;",
+          test="test_runtime Selection.*"),
+    fault("package: kernels that need too much shared memory are taken", R + "select.cpp",
+          "kernel.shared_bytes <= gpu.shared_per_block;", "kernel.shared_bytes <= 2 * gpu.shared_per_block;",
+          test="test_runtime Selection.*"),
+    fault("package: another board's choice is as good as this one's", R + "select.cpp",
+          "if (!gpu.name.empty() && entry.board == gpu.name) return 0;", "if (gpu.name.empty()) return 0;",
+          test="test_runtime Boards.*"),
+    fault("package: boards of one architecture share a place", R + "writer/writer.cpp",
+          "e.arch,\n                  e.board, e.multiprocessors);", "e.arch);", test="test_runtime Boards.*"),
+    # What is shipped, under the user's database.
+    fault("shipped: what is like it is taken against the model's advice", "runtime/choice/recorded.cpp",
+          "!objection.empty()) {\n      if (trouble.empty()) trouble = fmt::format(\"not what is shipped",
+          "false) {\n      if (trouble.empty()) trouble = fmt::format(\"not what is shipped",
+          test="test_runtime Shipped.*"),
+    fault("shipped: cells of another structure count as like", "runtime/choice/shipped.cpp",
+          "choice.structure == structure);", "choice.structure != structure);", test="test_runtime Shipped.*"),
+    fault("shipped: the furthest is taken for the nearest", "runtime/choice/recorded.cpp",
+          "return a.near.distance < b.near.distance;", "return b.near.distance < a.near.distance;",
+          test="test_runtime Shipped.*"),
 ]

@@ -1,8 +1,10 @@
 // The remaining commands without a GPU, and bad input to every command.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
+
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -102,6 +104,83 @@ TEST(Commands, RecordsFromElsewhereAreCalledThat) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_NE(refused.err.find("claims a median of 1e-09 ms; no GPU takes less than"), std::string::npos)
       << refused.err;
+}
+
+// What `db export --best` writes serves as what is shipped, under the user's database.
+TEST(Commands, WhatIsShippedIsChosen) {
+  const Folder folder;
+  const std::string root = std::string(RONDO_SOURCE_DIR) + "/tests/tuning_db/fixtures/earlier_names";
+  const std::string file = folder.path("t.db"), shipped = folder.path("shipped.json");
+  ASSERT_EQ(rondo({"db", "import", root + ".json", "--db", file}).status, 0);
+  ASSERT_EQ(rondo({"db", "export", "--best", "--db", file, "-o", shipped}).status, 0);
+  const nlohmann::json first = nlohmann::json::parse(read_file(shipped))["problems"][0];
+  const nlohmann::json cells = nlohmann::json::parse(read_file(shipped))["cells"];
+  ASSERT_EQ(first["trials"].size(), 1u);
+  std::string cell;
+  for (const nlohmann::json& each : cells)
+    if (each["hash"] == first["cell"]) cell = each["name"];
+  const nlohmann::json& shape = first["shape"];
+  std::vector<std::string> emit = {"emit",
+                                   cell,
+                                   "--stage",
+                                   "launches",
+                                   "--arch",
+                                   first["device"],
+                                   "--no-gpu",
+                                   "--dtype",
+                                   first["dtype"],
+                                   "--pass",
+                                   first["pass"],
+                                   "--shape",
+                                   fmt::format("B={},T={},H={},D={}", shape["B"].dump(), shape["T"].dump(),
+                                               shape["H"].dump(), shape["D"].dump())};
+  const Outcome by_shipped = rondo(emit, {{"RONDO_SHIPPED", shipped}});
+  ASSERT_EQ(by_shipped.status, 0) << by_shipped.err;
+  emit.insert(emit.end(), {"--db", file});
+  EXPECT_EQ(rondo(emit).out, by_shipped.out) << "what the database itself says";
+  emit.resize(emit.size() - 2);
+  const Outcome by_model = rondo(emit);
+  EXPECT_NE(by_model.out, by_shipped.out);
+  emit.push_back("--no-db");
+  EXPECT_EQ(rondo(emit, {{"RONDO_SHIPPED", shipped}}).out, by_model.out) << "nor what is shipped";
+  emit.pop_back();
+  const Outcome broken = rondo(emit, {{"RONDO_SHIPPED", root + ".lock"}});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_NE(broken.err.find("is no tuning export"), std::string::npos) << broken.err;
+}
+
+// On a GPU a shipped choice is verified before it is used: here by kernels that compute nothing, so it is
+// wrong. What is found is kept in a database that is made for it.
+TEST(Commands, WhatIsShippedIsVerifiedOnTheGpu) {
+  const Folder folder;
+  const std::string root = std::string(RONDO_SOURCE_DIR) + "/tests/tuning_db/fixtures/earlier_names";
+  const std::string file = folder.path("t.db"), shipped = folder.path("shipped.json");
+  ASSERT_EQ(rondo({"db", "import", root + ".json", "--db", file}).status, 0);
+  ASSERT_EQ(rondo({"db", "export", "--best", "--db", file, "-o", shipped}).status, 0);
+  const nlohmann::json all = nlohmann::json::parse(read_file(shipped));
+  const nlohmann::json& first = all["problems"][0];
+  std::string cell;
+  for (const nlohmann::json& each : all["cells"])
+    if (each["hash"] == first["cell"]) cell = each["name"];
+  const nlohmann::json& shape = first["shape"];
+  const std::map<std::string, std::string> environment = {{"RONDO_SHIPPED", shipped},
+                                                          {"RONDO_LIBCUDA", RONDO_FAKE_CUDA},
+                                                          {"RONDO_DB", folder.path("mine/tuning.db")}};
+  std::vector<std::string> bench = {
+      "bench",   cell,
+      "--dtype", first["dtype"],
+      "--pass",  first["pass"],
+      "--shape", fmt::format("B=2,T=64,H={},D={}", shape["H"].dump(), shape["D"].dump()),
+      "--strict"};
+  const Outcome strict = rondo(bench, environment);
+  EXPECT_EQ(strict.status, 4) << strict.err;
+  EXPECT_NE(strict.err.find("shipped for B="), std::string::npos) << strict.err;
+  bench.pop_back();
+  const Outcome used = rondo(bench, environment);
+  EXPECT_NE(used.err.find("nearest shipped, so verified on first use"), std::string::npos) << used.err;
+  EXPECT_NE(used.err.find("kept, the next use is free of it"), std::string::npos) << used.err;
+  const Outcome again = rondo(bench, environment);
+  EXPECT_EQ(again.err.find("verified on first use"), std::string::npos) << again.err;
 }
 
 // A file of an earlier version is brought up to date by the first command that reads it.

@@ -1,5 +1,7 @@
 #include "tuning_db/exchange.h"
 
+#include <algorithm>
+
 #include "tests/tuning_db/fixture.h"
 #include "tuning_db/sqlite.h"
 
@@ -43,6 +45,41 @@ TEST_F(ExchangeTest, JsonGoesRoundWithoutLoss) {
   EXPECT_EQ(again.trials, 0);
   EXPECT_EQ(again.known_trials, 3);
   EXPECT_EQ(again.devices + again.cells + again.problems + again.best, 0);
+}
+
+// What is shipped: one problem a line, and read like any other export.
+TEST_F(ExchangeTest, TheBestAloneIsALineAProblem) {
+  must(db.put_cell({"beef", "unused", "text"}));
+  add(db, sample_problem(), sample_trial(2), false);
+  add(db, sample_problem(), sample_trial(1), true);
+  add(db, sample_problem(16), sample_trial(7), false);
+  const Contents best = best_of(must(db.contents()));
+  ASSERT_EQ(best.problems.size(), 1u);
+  ASSERT_EQ(best.problems[0].trials.size(), 1u);
+  EXPECT_EQ(best.problems[0].trials[0].median_ms, 1);
+  EXPECT_EQ(best.cells.size(), 1u);
+  const std::string text = must(to_json(best, Layout::LineAnItem));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 13) << text;
+  Database copy = must(Database::open(folder + "/copy.db"));
+  EXPECT_EQ(must(copy.import_json(text, "x.json")).best, 1);
+  EXPECT_EQ(must(copy.find_best(sample_problem()))->trial.median_ms, 1);
+  EXPECT_EQ(must(to_json({}, Layout::LineAnItem)),
+            "{\n\"format\": \"rondo-tuning\",\n\"version\": 1,\n\"devices\": [],\n\"cells\": [],\n"
+            "\"problems\": []\n}\n");
+}
+
+TEST_F(ExchangeTest, ATrialIsFoundByAllThatItHolds) {
+  const std::int64_t id = add(db, sample_problem(), sample_trial(2), false);
+  Trial same = sample_trial(2);
+  same.id = -5;
+  same.created_at = must(db.trials(sample_problem())).at(0).created_at;
+  const auto found = must(db.find_trial(sample_problem(), same, sample_problem(16)));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->trial.id, id);
+  EXPECT_EQ(found->problem, sample_problem());
+  EXPECT_FALSE(must(db.find_trial(sample_problem(16), same, sample_problem())).has_value());
+  same.median_ms = 3;
+  EXPECT_FALSE(must(db.find_trial(sample_problem(), same, sample_problem())).has_value());
 }
 
 TEST_F(ExchangeTest, OneCellExportsOnlyWhatBelongsToIt) {

@@ -38,7 +38,7 @@ std::string choice_text(const db::Trial& trial) {
 
 std::string best_text(const db::ProblemSummary& summary) {
   const std::optional<db::Trial>& best = summary.best;
-  if (!best) return "nothing verified yet";
+  if (!best) return "no best yet";
   return fmt::format("{:.4f} ms, {}{}", best->median_ms.value_or(0), choice_text(*best),
                      summary.verified_here ? "" : ", recorded elsewhere");
 }
@@ -100,7 +100,11 @@ Status write_text(const Result<std::string>& text, const Options& options) {
 
 Status export_all(Database& database, const Options& options) {
   const Result<std::string> hash = cell_hash(database, options.argument);
-  return hash ? write_text(database.export_json(*hash), options) : Status(hash.error());
+  if (!hash) return hash.error();
+  if (!options.best) return write_text(database.export_json(*hash), options);
+  const Result<db::Contents> contents = database.contents(*hash);
+  if (!contents) return contents.error();
+  return write_text(db::to_json(db::best_of(*contents), db::Layout::LineAnItem), options);
 }
 
 Status lock(Database& database, const Options& options) {

@@ -22,7 +22,8 @@ Result<runtime::EmitRequest> request_of(const Options& options, const LoadedCell
                               session.machine.profile,
                               std::move(overrides).value(),
                               session.db(),
-                              session.lock()};
+                              session.lock(),
+                              session.shipped};
 }
 
 }  // namespace

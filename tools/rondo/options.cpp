@@ -54,7 +54,7 @@ void add_database(CLI::App& app, Options& o) {
   app.add_option("--db", o.database,
                  "tuning database; default: $RONDO_DB, else tuning.db in the user's data folder")
       ->type_name("FILE");
-  app.add_flag("--no-db", o.no_database, "use none");
+  app.add_flag("--no-db", o.no_database, "use none, nor what is shipped");
 }
 
 void add_kernel(CLI::App& app, Options& o) {
@@ -293,6 +293,8 @@ void database_options(CLI::App& app, Options& o) {
       sub->add_option("argument", o.argument, action.argument)->required(action.needed);
     add_database(*sub, o);
     add_json(*sub, o);
+    if (name == "export")
+      sub->add_flag("--best", o.best, "only the best of each problem, one a line: what Rondo ships");
     if (name == "export" || name == "lock") add_output(*sub, o, "write there, whole or not at all");
     if (name == "prune")
       sub->add_option("--before", o.before, "remove trials and kernels older than this, except the best")

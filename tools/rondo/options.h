@@ -58,6 +58,7 @@ struct Options {
   std::string action;  // db, package
   std::string argument;
   std::string before = "30d";
+  bool best = false;  // db export
 
   std::vector<std::string> cells;   // package build
   std::vector<std::string> shapes;  // package build; shape where there is none

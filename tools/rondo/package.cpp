@@ -112,11 +112,14 @@ Status build(const Options& options) {
   }
   Result<std::optional<db::Database>> database = open_database(options, Use::Optional);
   if (!database) return database.error();
+  const Result<const runtime::ShippedLayer*> shipped = shipped_of(options);
+  if (!shipped) return shipped.error();
   const Result<std::optional<db::PinnedChoices>> pinned = open_lock(options);
   if (!pinned) return pinned.error();
   StatusLine line;
   tuner::PackageOptions how;
   how.database = database->has_value() ? &**database : nullptr;
+  how.shipped = *shipped;
   how.pinned = pinned->has_value() ? &**pinned : nullptr;
   how.self_tests = options.self_tests;
   how.workers = options.workers;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/step/clip.h"
+#include "runtime/commands/shipped_layer.h"
 #include "tools/rondo/json_view.h"
 
 namespace rondo::tools {
@@ -64,11 +65,21 @@ Result<std::optional<db::PinnedChoices>> open_lock(const Options& options) {
   return std::optional(std::move(pinned).value());
 }
 
+Result<const runtime::ShippedLayer*> shipped_of(const Options& options) {
+  if (options.no_database) return nullptr;
+  const Result<runtime::ShippedLayer>& layer = runtime::shipped_layer();
+  if (!layer) return layer.error();
+  return &*layer;
+}
+
 Result<Session> open_session(const Options& options, Use use) {
   Result<std::optional<db::Database>> database = open_database(options, use);
   if (!database) return database.error();
   Session session;
   session.database = std::move(database).value();
+  Result<const runtime::ShippedLayer*> shipped = shipped_of(options);
+  if (!shipped) return shipped.error();
+  session.shipped = *shipped;
   Result<std::optional<db::PinnedChoices>> pinned = open_lock(options);
   if (!pinned) return pinned.error();
   session.pinned = std::move(pinned).value();
@@ -80,7 +91,12 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  tuner::TrustOptions trust{session.db(), options.strict, note};
+  tuner::TrustOptions trust;
+  trust.database = session.db();
+  trust.shipped = session.shipped;
+  trust.create = [&options] { return open_at(options, db::Access::ReadWrite); };
+  trust.strict = options.strict;
+  trust.note = note;
   trust.pinned = session.lock();
   trust.at_shape = !options.no_full_shape;
   trust.arbitrary_states = options.arbitrary_states;

@@ -25,6 +25,7 @@ struct Session {
   std::optional<db::Database> database;
   std::optional<db::PinnedChoices> pinned;  // of --lock
   tuner::Machine machine;
+  const runtime::ShippedLayer* shipped = nullptr;  // none with --no-db
   db::Database* db() { return database ? &*database : nullptr; }
   const db::PinnedChoices* lock() const { return pinned ? &*pinned : nullptr; }
 };
@@ -38,7 +39,9 @@ enum class Use {
 Result<std::optional<db::Database>> open_database(const Options& options, Use use);
 // The choices of --lock; none without it.
 Result<std::optional<db::PinnedChoices>> open_lock(const Options& options);
-// Database, lock file and machine.
+// What is shipped; null with --no-db. Error Input: the file of RONDO_SHIPPED cannot be read.
+Result<const runtime::ShippedLayer*> shipped_of(const Options& options);
+// Database, what is shipped, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
 // How a command trusts what the database holds.

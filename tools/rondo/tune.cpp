@@ -136,6 +136,7 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
+  tuning.shipped = session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result =
       tuner::tune(cell, problem, session.machine.profile, session.machine.gpu(), tuning);

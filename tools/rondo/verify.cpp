@@ -22,6 +22,7 @@ Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Probl
                                    bool arbitrary_states, Session& session) {
   runtime::ChooseOptions choosing;
   choosing.database = session.db();
+  choosing.shipped = session.shipped;
   choosing.pinned = session.lock();
   Result<runtime::Choice> choice =
       runtime::choose_with(cell, problem, session.machine.profile, overrides, choosing);

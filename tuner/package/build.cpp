@@ -118,6 +118,7 @@ class Building {
     problem.arch = item.profile.arch();
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
+    choosing.shipped = options_.shipped;
     choosing.pinned = options_.pinned;
     const auto in = [&](Error error) {
       error.message = fmt::format("{}: {}", item.what(), error.message);
@@ -147,6 +148,10 @@ class Building {
         kernels.executable.identity,
         item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch,
         runtime::origin_name(choice->origin));
+    if (!item.ptx) {
+      kernels.entry.board = item.profile.name;
+      kernels.entry.multiprocessors = item.profile.limits.sm_count;
+    }
     return std::optional(std::move(kernels));
   }
 

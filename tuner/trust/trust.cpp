@@ -21,6 +21,7 @@ class Trusting {
   Result<Choice> run() {
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
+    choosing.shipped = options_.shipped;
     choosing.platform = &platform_;
     choosing.pinned = options_.pinned;
     choosing.alignment = options_.alignment;
@@ -31,6 +32,8 @@ class Trusting {
       if (!trusted) return trusted.error();
       if (trusted->has_value()) return **trusted;
       choosing.refused.push_back(made->choice.trial);
+      // The database may know it under a number of its own from now on.
+      if (made->choice.shipped != nullptr) choosing.refused.push_back(made->choice.shipped->id);
     }
   }
 
@@ -49,7 +52,8 @@ class Trusting {
 
   // Of this very code, where the record's newest verification is of another: another text, or another form.
   std::optional<TrustWork::Outcome> verified_before(const TrustWork::Made& made) const {
-    if (made.choice.verified_code.empty()) return std::nullopt;
+    const bool alike = made.choice.origin == ChoiceOrigin::ShippedAlike;  // which is known by its code alone
+    if (options_.database == nullptr || (made.choice.verified_code.empty() && !alike)) return std::nullopt;
     const auto all = options_.database->verifications(made.choice.trial);
     if (!all) return std::nullopt;
     for (const db::Verification& each : *all)
@@ -72,13 +76,14 @@ class Trusting {
     if (!found && found.error().kind == ErrorKind::Input) {
       note(fmt::format("{}, and cannot be verified: {}", unproven(made.choice), found.error().message));
       Choice choice = made.choice;
-      if (choice.origin != ChoiceOrigin::OtherPass) choice.origin = ChoiceOrigin::Elsewhere;
+      if (choice.origin != ChoiceOrigin::OtherPass && choice.shipped == nullptr)
+        choice.origin = ChoiceOrigin::Elsewhere;
       choice.verified_code.clear();
       return std::optional(std::move(choice));
     }
     if (!found) return found.error();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    const Status kept = keep_verification(work_, made, platform_, problem_, *found, *options_.database);
+    const Status kept = keep(made, *found);
     note(fmt::format("{}, so verified on first use, which took {:.0f} ms: {}; {}", unproven(made.choice),
                      took.count(), found->summary,
                      kept ? "kept, the next use is free of it"
@@ -86,8 +91,18 @@ class Trusting {
     return outcome(made, *found);
   }
 
+  Status keep(const TrustWork::Made& made, const TrustWork::Outcome& found) const {
+    if (options_.database != nullptr)
+      return keep_verification(work_, made, platform_, problem_, found, *options_.database);
+    if (!options_.create) return Error{ErrorKind::Missing, "there is no database", ""};
+    Result<db::Database> created = options_.create();
+    if (!created) return created.error();
+    return keep_verification(work_, made, platform_, problem_, found, *created);
+  }
+
   // Why a choice that comes from a record has to be verified.
   static std::string unproven(const Choice& choice) {
+    if (choice.shipped != nullptr) return origin_name(choice.origin);
     return origin_name(choice.origin == ChoiceOrigin::OtherPass ? choice.origin : ChoiceOrigin::Elsewhere);
   }
 
@@ -130,6 +145,11 @@ Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db:
   work.keep(database);
   db::Verification verification;
   verification.trial = made.choice.trial;
+  if (made.choice.shipped != nullptr && made.choice.trial == made.choice.shipped->id) {
+    const Result<std::int64_t> stored = runtime::keep_shipped(*made.choice.shipped, database);
+    if (!stored) return stored.error();
+    verification.trial = *stored;
+  }
   verification.pass = schedule::pass_key(problem);
   verification.batch = problem.sizes.batch;
   verification.time = problem.sizes.time;

@@ -15,12 +15,15 @@ struct TrustOptions {
   // Asked for choices. What is verified is kept there, through a connection of its own if this one only
   // reads.
   db::Database* database = nullptr;
-  bool strict = false;                           // nothing is verified now: what has no proof is refused
-  std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
-  int alignment = runtime::kFullAlignment;       // of the caller's tensors, see ChooseOptions
-  const db::PinnedChoices* pinned = nullptr;     // every choice comes from there
-  bool at_shape = true;                          // verified_plan() compares at the full shape too
-  bool arbitrary_states = false;                 // verified_plan(): initial states are random numbers
+  bool strict = false;                             // nothing is verified now: what has no proof is refused
+  std::function<void(const std::string&)> note;    // remarks for people: what was verified, and what it cost
+  int alignment = runtime::kFullAlignment;         // of the caller's tensors, see ChooseOptions
+  const db::PinnedChoices* pinned = nullptr;       // every choice comes from there
+  bool at_shape = true;                            // verified_plan() compares at the full shape too
+  bool arbitrary_states = false;                   // verified_plan(): initial states are random numbers
+  const runtime::ShippedLayer* shipped = nullptr;  // asked for choices too, see ChooseOptions
+  // Without a database: makes one, so that what is verified is kept. None: it is not kept.
+  std::function<Result<db::Database>()> create{};
 };
 
 // How a choice becomes a kernel and the kernel is compared with the reference: on a GPU (trusted_plan.h), or
@@ -53,8 +56,8 @@ class TrustWork {
 Result<runtime::Choice> trusted_choice(TrustWork& work, const db::Platform& platform,
                                        const schedule::Problem& problem, const TrustOptions& options);
 
-// Keeps what was found of a choice that comes from a record, for the problem's pass and sizes. Error: why it
-// could not be kept.
+// Keeps what was found of a choice that comes from a record, for the problem's pass and sizes; what is
+// shipped is stored beside it. Error: why it could not be kept.
 Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
                          const schedule::Problem& problem, const TrustWork::Outcome& outcome,
                          db::Database& database);

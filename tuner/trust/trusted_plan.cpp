@@ -105,6 +105,7 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   GpuWork work(cell, problem, machine, overrides, seed);
   runtime::ChooseOptions choosing;  // without a platform: what was found wrong is compared again
   choosing.database = options.database;
+  choosing.shipped = options.shipped;
   choosing.pinned = options.pinned;
   const Result<TrustWork::Made> made = work.make(choosing);
   if (!made) return made.error();

@@ -93,6 +93,28 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
   return known;
 }
 
+std::vector<std::size_t> shipped_starts(const runtime::ShippedLayer& shipped, const step::Cell& cell,
+                                        const schedule::Problem& problem, const target::Profile& profile,
+                                        const std::vector<runtime::Candidate>& candidates) {
+  const db::Problem key = runtime::database_problem(cell, problem, profile);
+  std::vector<const runtime::ShippedChoice*> from;
+  if (const runtime::ShippedChoice* own = shipped.exact(key)) from.push_back(own);
+  const auto near = shipped.nearest(key);
+  from.insert(from.end(), near.begin(), near.end());
+  if (!shipped.empty()) {
+    const auto like =
+        shipped.like(key, runtime::passes_alike(problem), runtime::structure_key(cell), kStarts);
+    from.insert(from.end(), like.begin(), like.end());
+  }
+  std::vector<std::size_t> starts;
+  for (const runtime::ShippedChoice* each : from) {
+    const std::optional<std::size_t> candidate = index_of_trial(candidates, each->trial);
+    if (candidate && std::count(starts.begin(), starts.end(), *candidate) == 0) starts.push_back(*candidate);
+    if (starts.size() == kStarts) break;
+  }
+  return starts;
+}
+
 Error nothing_worked(const SearchResult& result) {
   if (result.end == SearchEnd::Cancelled)
     return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
@@ -163,8 +185,11 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     result.incumbent_was_best = known.own.has_value();
     searching.incumbent = known.own;
     searching.starts = known.nearby;
-    if (!known.own && !known.nearby.empty()) searching.incumbent = known.nearby.front();
   }
+  if (options.shipped != nullptr && context != nullptr)
+    for (const std::size_t shipped : shipped_starts(*options.shipped, cell, problem, profile, *candidates))
+      searching.starts.push_back(shipped);
+  if (!searching.incumbent && !searching.starts.empty()) searching.incumbent = searching.starts.front();
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
   if (const Row* before = result.known_before()) recorder.refute(known.own_trial, *before);

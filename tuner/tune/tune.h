@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/choice/shipped.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/plan/compile.h"
 #include "tuner/search/search.h"
@@ -24,7 +25,8 @@ struct TuneOptions {
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
-  db::Database* database = nullptr;  // none: nothing is recorded
+  db::Database* database = nullptr;                // none: nothing is recorded
+  const runtime::ShippedLayer* shipped = nullptr;  // the search starts from what it holds too
   // The program that is started as a worker (runtime/worker/process.h). "" takes the environment variable
   // RONDO_WORKER, else this program.
   std::string worker;
@@ -54,12 +56,12 @@ struct TuneResult {
 // faster than what is known: than the best so far in this very run, or, where that was not timed in it, than
 // the time that was measured of it on this GPU with this version and driver. Claims of other runs do not
 // count. What the database holds as best is tried first: of this problem, and of the nearest ones, those of a
-// pass whose kernels are nearly this one's among them; the first of these is timed again beside the leaders.
-// Without a context candidates are compiled in the model's order until a few are clean; only failures are
-// recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler),
-// Cancelled (before any candidate was finished), Input (a strategy that is unknown or not legal), Compile
-// (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the diagnosis), Device (the
-// GPU failed before there was a result).
+// pass whose kernels are nearly this one's among them; then what is shipped. The first of these is timed
+// again beside the leaders. Without a context candidates are compiled in the model's order until a few are
+// clean; only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space),
+// Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
+// not legal), Compile (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the
+// diagnosis), Device (the GPU failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const target::Profile& profile, const runtime::Context* context,
                         const TuneOptions& options = {});
@@ -76,6 +78,10 @@ struct KnownBest {
 };
 KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
                      const target::Profile& profile, const std::vector<runtime::Candidate>& candidates);
+// What is shipped for the problem, for others near it and for those like it, as candidates, each once.
+std::vector<std::size_t> shipped_starts(const runtime::ShippedLayer& shipped, const step::Cell& cell,
+                                        const schedule::Problem& problem, const target::Profile& profile,
+                                        const std::vector<runtime::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "runtime/capi/jit/host_plan.h"
+#include "runtime/commands/shipped_layer.h"
 #include "tuner/machine/device_profile.h"
 #include "tuner/trust/trusted_plan.h"
 #include "tuner/tune/tune.h"
@@ -41,7 +42,17 @@ PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cel
     return Error{ErrorKind::Input, "a recorded choice needs a database", "set rondo_plan_options.database"};
   const Result<tuner::Machine> machine = machine_of(*device, database);
   if (!machine) return machine.error();
-  const tuner::TrustOptions trust{database, how.strict, device->note, how.alignment};
+  tuner::TrustOptions trust;
+  trust.database = database;
+  trust.strict = how.strict;
+  trust.note = device->note;
+  trust.alignment = how.alignment;
+  // Without a database what is shipped would be verified anew each time.
+  if (database != nullptr) {
+    const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer();
+    if (!shipped) return shipped.error();
+    trust.shipped = &*shipped;
+  }
   Result<tuner::ReadyPlan> ready = tuner::trusted_plan(cell, problem, *machine, how.overrides, trust);
   if (!ready) return ready.error();
   if (how.how == RONDO_CHOOSE_RECORDED && ready->choice.origin == runtime::ChoiceOrigin::Model)
@@ -63,6 +74,7 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   tuning.strategy = how.overrides.strategy;
   tuning.cancel = &stopped;
   tuning.database = how.database.get();
+  if (const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer()) tuning.shipped = &*shipped;
   tuning.worker = worker_program();
   if (how.progress)
     tuning.progress = [&](const tuner::Progress& progress) {

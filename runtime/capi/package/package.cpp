@@ -47,6 +47,8 @@ rondo_package_entry describe(const package::Entry& entry) {
   info.type = entry.storage.c_str();
   info.math = entry.math.c_str();
   info.arch = entry.arch.c_str();
+  info.board = entry.board.c_str();
+  info.multiprocessors = entry.multiprocessors;
   info.strategy = entry.strategy.c_str();
   info.parameters = entry.parameters.c_str();
   info.origin = entry.origin.c_str();
@@ -100,7 +102,8 @@ Result<Found> find(const rondo_package* package, const rondo_context* context,
     return Error{ErrorKind::Unsupported, "packages hold code for GPUs, and the context is one of the CPU",
                  "make a context of a GPU; librondo compiles cells for the CPU"};
   const runtime::DeviceInfo& gpu = *found.device->info;
-  auto selected = package::select(*found.package, *wanted, {gpu.cc(), gpu.shared_per_block_optin});
+  auto selected = package::select(*found.package, *wanted,
+                                  {gpu.cc(), gpu.shared_per_block_optin, gpu.name, gpu.sm_count});
   if (!selected) return selected.error();
   found.kernels = std::move(selected).value();
   return found;

@@ -61,6 +61,8 @@ ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::
                        {"math", e.math},
                        {"shape", {{"B", e.batch}, {"T", e.time}, {"H", e.heads}, {"D", e.dim}}},
                        {"arch", e.arch},
+                       {"board", e.board},
+                       {"multiprocessors", e.multiprocessors},
                        {"strategy", e.strategy},
                        {"parameters", e.parameters},
                        {"origin", e.origin},

@@ -16,7 +16,8 @@ namespace {
 
 // What there may be one entry of.
 auto key_of(const Entry& e) {
-  return std::tie(e.cell, e.cell_hash, e.heads, e.dim, e.storage, e.math, e.pass, e.batch, e.time, e.arch);
+  return std::tie(e.cell, e.cell_hash, e.heads, e.dim, e.storage, e.math, e.pass, e.batch, e.time, e.arch,
+                  e.board, e.multiprocessors);
 }
 
 std::uint64_t aligned(std::uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }

@@ -20,7 +20,7 @@ struct Kernels {
   executable::Executable executable;  // with its images, one for each code
   std::optional<SelfTest> self_test;
 };
-// Entry of an executable's identity, for a choice made for `arch`.
+// Entry of an executable's identity, for a choice made for `arch`, on any board of it.
 Entry entry_of(const executable::Identity& identity, const std::string& arch, const std::string& origin);
 
 class PackageWriter {

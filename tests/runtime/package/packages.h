@@ -14,6 +14,8 @@ namespace rondo::testing {
 struct PackagedKernels {
   schedule::Pass pass = schedule::Pass::Forward;
   std::string arch = "sm_90";
+  std::string board = {};  // with `multiprocessors`, what it was chosen for
+  std::int64_t multiprocessors = 0;
   std::int64_t batch = 2, time = 16;
   std::vector<executable::Image> images = {};  // none: a cubin for `arch`
   std::int64_t shared_bytes = 1024;            // of the cubin
@@ -47,6 +49,8 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   package::Kernels kernels;
   kernels.executable = schedule::lower_plan(cell, problem, stream_plan(cell, problem)).value();
   kernels.entry = package::entry_of(kernels.executable.identity, how.arch, "by model");
+  kernels.entry.board = how.board;
+  kernels.entry.multiprocessors = how.multiprocessors;
   kernels.executable.images = how.images;
   if (how.images.empty())
     kernels.executable.images = {image_for(how.arch, executable::ImageKind::Cubin, how.shared_bytes)};

@@ -110,6 +110,37 @@ TEST_F(Shapes, TheNearestIsTaken) {
   EXPECT_EQ(shape(64, 1024, 86), "1 2") << "code for this GPU goes before the shape";
 }
 
+// Two GPUs of one architecture: each has choices of its own.
+class Boards : public Selection {
+ protected:
+  Boards()
+      : Selection({{.arch = "sm_90", .board = "NVIDIA H100 PCIe", .multiprocessors = 114},
+                   {.arch = "sm_90", .board = "NVIDIA H200", .multiprocessors = 132},
+                   {.arch = "sm_90", .board = "NVIDIA H800", .multiprocessors = 132},
+                   {.arch = "sm_90", .board = "NVIDIA GH200 480GB", .multiprocessors = 140},
+                   {.arch = "sm_90", .board = "NVIDIA H200", .multiprocessors = 132, .batch = 64},
+                   {.arch = "compute_80", .images = {image_for("sm_80", ImageKind::Ptx)}}}) {}
+  std::string board(const Gpu& gpu, std::int64_t batch = 2) const {
+    const auto selected = select(package_, {.batch = batch, .time = 16}, gpu);
+    if (!selected) return selected.error().message;
+    const Entry& entry = package_.index().entries[selected->front().entry];
+    return entry.board + " " + std::to_string(entry.batch);
+  }
+};
+
+TEST_F(Boards, ThisOneThenOneAsLargeThenTheNearest) {
+  ASSERT_EQ(package_.index().entries.size(), 6U) << "all are kept";
+  EXPECT_EQ(board({90, 0, "NVIDIA H200", 132}), "NVIDIA H200 2");
+  EXPECT_EQ(board({90, 0, "NVIDIA H800", 132}), "NVIDIA H800 2")
+      << "not another with as many multiprocessors";
+  EXPECT_EQ(board({90, 0, "NVIDIA H100 PCIe", 114}), "NVIDIA H100 PCIe 2");
+  EXPECT_EQ(board({90, 0, "NVIDIA H100 80GB HBM3", 132}), "NVIDIA H200 2") << "as many multiprocessors";
+  EXPECT_EQ(board({90, 0, "NVIDIA H20", 78}), "NVIDIA H100 PCIe 2") << "the nearest number";
+  EXPECT_EQ(board({90, 0, "another", 150}), "NVIDIA GH200 480GB 2");
+  EXPECT_EQ(board({90, 0, "NVIDIA H100 PCIe", 114}, 64), "NVIDIA H200 64") << "a nearer shape goes first";
+  EXPECT_EQ(board({120, 0, "NVIDIA H200", 132}), " 2") << "code that runs goes before all";
+}
+
 TEST_F(Shapes, SeveralKindsMustBeNamed) {
   const Result<std::vector<Selected>> several = select(package_, {}, {90, 0});
   ASSERT_FALSE(several.ok());

@@ -7,6 +7,7 @@
 
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
+#include "tests/runtime/choice/shipped_layer.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
 #include "tuner/calibrate/calibrate.h"
@@ -140,6 +141,21 @@ TEST_F(Recording, ASearchStartsFromTheOtherPassesWinner) {
   known = known_best(*database_, cell_, problem_, profile_, candidates);
   EXPECT_EQ(known.own, std::optional<std::size_t>(3));
   EXPECT_EQ(known.nearby, std::vector<std::size_t>{7}) << "beside its own";
+}
+
+// This problem's own first, then the nearest, then those like it.
+TEST_F(Recording, ASearchStartsFromWhatIsShipped) {
+  const auto candidates = testing::line(12);
+  rondo::testing::ShippedText text(profile_);
+  schedule::Problem like = problem_, near = problem_;
+  like.storage = kernel::Storage::F16;
+  near.sizes.time *= 2;
+  text.add(cell_, like, candidates[2]);
+  text.add(cell_, near, candidates[3]);
+  text.add(cell_, problem_, candidates[9]);
+  EXPECT_EQ(shipped_starts(text.layer(), cell_, problem_, profile_, candidates),
+            (std::vector<std::size_t>{9, 3, 2}));
+  EXPECT_TRUE(shipped_starts({}, cell_, problem_, profile_, candidates).empty());
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Launches through Rondo's C interface and from packages, beside `rondo bench`, on the GPU at hand, in one run.
+
+usage: capi.py FOLDER DATABASE OUT.json [--only REGEX] [--turns 3] [--limit SECONDS]
+
+FOLDER holds rondo, bench_capi and bench_capi_rt (build/release); DATABASE the choices, so that all three launch the same
+kernels (what it lacks is the model's choice, and the record says so). For each row of dense_rows.json and stream_rows.json
+and each pass, times are taken in turns and compared: a ratio is C interface / `rondo bench`. Then come the host time of
+a launch of eight tensors; the time to the first launch with and without a package, cold and warm; and whether a
+captured graph, two threads on two streams, and all devices give equal bits. OUT.json is written after each row, and
+rows that it holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits
+differ."""
+import argparse
+import datetime
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import record
+from parameter_names import from_text
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PASSES = ("fw", "fws", "bw")
+WITHIN = 1.01
+FIRST_PROCESSES = 3
+EIGHT_TENSORS = {"cell": "lstm", "B": 1, "T": 1, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"}
+FIRST = {"cell": "lstm", "B": 16, "T": 1024, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"}
+CHECKED = [
+    {"cell": "lstm", "B": 16, "T": 256, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"},
+    {"cell": "lstm", "B": 16, "T": 256, "H": 12, "D": 64, "dtype": "bf16", "pass": "bw"},
+    {"cell": "gru", "B": 16, "T": 256, "H": 1, "D": 512, "dtype": "bf16", "pass": "fws"},
+    {"cell": "mingru", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "fw"},
+]
+
+
+def rows():
+    found = []
+    for name in ("dense_rows.json", "stream_rows.json"):
+        with open(os.path.join(HERE, name), encoding="utf-8") as file:
+            for row in json.load(file)["rows"]:
+                found += [{key: row.get(key, 1) for key in ("cell", "B", "T", "H", "D", "dtype")} | {"pass": which}
+                          for which in PASSES]
+    return found
+
+
+def text(row):
+    return f"{row['cell']} B={row['B']} T={row['T']} H={row['H']} D={row['D']} {row['dtype']} {row['pass']}"
+
+
+def shape(row):
+    return ",".join(f"{axis}={row[axis]}" for axis in "BTHD")
+
+
+class Programs:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+
+    def path(self, name):
+        return os.path.join(self.options.folder, name)
+
+    def run(self, *words):
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"capi: {' '.join(words)} failed ({done.returncode}): {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def bench(self, row):
+        """`rondo bench`: milliseconds, and the choice."""
+        out = json.loads(self.run(self.path("rondo"), "bench", row["cell"], "--shape", shape(row), "--dtype", row["dtype"],
+                                  "--pass", row["pass"], "--db", self.options.database, "--json"))
+        return out["rows"][0] | {"device": out["device"]}
+
+    def capi(self, mode, row, program="bench_capi", *more):
+        return json.loads(self.run(self.path(program), mode, "--cell", row["cell"], "--shape", shape(row), "--dtype", row["dtype"],
+                                   "--pass", row["pass"], *more))
+
+    def package(self, row, device):
+        """A package of the row's kernels, by the same choice."""
+        path = os.path.join(self.folder, "kernels.rondo")
+        self.run(self.path("rondo"), "package", "build", row["cell"], "--shape", shape(row), "--dtype", row["dtype"], "--pass",
+                 row["pass"], "--arch", device, "--ptx", "none", "--no-self-test", "--db", self.options.database, "-o", path)
+        return path
+
+
+def choice_of(timed):
+    """Strategy and parameters, as `rondo bench` or bench_capi tell them."""
+    given = timed["parameters"]
+    return timed["strategy"], from_text(given) if isinstance(given, str) else given
+
+
+def measured(programs, row, turns):
+    first = programs.bench(row)
+    package = programs.package(row, first["device"])
+    ways = {"bench": lambda: programs.bench(row),
+            "capi": lambda: programs.capi("time", row, "bench_capi", "--db", programs.options.database),
+            "package": lambda: programs.capi("time", row, "bench_capi_rt", "--package", package)}
+    found = {name: [] for name in ways}
+    for turn in range(turns):
+        for name in sorted(ways, reverse=turn % 2 == 1):
+            timed = ways[name]()
+            if choice_of(timed) != choice_of(first):
+                raise SystemExit(f"capi: {text(row)}: {name} launched {choice_of(timed)}, not {choice_of(first)}")
+            found[name].append(timed["median_ms"])
+    median = {name: statistics.median(ms) for name, ms in found.items()}
+    return row | {"strategy": first["strategy"], "origin": first["origin"], "spread": first["spread"], "ms": found,
+                  "capi_ratio": median["capi"] / median["bench"], "package_ratio": median["package"] / median["bench"]}
+
+
+def forget(path):
+    """Drops a file from the page cache, as far as the system does that."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def first_launches(programs):
+    """Milliseconds from a context that exists to the end of the first launch; each in a process of its own."""
+    device = programs.bench(FIRST)["device"]
+    package = programs.package(FIRST, device)
+    parts = ("open_ms", "plan_ms", "launch_ms", "first_ms")
+
+    def times(cold, *words):
+        found = []
+        for _ in range(FIRST_PROCESSES):
+            if cold:
+                forget(package)
+            timed = programs.capi("time", FIRST, *words, "--samples", "3")
+            found.append({part: timed[part] for part in parts})
+        return found
+
+    return {"problem": FIRST, "unit": "ms", "package_bytes": os.path.getsize(package),
+            "package_cold": times(True, "bench_capi_rt", "--package", package),
+            "package_warm": times(False, "bench_capi_rt", "--package", package),
+            "database_warm": times(False, "bench_capi", "--db", programs.options.database),
+            "compiled": times(False, "bench_capi")}
+
+
+def checks(programs):
+    found = []
+    for row in CHECKED:
+        package = programs.package(row, programs.bench(row)["device"])
+        for program, words in (("bench_capi", ("--db", programs.options.database)), ("bench_capi_rt", ("--package", package))):
+            told = programs.capi("check", row, program, *words)
+            if not told["inputs_matter"]:
+                raise SystemExit(f"capi: {text(row)}: other inputs give the same results: nothing was computed")
+            found.append(row | {"program": program} | {key: told[key] for key in told if key.endswith(("_equal", "devices", "_alike", "_bytes"))})
+    return found
+
+
+def begun(options):
+    device, driver = record.query("name,driver_version")[:2]
+    new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns}
+    try:
+        with open(options.out, encoding="utf-8") as file:
+            before = json.load(file)
+    except FileNotFoundError:
+        before = {}
+    if any(before.get(key) != value for key, value in new.items()):
+        before = {}
+    return {"rows": []} | before | new | {
+        "date": datetime.date.today().isoformat(),
+        "timing": "each as rondo bench does: median of 21 samples by CUDA events; ratios of medians of processes in turns"}
+
+
+def summary(measured_rows):
+    found = {}
+    for name in ("capi_ratio", "package_ratio"):
+        ratios = [row[name] for row in measured_rows]
+        if ratios:
+            found[name] = {"rows": len(ratios), "median": statistics.median(ratios), "worst": max(ratios),
+                           "within_1_percent": sum(ratio <= WITHIN for ratio in ratios)}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("folder", "database", "out"):
+        parser.add_argument(name)
+    parser.add_argument("--only", default="", help="rows whose text, as it is printed, matches this regular expression")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
+    options = parser.parse_args()
+    result = begun(options)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(options, folder)
+        if "host" not in result:
+            host = programs.capi("host", EIGHT_TENSORS, "bench_capi_rt", "--package",
+                                 programs.package(EIGHT_TENSORS, programs.bench(EIGHT_TENSORS)["device"]))
+            result["host"] = {key: host[key] for key in ("tensors", "strategy", "launch_us", "launch_us_p90")}
+            record.write(result, options.out)
+            print(f"host time of a launch of {host['tensors']} tensors: {host['launch_us']} us", flush=True)
+        if "first" not in result:
+            result["first"] = first_launches(programs)
+            record.write(result, options.out)
+            print("first launch: " + ", ".join(f"{name} {max(t['first_ms'] for t in times):.1f} ms at worst"
+                                               for name, times in result["first"].items() if isinstance(times, list)), flush=True)
+        if "checks" not in result:
+            result["checks"] = checks(programs)
+            record.write(result, options.out)
+            print(f"{len(result['checks'])} times graph, threads and devices: equal bits", flush=True)
+        known = {text(row) for row in result["rows"]}
+        for row in rows():
+            if text(row) in known or not re.search(options.only, text(row)):
+                continue
+            if options.limit and time.monotonic() - begin > options.limit:
+                print("the limit is reached", flush=True)
+                break
+            result["rows"].append(measured(programs, row, options.turns))
+            result["summary"] = summary(result["rows"])
+            record.write(result, options.out)
+            last = result["rows"][-1]
+            print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
+    print(json.dumps(result.get("summary", {})))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Tunes what Rondo ships (tuning_db/shipped) on the GPU at hand, and writes the export of it.
+
+usage: shipped.py RONDO DATABASE [--seconds 12] [--share 1/1] [--limit SECONDS] [--out FILE.json] [--dry-run]
+
+The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
+fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
+a problem is skipped, so a second run goes on where the first one ended. With --share i/n only every n-th problem is
+tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
+that might end later. --out writes what the database holds, as `rondo db export --best` does.
+
+The GPU is calibrated first, unless the database has its profile. Ends with 1 if a problem could not be tuned; those are
+named, and the others are done nevertheless."""
+import argparse
+import json
+import subprocess
+import sys
+import time
+
+PASSES = ("fw", "fws", "bw")
+SCAN_ROWS = 8  # batch rows of the scans
+START_SECONDS = 8  # what tuning a problem takes beside its budget: the reference, the data, the comparison at the end
+
+
+def dense(cell, heads, dim, batch):
+    return {"cell": cell, "B": batch, "T": 1024, "H": heads, "D": dim}
+
+
+def scan(cell, dim, time_steps):
+    return {"cell": cell, "B": SCAN_ROWS, "T": time_steps, "H": 1, "D": dim}
+
+
+LSTM_HEADS = [(1, 768), (1, 512), (1, 1024), (12, 64), (3, 256), (6, 128), (1, 2048)]
+OTHER_HEADS = [(1, 768), (12, 64), (1, 512), (1, 1024), (3, 256), (6, 128), (1, 2048)]
+SCANS = ("mingru", "hgrn", "affine")
+
+
+def shapes():
+    """The list, the most useful first: generation and ordinary batches of the common shapes, then the scans, then the rest."""
+    main = [dense("lstm", *heads, batch) for heads in LSTM_HEADS[:4] for batch in (16, 1)]
+    main += [scan(cell, 2048, 4096) for cell in SCANS]
+    main += [dense(cell, *heads, 16) for heads in OTHER_HEADS[:2] for cell in ("gru", "slstm")]
+    more = [dense("lstm", *heads, batch) for heads in LSTM_HEADS for batch in (16, 1, 64)]
+    more += [scan(cell, dim, steps) for steps in (4096, 65536) for dim in (1024, 2048, 4096, 1536, 3072) for cell in SCANS]
+    more += [dense(cell, *heads, 16) for heads in OTHER_HEADS for cell in ("gru", "slstm")]
+    found = []
+    for shape in main + more:
+        if shape not in found:
+            found.append(shape)
+    return found
+
+
+def problems():
+    """One for each pass of each shape; a training step wants the last two together."""
+    return [shape | {"dtype": "bf16", "pass": which} for shape in shapes() for which in PASSES]
+
+
+def shape_text(problem):
+    return ",".join(f"{axis}={problem[axis]}" for axis in "BTHD")
+
+
+def text(problem):
+    return f"{problem['cell']} {shape_text(problem)} {problem['dtype']} {problem['pass']}"
+
+
+def arguments(problem):
+    return [problem["cell"], "--shape", shape_text(problem), "--dtype", problem["dtype"], "--pass", problem["pass"]]
+
+
+def share_of(items, share):
+    """Every n-th from the i-th on, for "i/n"."""
+    number, of = (int(part) for part in share.split("/"))
+    if not 1 <= number <= of:
+        raise SystemExit(f"shipped: --share {share}: the first number is from 1 to the second")
+    return items[number - 1::of]
+
+
+def rondo(program, *words):
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def tuned(program, database):
+    """What the database holds a best of, as the list names it."""
+    code, out, _ = rondo(program, "db", "list", "--db", database, "--json")
+    if code != 0:  # there is none yet
+        return set()
+    found = set()
+    for each in json.loads(out)["problems"]:
+        if each.get("best") is not None:
+            shape = {axis: each["shape"][axis] for axis in "BTHD"}
+            found.add(text({"cell": each["cell_name"], "dtype": each["dtype"], "pass": each["pass"]} | shape))
+    return found
+
+
+def tune_all(options, wanted):
+    """The names of those that failed."""
+    known = tuned(options.rondo, options.database)
+    todo = [problem for problem in wanted if text(problem) not in known]
+    print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
+          f"{len(todo) * (options.seconds + START_SECONDS) / 60:.0f} minutes", flush=True)
+    failed, begin = [], time.monotonic()
+    for number, problem in enumerate(todo):
+        if options.limit and time.monotonic() - begin + options.seconds + START_SECONDS > options.limit:
+            print(f"the limit is reached; {len(todo) - number} are left", flush=True)
+            break
+        words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{options.seconds:g}s"]
+        if options.dry_run:
+            print(" ".join([options.rondo, *words]))
+            continue
+        code, out, err = rondo(options.rondo, *words)
+        if code == 130:
+            raise SystemExit("shipped: stopped; what was tuned is in the database")
+        if code != 0:
+            failed.append(text(problem))
+        print(f"{number + 1}/{len(todo)} {text(problem)}: {'failed: ' + err if code != 0 else out.strip().splitlines()[-1]}", flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rondo")
+    parser.add_argument("database")
+    parser.add_argument("--seconds", type=float, default=12, help="of tuning, for each problem")
+    parser.add_argument("--share", default="1/1", help="i/n: every n-th problem, from the i-th on")
+    parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
+    parser.add_argument("--out", help="export of what the database holds, for tuning_db/shipped")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands instead of running them")
+    options = parser.parse_args()
+    wanted = share_of(problems(), options.share)
+    if not options.dry_run:
+        code, out, _ = rondo(options.rondo, "db", "export", "--db", options.database)
+        if code != 0 or '"measured"' not in out:
+            code, _, err = rondo(options.rondo, "calibrate", "--db", options.database)
+            if code != 0:
+                sys.exit(f"shipped: rondo calibrate failed ({code}): {err}")
+    failed = tune_all(options, wanted)
+    if options.out and not options.dry_run:
+        code, _, err = rondo(options.rondo, "db", "export", "--best", "--db", options.database, "-o", options.out)
+        if code != 0:
+            sys.exit(f"shipped: rondo db export failed ({code}): {err}")
+    for name in failed:
+        print(f"not tuned: {name}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""What is shipped, without tuning, beside a fresh tune of some seconds, on the GPU at hand, in one run.
+
+usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10] [--seed 1] [--limit SECONDS]
+
+Draws problems from the list of shipped.py, and others beside it: another B, T, D or type, and cells of one's own that are
+like a shipped one. Each is taken once with an empty database, so that the choice is what is shipped (or the model's, where
+nothing serves), and once tuned with nothing shipped. Both are timed in turns; a ratio above 1 says that the fresh tune is
+faster. OUT.json is written after each problem, and problems that it holds are skipped, if they were measured with this
+seed and budget on this GPU. RONDO_SHIPPED names another export to check than the one that RONDO carries."""
+import argparse
+import datetime
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import record
+import shipped
+
+LIMITS = {"listed": 1.05, "beside": 1.15}
+TURNS = 3
+
+# Cells of a user's own, each with the name of the shipped one that it is like.
+OWN = {
+    "lstm": """cell peephole(D) {
+  input x[4, D]
+  param R[4, D, D], b[4, D], p[D]
+  state h[D], c[D]
+
+  g = R @ h + x + b
+  next c = sigmoid(g[1] + p * c) * c + sigmoid(g[0]) * tanh(g[2])
+  next h = sigmoid(g[3]) * tanh(next c)
+  output h
+}
+""",
+    "mingru": """cell leaky(D) {
+  input x[2, D]
+  param w[D]
+  state s[D]
+  a = sigmoid(x[0] + w)
+  next s = a * s + (1 - a) * tanh(x[1])
+  output s
+}
+""",
+}
+
+
+def beside(chance, base):
+    """A problem that differs from one of the list in one thing."""
+    problem = dict(base)
+    dense = problem["cell"] in ("lstm", "gru", "slstm")
+    what = chance.choice(["B", "T", "D", "dtype"] + (["own"] if problem["cell"] in OWN else []))
+    if what == "B":
+        problem["B"] = chance.choice([b for b in ([2, 4, 8, 32, 48, 128] if dense else [1, 2, 4, 16, 32]) if b != base["B"]])
+    elif what == "T":
+        problem["T"] = chance.choice([100, 256, 777, 2048, 5000] if dense else [1000, 2048, 16384, 30000])
+    elif what == "D":
+        problem["D"] = chance.choice([96, 160, 320] if problem["H"] > 1 else [384, 640, 896, 1280] if dense else [768, 1280, 2560])
+    elif what == "dtype":
+        problem["dtype"] = chance.choice(["fp16", "fp32"])
+    else:
+        problem["own"] = True
+    return problem
+
+
+def drawn(seed, listed, others):
+    """The problems of a run: the same seed gives the same ones."""
+    chance = random.Random(seed)
+    everything = shipped.problems()
+    rows = [{"kind": "listed"} | problem for problem in chance.sample(everything, listed)]
+    while sum(row["kind"] == "beside" for row in rows) < others:
+        row = {"kind": "beside"} | beside(chance, chance.choice(everything))
+        if row not in rows:
+            rows.append(row)
+    return rows
+
+
+def arguments(row, folder):
+    words = shipped.arguments(row)
+    if row.get("own"):
+        words[0] = os.path.join(folder, row["cell"] + ".cell")
+        with open(words[0], "w", encoding="utf-8") as file:
+            file.write(OWN[row["cell"]])
+    return words
+
+
+def call(program, words, environment):
+    done = subprocess.run([program, *words, "--json"], capture_output=True, text=True, env=os.environ | environment)
+    if done.returncode != 0:
+        raise SystemExit(f"shipped_check: rondo {' '.join(words)} failed ({done.returncode}): {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def measured(options, row):
+    with tempfile.TemporaryDirectory() as folder:
+        words = arguments(row, folder)
+        # Both databases know the speeds of this GPU, as a user's does.
+        ways = {"shipped": ({}, os.path.join(folder, "empty.db")),
+                "tuned": ({"RONDO_SHIPPED": "none"}, os.path.join(folder, "tuned.db"))}
+        for environment, database in ways.values():
+            call(options.rondo, ["db", "import", options.profile, "--db", database], environment)
+        environment, database = ways["tuned"]
+        call(options.rondo, ["tune", *words, "--db", database, "--budget", f"{options.seconds:g}s"], environment)
+        found = {name: {"ms": []} for name in ways}
+        for turn in range(TURNS):
+            for name in sorted(ways, reverse=turn % 2 == 1):
+                environment, database = ways[name]
+                timed = call(options.rondo, ["bench", *words, "--db", database], environment)["rows"][0]
+                found[name]["ms"].append(timed["median_ms"])
+                found[name] |= {key: timed[key] for key in ("origin", "strategy", "parameters")}
+    ratio = statistics.median(found["shipped"]["ms"]) / statistics.median(found["tuned"]["ms"])
+    return row | found | {"ratio": ratio}
+
+
+def head(options):
+    device, driver = record.query("name,driver_version")
+    return {"device": device, "driver": driver, "seed": options.seed, "seconds": options.seconds, "limits": LIMITS,
+            "compiler": record.compiler_version(record.rondo(options.rondo, "doctor")["findings"]),
+            "commit": os.environ.get("RONDO_COMMIT", "unknown")}
+
+
+def begun(options):
+    """The record to go on with: the one that is there if it is of the same run, else a new one."""
+    new = head(options)
+    try:
+        with open(options.out, encoding="utf-8") as file:
+            before = json.load(file)
+    except FileNotFoundError:
+        before = {}
+    rows = before.get("rows", []) if all(before.get(key) == value for key, value in new.items()) else []
+    return new | {"date": datetime.date.today().isoformat(),
+                  "timing": f"medians of rondo bench, {TURNS} times each in turns; ratio: shipped / tuned", "rows": rows}
+
+
+def summary(rows):
+    found = {}
+    for kind, limit in LIMITS.items():
+        ratios = [row["ratio"] for row in rows if row["kind"] == kind]
+        if ratios:
+            found[kind] = {"rows": len(ratios), "median": statistics.median(ratios), "worst": max(ratios),
+                           "within": sum(ratio <= limit for ratio in ratios)}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rondo")
+    parser.add_argument("out")
+    parser.add_argument("--seconds", type=float, default=60, help="of each fresh tune")
+    parser.add_argument("--listed", type=int, default=10)
+    parser.add_argument("--beside", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
+    options = parser.parse_args()
+    result = begun(options)
+    done = [{key: value for key, value in row.items() if key not in ("shipped", "tuned", "ratio")} for row in result["rows"]]
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        calibrated = os.path.join(folder, "calibrated.db")
+        options.profile = os.path.join(folder, "profile.json")
+        call(options.rondo, ["calibrate", "--db", calibrated], {})
+        code, _, err = shipped.rondo(options.rondo, "db", "export", "--db", calibrated, "-o", options.profile)
+        if code != 0:
+            raise SystemExit(f"shipped_check: rondo db export failed ({code}): {err}")
+        for row in drawn(options.seed, options.listed, options.beside):
+            if row in done:
+                continue
+            if options.limit and time.monotonic() - begin + options.seconds + shipped.START_SECONDS > options.limit:
+                print("the limit is reached", flush=True)
+                break
+            result["rows"].append(measured(options, row))
+            result["summary"] = summary(result["rows"])
+            record.write(result, options.out)
+            last = result["rows"][-1]
+            print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
+                  f"{last['shipped']['origin']} / tuned {last['ratio']:.3f}", flush=True)
+    print(json.dumps(result.get("summary", {})))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

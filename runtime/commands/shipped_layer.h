@@ -1,0 +1,23 @@
+// The choices shipped with Rondo, compiled into the program so that one binary is enough.
+#pragma once
+
+#include <vector>
+
+#include "compiler/support/embedded_text.h"
+#include "compiler/support/result.h"
+#include "runtime/choice/shipped.h"
+
+namespace rondo::runtime {
+
+// Every tuning_db/shipped/*.json of the source tree at build time, in alphabetical order: an export for each
+// GPU, as `rondo db export --best` writes it.
+const std::vector<EmbeddedText>& embedded_tuning();
+
+// The layer of an export's text. `origin` is the file, for messages. Error Input: it is no export.
+Result<ShippedLayer> layer_from(const std::string& text, const std::string& origin);
+
+// What is shipped, read once a process; or the file that the environment variable RONDO_SHIPPED names in its
+// place, "none" for nothing. Lives as long as the process. Error Input or Missing: that file cannot be read.
+const Result<ShippedLayer>& shipped_layer();
+
+}  // namespace rondo::runtime

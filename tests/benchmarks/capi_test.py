@@ -1,0 +1,142 @@
+"""benchmarks/capi.py with the real bench_capi and bench_capi_rt over a driver that computes nothing, and a `rondo bench` that
+answers from a table; and what these programs say of bad input.
+
+usage: capi_test.py FOLDER_OF_BINARIES FAKE_CUDA
+"""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import capi  # noqa: E402 (lies beside the scripts)
+
+SMALL = {"cell": "lstm", "B": 2, "T": 16, "H": 1, "D": 64, "dtype": "bf16", "pass": "fw"}
+FAKE, BUILD = sys.argv.pop(2), pathlib.Path(sys.argv.pop(1))
+
+# Packages are built by the real program, for the model's choice; times are those of a table.
+RONDO = r'''
+import json, os, subprocess, sys
+words = sys.argv[1:]
+build = os.environ["BUILD"]
+if words[0] == "package":
+    at = words.index("--db")
+    sys.exit(subprocess.run([build + "/rondo", *words[:at], "--no-db", *words[at + 2:]]).returncode)
+def option(name):
+    return words[words.index(name) + 1]
+told = subprocess.run([build + "/bench_capi", "host", "--cell", words[1], "--shape", option("--shape"), "--dtype", option("--dtype"),
+                       "--pass", option("--pass")], capture_output=True, text=True, check=True).stdout
+told = json.loads(told)
+sys.path.insert(0, os.environ["SCRIPTS"])
+import parameter_names
+parameters = parameter_names.from_text(told["parameters"])
+parameters.update(json.loads(os.environ.get("OTHER", "{}")))
+print(json.dumps({"device": "h100", "rows": [{"strategy": told["strategy"], "parameters": parameters, "origin": "by model",
+                                              "median_ms": 0.005, "spread": 0.01}]}))
+'''
+
+class Capi(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name in ("bench_capi", "bench_capi_rt"):
+            (self.folder / name).symlink_to((BUILD / name).resolve())
+
+    def program(self, name, *words, **environment):
+        return subprocess.run([BUILD / name, *map(str, words)], capture_output=True, text=True,
+                              env=os.environ | {"RONDO_LIBCUDA": FAKE} | environment)
+
+    def package(self, cell="mingru", shape="B=2,T=64,D=64", arch="h100"):
+        path = self.folder / "kernels.rondo"
+        done = self.program("rondo", "package", "build", cell, "--dtype", "bf16", "--pass", "fw", "--shape", shape, "--arch", arch,
+                            "--ptx", "none", "--no-self-test", "--no-db", "-o", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path
+
+    def test_every_mode_answers_in_json_with_and_without_the_compiler(self):
+        package = self.package()
+        for program in ("bench_capi", "bench_capi_rt"):
+            for mode, keys in (("time", {"median_ms", "first_ms", "open_ms"}), ("host", {"launch_us"}),
+                               ("check", {"graph_equal", "threads_equal", "devices_equal"})):
+                done = self.program(program, mode, "--cell", "mingru", "--shape", "B=2,T=64,H=1,D=64", "--package", package)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = json.loads(done.stdout)
+                self.assertLessEqual(keys, set(told))
+                self.assertEqual((told["cell"], told["origin"], told["tensors"]), ("mingru", "package", 4))
+        done = self.program("bench_capi", "host", "--cell", "lstm", "--shape", "B=1,T=1,D=64")
+        self.assertEqual(json.loads(done.stdout)["tensors"], 8)
+
+    def test_without_a_gpu_a_package_or_a_shape_it_says_so(self):
+        none = self.program("bench_capi_rt", "time", "--cell", "lstm", RONDO_LIBCUDA="/nonexistent")
+        self.assertEqual(none.returncode, 77)
+        self.assertEqual(self.program("bench_capi_rt", "time", "--cell", "lstm").returncode, 2)
+        for words in (("nonsense",), ("time", "--shape", "B=0"), ("time", "--what", "1"), ("time", "--cell")):
+            self.assertEqual(self.program("bench_capi", *words).returncode, 2, words)
+        missing = self.program("bench_capi_rt", "time", "--package", self.folder / "none.rondo")
+        self.assertEqual(missing.returncode, 77)
+        self.assertIn("cannot open the package", missing.stderr)
+        other = self.program("bench_capi_rt", "time", "--cell", "gru", "--package", self.package())
+        self.assertIn("holds no gru", other.stderr)
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def capi(self, rows, checked=(), **environment):
+        """The record that capi.py writes of these rows."""
+        self.script("rondo", RONDO)
+        self.script("nvidia-smi", 'print("NVIDIA Test, 1.2")')
+        out = self.folder / "out.json"
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_LIBCUDA": FAKE, "BUILD": str(BUILD), "SCRIPTS": str(ROOT / "benchmarks"),
+                       "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment
+        words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2"]
+        with mock.patch.dict(os.environ, environment), mock.patch.object(sys, "argv", words), \
+                mock.patch.multiple(capi, rows=lambda: rows, EIGHT_TENSORS=SMALL, FIRST=SMALL, CHECKED=list(checked)):
+            self.assertEqual(capi.main(), 0)
+        return json.loads(out.read_text(encoding="utf-8"))
+
+    def test_the_record_has_ratios_host_time_and_first_launches(self):
+        told = self.capi([SMALL, SMALL | {"pass": "bw"}])
+        self.assertEqual([row["pass"] for row in told["rows"]], ["fw", "bw"])
+        for row in told["rows"]:
+            self.assertEqual({name: len(ms) for name, ms in row["ms"].items()}, {"bench": 2, "capi": 2, "package": 2})
+            self.assertGreater(row["package_ratio"], 0)
+        self.assertEqual(told["host"]["tensors"], 8)
+        for name in ("package_cold", "package_warm", "database_warm", "compiled"):
+            self.assertEqual(len(told["first"][name]), capi.FIRST_PROCESSES)
+        self.assertEqual(told["summary"]["capi_ratio"]["rows"], 2)
+        with mock.patch.object(capi, "measured", side_effect=AssertionError("it is measured again")):
+            self.assertEqual(len(self.capi([SMALL])["rows"]), 2)
+
+    def test_another_choice_is_no_comparison(self):
+        with self.assertRaisesRegex(SystemExit, "launched"):
+            self.capi([SMALL], OTHER='{"stages": 99}')
+
+    def test_equal_bits_of_nothing_are_no_proof(self):
+        with self.assertRaisesRegex(SystemExit, "nothing was computed"):
+            self.capi([], checked=[SMALL])
+
+    def test_words_of_parameters_are_those_of_the_compiler(self):
+        source = (ROOT / "compiler/schedule/problem/parameters.cpp").read_text(encoding="utf-8")
+        for name, words in capi.from_text.__globals__["WORDS"].items():
+            for word, value in words.items():
+                self.assertRegex(source, rf'{{"{name}", ({value}|static_cast<std::int64_t>\(Exchange::{word.title()}\)), "{word}"}}')
+        self.assertEqual(capi.from_text("exchange=global steps=32"), {"exchange": 1, "steps": 32})
+
+    def test_the_rows_are_those_of_the_record(self):
+        rows = capi.rows()
+        self.assertEqual(len({capi.text(row) for row in rows}), len(rows))
+        self.assertIn("lstm B=16 T=1024 H=1 D=768 bf16 bw", {capi.text(row) for row in rows})
+        self.assertIn("mingru B=8 T=4096 H=1 D=1536 bf16 fw", {capi.text(row) for row in rows})
+
+
+if __name__ == "__main__":
+    unittest.main()
