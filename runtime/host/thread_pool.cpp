@@ -1,0 +1,104 @@
+#include "runtime/host/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace rondo::runtime {
+
+namespace {
+
+constexpr int kSpins = 20000;  // some hundred microseconds; then a thread sleeps
+constexpr int kMostThreads = 256;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+int usable_threads() {
+  if (const char* asked = std::getenv("RONDO_THREADS"))
+    if (const int count = std::atoi(asked); count > 0) return std::min(count, kMostThreads);
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMostThreads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+}
+
+}  // namespace
+
+ThreadPool& ThreadPool::shared() {
+  static ThreadPool pool;
+  return pool;
+}
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads <= 0) threads = usable_threads();
+  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+}
+
+ThreadPool::~ThreadPool() {
+  ends_ = true;
+  {
+    const std::lock_guard lock(sleep_);
+    generation_.fetch_add(1);
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::take_blocks(int thread) {
+  for (std::int64_t block = next_.fetch_add(1, std::memory_order_relaxed); block < blocks_;
+       block = next_.fetch_add(1, std::memory_order_relaxed))
+    work_(context_, block, thread);
+}
+
+void ThreadPool::run(std::int64_t blocks, Work work, void* context) {
+  const std::lock_guard turn(turn_);
+  if (blocks == 1 || workers_.empty()) {
+    for (std::int64_t block = 0; block < blocks; ++block) work(context, block, 0);
+    return;
+  }
+  work_ = work;
+  context_ = context;
+  blocks_ = blocks;
+  next_.store(0, std::memory_order_relaxed);
+  busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+  generation_.fetch_add(1);
+  if (asleep_.load() > 0) {
+    { const std::lock_guard lock(sleep_); }
+    wake_.notify_all();
+  }
+  take_blocks(0);
+  for (int spins = 0; busy_.load(std::memory_order_acquire) > 0; ++spins)
+    if (spins < kSpins)
+      pause();
+    else
+      std::this_thread::yield();
+}
+
+void ThreadPool::serve(int thread) {
+  std::uint64_t seen = 0;
+  while (true) {
+    int spins = 0;
+    while (generation_.load(std::memory_order_acquire) == seen) {
+      if (++spins < kSpins) {
+        pause();
+        continue;
+      }
+      std::unique_lock lock(sleep_);
+      asleep_.fetch_add(1);
+      wake_.wait(lock, [&] { return generation_.load() != seen; });
+      asleep_.fetch_sub(1);
+    }
+    ++seen;
+    if (ends_) return;
+    take_blocks(thread);
+    busy_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+}  // namespace rondo::runtime

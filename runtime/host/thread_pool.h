@@ -1,0 +1,53 @@
+// Threads that share the blocks of a launch.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rondo::runtime {
+
+// Between two launches of a walk the threads look for work without sleeping for some time, because the launches of a
+// recurrence follow each other within microseconds. Calls of run() from several threads take turns.
+class ThreadPool {
+ public:
+  // `threads`: with the one that calls run(); 0: as many as the process may use at once, or what the environment
+  // variable RONDO_THREADS says.
+  explicit ThreadPool(int threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  // The process's own.
+  static ThreadPool& shared();
+
+  // Calls work(block, thread) for each block once and returns when all are done. Which thread gets which block is left
+  // open; `thread` is below threads().
+  using Work = void (*)(void* context, std::int64_t block, int thread);
+  void run(std::int64_t blocks, Work work, void* context);
+
+ private:
+  void serve(int thread);
+  void take_blocks(int thread);
+
+  std::vector<std::thread> workers_;
+  std::mutex turn_;  // of callers
+  // The launch: written before `generation_` tells of it.
+  Work work_ = nullptr;
+  void* context_ = nullptr;
+  std::int64_t blocks_ = 0;
+  alignas(64) std::atomic<std::int64_t> next_{0};
+  alignas(64) std::atomic<std::uint64_t> generation_{0};
+  alignas(64) std::atomic<int> busy_{0};
+  std::atomic<int> asleep_{0};
+  std::atomic<bool> ends_{false};
+  std::mutex sleep_;
+  std::condition_variable wake_;
+};
+
+}  // namespace rondo::runtime
