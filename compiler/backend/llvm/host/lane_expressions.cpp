@@ -105,10 +105,20 @@ struct LaneValues::Visit {
     return w.text_.value("{} {} {}, {}", instruction_of(e.op), of, a, b);
   }
   std::string operator()(const CompareExpr& e) const {
-    const bool real = w.kernel_.expr(e.a).type == Type::F32;
-    const std::string a = operand(e.a), b = operand(e.b);
+    const Type compared = w.kernel_.expr(e.a).type;
+    const bool real = compared == Type::F32;
+    const std::string a = scalar() ? operand(e.a) : unfolded(e.a, compared), b = operand(e.b);
     return w.text_.value("{} {} {} {}, {}", real ? "fcmp" : "icmp", predicate_of(e.op, real), type_of(e.a), a,
                          b);
+  }
+  // All lanes of an operand, so that a mask is never a constant of the text: LLVM 22 stores 32 bits where such a mask has
+  // one lane of 16 bits (x86-64-v4).
+  std::string unfolded(ExprId id, Type of) const {
+    Operand lanes = w.write(id);
+    if (of != Type::I32 || lanes.spread.is_varying() || lanes.spread.is_uniform()) return w.vector(lanes, of);
+    const std::string zero = w.text_.once("zero", "zero", "call i32 asm \"\", \"=r,0\"(i32 0)");
+    lanes.text = w.text_.value("add i32 {}, {}", lanes.text, zero);
+    return w.vector(lanes, of);
   }
   std::string operator()(const LogicExpr& e) const {
     const std::string a = operand(e.a), of = type_of_result();
