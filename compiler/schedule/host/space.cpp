@@ -34,8 +34,8 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem, c
   const Var rows = s.var("rows", constraint::powers_of_two(1, dense ? 32 : 1), "batch rows a block");
   const Var together =
       s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
-  const Var tile =
-      s.var("tile", constraint::powers_of_two(1, dense ? 16 : 1), "batch rows for which they are");
+  const Var tile = s.var("tile", dense ? constraint::values({1, 2, 3, 4, 6, 8, 12}) : constraint::values({1}),
+                         "batch rows for which they are");
   s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");
   s.require(rows < 2 * problem.sizes.batch, "batch rows there are");
   s.require(tile <= rows, "rows of the block");
