@@ -40,72 +40,64 @@ void* shared_memory(std::int64_t bytes) {
 
 }  // namespace
 
-class HostPlan::Sink final : public executable::LaunchSink {
- public:
-  Sink(const HostPlan& plan, ThreadPool& pool) : plan_(plan), pool_(pool) {}
+Status HostKernels::zero(executable::Address pointer, std::int64_t bytes) {
+  std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+  return success();
+}
 
-  Status zero(executable::Address pointer, std::int64_t bytes) override {
-    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
-    return success();
-  }
+Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) {
+  struct Call {
+    const Kernel& kernel;
+    void* const* arguments;
+    std::int32_t blocks;
+  } call{kernels_[index], arguments.data(), static_cast<std::int32_t>(blocks)};
+  pool_.run(
+      blocks,
+      [](void* context, std::int64_t block, int) {
+        const Call& c = *static_cast<const Call*>(context);
+        c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
+                       shared_memory(c.kernel.shared_bytes));
+      },
+      &call);
+  return success();
+}
 
-  Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
-    struct Call {
-      const Kernel& kernel;
-      void* const* arguments;
-      std::int32_t blocks;
-    } call{plan_.kernels_[index], arguments.data(), static_cast<std::int32_t>(blocks)};
-    pool_.run(
-        blocks,
-        [](void* context, std::int64_t block, int) {
-          const Call& c = *static_cast<const Call*>(context);
-          c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
-                         shared_memory(c.kernel.shared_bytes));
-        },
-        &call);
-    return success();
-  }
-
- private:
-  const HostPlan& plan_;
-  ThreadPool& pool_;
-};
-
-Result<HostPlan> HostPlan::load(const executable::Executable& executable) {
-  const auto image = std::find_if(executable.images.begin(), executable.images.end(), [](const auto& i) {
-    return i.kind == executable::ImageKind::Object;
-  });
+Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executable& executable,
+                                                       ThreadPool& pool) {
+  const auto image = std::find_if(executable.images.begin(), executable.images.end(),
+                                  [](const auto& i) { return i.kind == executable::ImageKind::Object; });
   if (image == executable.images.end())
     return Error{ErrorKind::Input, "the executable has no code for CPUs", "compile it with --arch cpu"};
   const int needed = target::compute_capability(image->target), here = target::host_capability();
-  if (needed < 2 || needed > here)
+  if (!target::Target{needed}.is_cpu() || (needed == 1) != (here == 1) || needed > here)
     return Error{ErrorKind::Unsupported,
                  fmt::format("the code is for {}, and this machine is {}", image->target,
                              target::Target{here, false}.name()),
                  "compile it for --arch cpu"};
   Result<ObjectFile> object = ObjectFile::load(image->bytes);
   if (!object) return object.error();
-  Result<executable::Launcher> launcher = executable::Launcher::make(executable);
-  if (!launcher) return launcher.error();
-  HostPlan plan(std::move(*object), std::move(*launcher));
+  std::shared_ptr<HostKernels> kernels(new HostKernels(std::move(*object), pool));
   for (const executable::Launch& launch : executable.launches) {
     const executable::Kernel& kernel = executable.kernels[launch.kernel];
-    void* const entry = plan.object_.function(kernel.name);
+    void* const entry = kernels->object_.function(kernel.name);
     if (entry == nullptr)
       return Error{ErrorKind::Input, fmt::format("the code has no kernel {}", kernel.name), ""};
     if (kernel.cooperative || kernel.waits || kernel.cluster > 1)
-      return Error{ErrorKind::Unsupported,
-                   fmt::format("blocks of kernel {} wait for each other, which they cannot on CPUs", kernel.name),
-                   "choose --strategy host"};
-    plan.kernels_.push_back({reinterpret_cast<decltype(Kernel::entry)>(entry), kernel.shared_bytes});
+      return Error{
+          ErrorKind::Unsupported,
+          fmt::format("blocks of kernel {} wait for each other, which they cannot on CPUs", kernel.name),
+          "choose --strategy host"};
+    kernels->kernels_.push_back({reinterpret_cast<decltype(Kernel::entry)>(entry), kernel.shared_bytes});
   }
-  return plan;
+  return kernels;
 }
 
-Status HostPlan::launch(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time,
-                        ThreadPool& pool) const {
-  Sink sink(*this, pool);
-  return launcher_.launch(sink, bindings, batch, time);
+Result<HostPlan> HostPlan::load(const executable::Executable& executable, ThreadPool& pool) {
+  Result<std::shared_ptr<HostKernels>> kernels = HostKernels::load(executable, pool);
+  if (!kernels) return kernels.error();
+  Result<executable::Launcher> launcher = executable::Launcher::make(executable);
+  if (!launcher) return launcher.error();
+  return HostPlan(std::move(*kernels), std::move(*launcher));
 }
 
 }  // namespace rondo::runtime

@@ -37,6 +37,7 @@ ThreadPool& ThreadPool::shared() {
 
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = usable_threads();
+  shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
   for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
 }
 
@@ -51,9 +52,15 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::take_blocks(int thread) {
-  for (std::int64_t block = next_.fetch_add(1, std::memory_order_relaxed); block < blocks_;
-       block = next_.fetch_add(1, std::memory_order_relaxed))
-    work_(context_, block, thread);
+  const std::int64_t count = threads();
+  for (std::int64_t turn = 0; turn < count; ++turn) {
+    const std::int64_t owner = (thread + turn) % count;
+    std::atomic<std::int64_t>& next = shares_[static_cast<std::size_t>(owner)].next;
+    const std::int64_t end = blocks_ * (owner + 1) / count;
+    for (std::int64_t block = next.fetch_add(1, std::memory_order_relaxed); block < end;
+         block = next.fetch_add(1, std::memory_order_relaxed))
+      work_(context_, block, thread);
+  }
 }
 
 void ThreadPool::run(std::int64_t blocks, Work work, void* context) {
@@ -65,7 +72,9 @@ void ThreadPool::run(std::int64_t blocks, Work work, void* context) {
   work_ = work;
   context_ = context;
   blocks_ = blocks;
-  next_.store(0, std::memory_order_relaxed);
+  for (std::int64_t owner = 0; owner < threads(); ++owner)
+    shares_[static_cast<std::size_t>(owner)].next.store(blocks * owner / threads(),
+                                                        std::memory_order_relaxed);
   busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
   generation_.fetch_add(1);
   if (asleep_.load() > 0) {

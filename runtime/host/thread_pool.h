@@ -11,12 +11,13 @@
 
 namespace rondo::runtime {
 
-// Between two launches of a walk the threads look for work without sleeping for some time, because the launches of a
-// recurrence follow each other within microseconds. Calls of run() from several threads take turns.
+// Between two launches of a walk the threads look for work without sleeping for some time, because the
+// launches of a recurrence follow each other within microseconds. Calls of run() from several threads take
+// turns.
 class ThreadPool {
  public:
-  // `threads`: with the one that calls run(); 0: as many as the process may use at once, or what the environment
-  // variable RONDO_THREADS says.
+  // `threads`: with the one that calls run(); 0: as many as the process may use at once, or what the
+  // environment variable RONDO_THREADS says.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -26,8 +27,9 @@ class ThreadPool {
   // The process's own.
   static ThreadPool& shared();
 
-  // Calls work(block, thread) for each block once and returns when all are done. Which thread gets which block is left
-  // open; `thread` is below threads().
+  // Calls work(block, thread) for each block once and returns when all are done. Neighbouring blocks go
+  // to one thread, the same ones at every launch of as many blocks, so that it finds in its cache what it
+  // left there; who has no more takes from others; `thread` is below threads().
   using Work = void (*)(void* context, std::int64_t block, int thread);
   void run(std::int64_t blocks, Work work, void* context);
 
@@ -41,7 +43,10 @@ class ThreadPool {
   Work work_ = nullptr;
   void* context_ = nullptr;
   std::int64_t blocks_ = 0;
-  alignas(64) std::atomic<std::int64_t> next_{0};
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next{0};  // of the blocks of one thread
+  };
+  std::vector<Share> shares_;
   alignas(64) std::atomic<std::uint64_t> generation_{0};
   alignas(64) std::atomic<int> busy_{0};
   std::atomic<int> asleep_{0};

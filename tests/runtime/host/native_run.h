@@ -14,7 +14,8 @@ namespace rondo::runtime {
 // Bytes of a tensor, laid out with unused elements after every time step and batch row.
 class PaddedTensor {
  public:
-  PaddedTensor(const executable::Tensor& tensor, const step::Sizes& sizes, int pad) : storage_(tensor.storage) {
+  PaddedTensor(const executable::Tensor& tensor, const step::Sizes& sizes, int pad)
+      : storage_(tensor.storage) {
     const bool timed = executable::has_time_axis(tensor.ref.role);
     unit_ = timed ? tensor.unit : tensor.size.at(sizes.batch, sizes.time);
     batch_ = timed ? sizes.batch : 1, time_ = timed ? sizes.time : 1;
@@ -23,7 +24,8 @@ class PaddedTensor {
     bytes_.assign(static_cast<std::size_t>(batch_ * strides_.b * scalar::storage_bytes(storage_) + 64), 0x7f);
   }
   void put(const std::vector<double>& values) {
-    for (std::int64_t i = 0; i < count(); ++i) write(place(i), static_cast<float>(values[static_cast<std::size_t>(i)]));
+    for (std::int64_t i = 0; i < count(); ++i)
+      write(place(i), static_cast<float>(values[static_cast<std::size_t>(i)]));
   }
   std::vector<double> get() const {
     std::vector<double> values;
@@ -34,7 +36,8 @@ class PaddedTensor {
   bool padding_is_whole() const {
     std::vector<unsigned char> all = bytes_;
     const std::int64_t size = scalar::storage_bytes(storage_);
-    for (std::int64_t i = 0; i < count(); ++i) std::memset(all.data() + place(i) * size, 0x7f, static_cast<std::size_t>(size));
+    for (std::int64_t i = 0; i < count(); ++i)
+      std::memset(all.data() + place(i) * size, 0x7f, static_cast<std::size_t>(size));
     return std::all_of(all.begin(), all.end(), [](unsigned char byte) { return byte == 0x7f; });
   }
   executable::Address address() { return reinterpret_cast<executable::Address>(bytes_.data()); }
@@ -73,7 +76,8 @@ class PaddedTensor {
 inline executable::Executable native_executable(const step::Cell& cell, const schedule::Problem& problem,
                                                 const schedule::KernelPlan& plan) {
   const backend::Backend& backend = *backend::find_backend("llvm");
-  auto made = uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test", std::nullopt);
+  auto made =
+      uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test", std::nullopt);
   if (!made) throw std::runtime_error(made.error().message);
   auto code = backend.compile(made->request);
   if (!code) throw std::runtime_error(code.error().message);
@@ -88,7 +92,7 @@ inline schedule::SimulatedRun run_natively(const step::Cell& cell, const schedul
                                            const schedule::TensorValues& given, int pad,
                                            ThreadPool& pool = ThreadPool::shared()) {
   const executable::Executable made = native_executable(cell, problem, plan);
-  const auto loaded = HostPlan::load(made);
+  const auto loaded = HostPlan::load(made, pool);
   if (!loaded) throw std::runtime_error(loaded.error().message);
   schedule::SimulatedRun run;
   executable::Bindings bindings;
@@ -110,7 +114,7 @@ inline schedule::SimulatedRun run_natively(const step::Cell& cell, const schedul
   std::vector<Line> workspace(static_cast<std::size_t>(loaded->workspace_bytes(batch, time) / 64 + 8));
   std::memset(workspace.data(), 0xff, workspace.size() * 64);
   bindings.set_workspace((reinterpret_cast<executable::Address>(workspace.data()) + 255) / 256 * 256);
-  const Status launched = loaded->launch(bindings, batch, time, pool);
+  const Status launched = loaded->launch(bindings, batch, time);
   if (!launched) throw std::runtime_error(launched.error().message);
   for (const auto& [tensor, values] : memory) {
     if (!values.padding_is_whole()) run.faults.push_back(tensor->name + ": padding was written");

@@ -2,6 +2,7 @@
 #ifdef RONDO_BUILT_LLVM
 #include "compiler/step/derive.h"
 #include "compiler/step/structure.h"
+#include "compiler/support/index.h"
 #include "compiler/target/target.h"
 #include "tests/runtime/host/native_run.h"
 #include "tests/schedule/cell_files.h"
@@ -24,6 +25,21 @@ Case native_case(const step::Cell& cell, const step::Sizes& sizes, Storage stora
   c.problem.math = default_math(storage);
   c.problem.arch = "cpu";
   return c;
+}
+
+// The first difference or product of differing operands in the plan, the other way round.
+void swap_operands(KernelPlan& plan) {
+  for (Launch& launch : plan.launches)
+    for (kernel::Expr& expr : launch.kernel.expressions)
+      if (auto* math = std::get_if<kernel::MathExpr>(&expr.node);
+          math != nullptr && math->op == scalar::Op::Sub) {
+        std::swap(math->args[0], math->args[1]);
+        return;
+      } else if (math != nullptr && math->op == scalar::Op::Fma) {
+        std::swap(math->args[1], math->args[2]);
+        return;
+      }
+  FAIL() << "there is nothing to swap";
 }
 
 TEST(HostOracle, EveryDiagonalCell) {
@@ -56,6 +72,49 @@ TEST(HostOracle, EveryCellWithMatrices) {
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
+}
+
+// The results of a forward pass of `cell` on a pool of so many threads.
+TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
+  Problem problem;
+  problem.sizes = {5, 9, 2, 40};
+  problem.storage = Storage::F32;
+  problem.math = default_math(problem.storage);
+  problem.arch = "cpu";
+  const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+  KernelPlan plan =
+      kHost->build_kernels(cell, problem, parameters, target::host_profile(target::host_capability()));
+  if (damaged) swap_operands(plan);
+  TensorValues given;
+  std::mt19937 rng(11);
+  for (TensorId id = 0; id < static_cast<TensorId>(cell.tensors.size()); ++id) {
+    const step::Tensor& tensor = cell.tensors[at(id)];
+    const std::int64_t count = step::element_count(tensor, problem.sizes);
+    if (tensor.kind == TensorKind::Input) given[{Role::Input, id}] = draw(rng, count, 1, Storage::F32);
+    if (tensor.kind == TensorKind::Param) given[{Role::Param, id}] = draw(rng, count, 0.3, Storage::F32);
+  }
+  runtime::ThreadPool pool(threads);
+  return runtime::run_natively(cell, problem, plan, given, 0, pool).written;
+}
+
+TEST(HostOracle, ResultsAreTheSameBitsOnAnyNumberOfThreads) {
+  for (const char* name : {"lstm", "gru", "mingru"}) {
+    const step::Cell cell = cell_named(name);
+    const TensorValues one = outputs_on(cell, 1, false);
+    for (const int threads : {2, 3, 7}) {
+      const TensorValues more = outputs_on(cell, threads, false);
+      for (const auto& [ref, values] : one) EXPECT_EQ(values, more.at(ref)) << name << " on " << threads;
+    }
+  }
+}
+
+// A wrong compilation shows: one difference whose operands are swapped.
+TEST(HostOracle, SwappedOperandsAreFound) {
+  const step::Cell cell = cell_named("mingru");
+  const TensorValues right = outputs_on(cell, 2, false), wrong = outputs_on(cell, 2, true);
+  double error = 0;
+  for (const auto& [ref, values] : right) error = std::max(error, norm_error(wrong.at(ref), values));
+  EXPECT_GT(error, 1e-2);
 }
 
 }  // namespace

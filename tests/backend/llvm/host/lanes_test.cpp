@@ -98,11 +98,27 @@ TEST(HostLanes, StorageRoundsToNearestEven) {
   }
 }
 
+// The same text becomes code of every level of CPUs.
+TEST(HostLanes, EveryTargetIsCompiledFor) {
+  const kernel::Kernel made = masks();
+  for (const int capability : {1, 2, 3, 4}) {
+    const Source source = llvm_backend().lower({&made}, capability);
+    const auto compiled =
+        llvm_backend().compile({"llvm", source.text, "masks", {capability, false}, llvm_backend().flags()});
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    EXPECT_EQ(compiled->image.kind, executable::ImageKind::Object);
+    EXPECT_EQ(compiled->image.target, (target::Target{capability, false}.name()));
+    ASSERT_EQ(compiled->image.resources.size(), 1u);
+    EXPECT_EQ(compiled->image.resources[0].name, "masks");
+  }
+}
+
 double ulps(float value, double exact) {
   const float near = static_cast<float>(exact);
   if (std::isnan(exact)) return std::isnan(value) ? 0 : 1e9;
   if (std::isinf(near) || std::isinf(value)) return near == value ? 0 : 1e9;
-  const double unit = std::max(std::ldexp(1.0, std::ilogb(near == 0 ? 1e-38f : near) - 23), std::ldexp(1.0, -149));
+  const double unit =
+      std::max(std::ldexp(1.0, std::ilogb(near == 0 ? 1e-38f : near) - 23), std::ldexp(1.0, -149));
   return std::abs(static_cast<double>(value) - exact) / unit;
 }
 
@@ -111,13 +127,15 @@ struct MathCase {
   double low, high, bound;  // ulp
 };
 
-// Each function over a grid of its domain, beside fp64. Its scalar form has the same bounds (nvptx/math_test.cpp).
+// Each function over a grid of its domain, beside fp64. Its scalar form has the same bounds
+// (nvptx/math_test.cpp).
 TEST(HostLanes, FunctionsKeepTheirBounds) {
   const MathCase cases[] = {
-      {Op::Exp, -87, 88, 2},      {Op::Expm1, -87, 88, 2},   {Op::Log, 1e-37, 1e30, 2}, {Op::Log1p, -0.999, 1e30, 2},
-      {Op::Sigmoid, -80, 80, 4},  {Op::Tanh, -20, 20, 4},    {Op::Silu, -80, 80, 5},    {Op::Softplus, -80, 80, 4},
-      {Op::Erf, -5, 5, 2},        {Op::Sin, -1e6, 1e6, 2},   {Op::Cos, -1e6, 1e6, 2},   {Op::Sqrt, 0, 1e30, 1},
-      {Op::Rsqrt, 1e-30, 1e30, 2}, {Op::Recip, 1e-30, 1e30, 1}, {Op::Gelu, -3, 8, 12},
+      {Op::Exp, -87, 88, 2},        {Op::Expm1, -87, 88, 2},     {Op::Log, 1e-37, 1e30, 2},
+      {Op::Log1p, -0.999, 1e30, 2}, {Op::Sigmoid, -80, 80, 4},   {Op::Tanh, -20, 20, 4},
+      {Op::Silu, -80, 80, 5},       {Op::Softplus, -80, 80, 4},  {Op::Erf, -5, 5, 2},
+      {Op::Sin, -1e6, 1e6, 2},      {Op::Cos, -1e6, 1e6, 2},     {Op::Sqrt, 0, 1e30, 1},
+      {Op::Rsqrt, 1e-30, 1e30, 2},  {Op::Recip, 1e-30, 1e30, 1}, {Op::Gelu, -3, 8, 12},
   };
   constexpr int kCount = 1 << 16;
   for (const MathCase& of : cases) {
