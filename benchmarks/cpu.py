@@ -55,8 +55,8 @@ def cells():
 
     def hgrn(p, s, x):
         (h,) = s
-        f = jax.nn.sigmoid(x[:, 0])
-        h = f * h + (1 - f) * x[:, 1]
+        f = p["low"] + (1 - p["low"]) * jax.nn.sigmoid(x[:, 0])
+        h = f * h + (1 - f) * jax.nn.silu(x[:, 1])
         return (h,), h
 
     return {"lstm": (4, 4, 2, lstm), "gru": (3, 3, 1, gru), "mingru": (2, 0, 1, mingru), "hgrn": (2, 0, 1, hgrn)}
@@ -68,6 +68,8 @@ def jax_times(name, batch, steps, dim, gradients):
     params = {}
     if matrices:
         params = {"R": jax.random.normal(key, (matrices, dim, dim)) / dim**0.5, "b": jnp.zeros((matrices, dim))}
+    if name == "hgrn":
+        params = {"low": jnp.full((dim,), 0.25)}
     x = jax.random.normal(key, (steps, batch, rows, dim))
     start = tuple(jnp.zeros((batch, dim)) for _ in range(states))
 

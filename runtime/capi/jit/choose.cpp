@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "compiler/backend/backends.h"
-#include "compiler/target/target.h"
 #include "runtime/capi/jit/host_plan.h"
 #include "runtime/host/host_plan.h"
 #include "tuner/machine/device_profile.h"
@@ -118,18 +116,12 @@ PlanResult on_cpu(const std::shared_ptr<const Device>& device, const step::Cell&
                    facts_of(ready->choice));
 }
 
-// Kernels where LLVM is installed and a strategy has them; else, or where it is named, the reference
-// executor.
+// The reference executor, unless kernels are asked for by the name of their strategy.
 PlanResult without_gpu(const std::shared_ptr<const Device>& device,
                        const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
                        const ChoosePlan& how) {
-  const std::string& strategy = how.overrides.strategy;
-  if (strategy == "host") return on_cpu(device, *cell, problem, how);
-  if (strategy.empty() && backend::preferred_backend_for(target::host_capability()).looks_installed()) {
-    PlanResult plan = on_cpu(device, *cell, problem, how);
-    if (plan || plan.error().kind != ErrorKind::Unsupported) return plan;
-  }
-  return host_plan(device, cell, problem);
+  return how.overrides.strategy == "host" ? on_cpu(device, *cell, problem, how)
+                                          : host_plan(device, cell, problem);
 }
 
 }  // namespace
