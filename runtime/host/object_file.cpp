@@ -50,7 +50,8 @@ class ObjectLoader {
 
   Status read_sections() {
     Elf64_Ehdr header;
-    if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return bad("it is no ELF file");
+    if (!read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+      return bad("it is no ELF file");
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64 || header.e_type != ET_REL)
       return Error{ErrorKind::Unsupported, "an object file that is not of x86-64",
                    "make it for the machine that it runs on"};
@@ -59,7 +60,8 @@ class ObjectLoader {
       if (header.e_shoff > bytes_.size() || !read(header.e_shoff + i * sizeof section, section))
         return bad("its sections end beyond it");
       const bool stored = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
-      if (stored && (section.sh_offset > bytes_.size() || bytes_.size() - section.sh_offset < section.sh_size))
+      if (stored &&
+          (section.sh_offset > bytes_.size() || bytes_.size() - section.sh_offset < section.sh_size))
         return bad("a section ends beyond it");
       sections_.push_back(section);
     }
@@ -140,7 +142,8 @@ class ObjectLoader {
                    fmt::format("an object file that needs '{}' of another", name_of(symbol)), ""};
     const bool wide = type == R_X86_64_64 || type == R_X86_64_PC64;
     if (!wide && type != R_X86_64_PC32 && type != R_X86_64_PLT32)
-      return Error{ErrorKind::Unsupported, fmt::format("an object file with relocations of type {}", type), ""};
+      return Error{ErrorKind::Unsupported, fmt::format("an object file with relocations of type {}", type),
+                   ""};
     const std::uint64_t bytes = wide ? 8 : 4, size = sections_[section].sh_size;
     if (entry.r_offset > size || size - entry.r_offset < bytes) return bad("a relocation beyond its section");
     char* const place = base() + *places_[section] + entry.r_offset;

@@ -14,8 +14,8 @@ namespace rondo::runtime {
 // written. Movable; its functions live as long as it does.
 class ObjectFile {
  public:
-  // Errors: Input (no such file, or bytes that contradict themselves), Unsupported (another machine's, or one that
-  // needs symbols or relocations beyond those of code that stands alone), Device (no memory).
+  // Errors: Input (no such file, or bytes that contradict themselves), Unsupported (another machine's, or one
+  // that needs symbols or relocations beyond those of code that stands alone), Device (no memory).
   static Result<ObjectFile> load(std::string_view bytes);
 
   ObjectFile(ObjectFile&& other) noexcept;

@@ -75,14 +75,15 @@ void ThreadPool::run(std::int64_t blocks, Work work, void* context) {
   for (std::int64_t owner = 0; owner < threads(); ++owner)
     shares_[static_cast<std::size_t>(owner)].next.store(blocks * owner / threads(),
                                                         std::memory_order_relaxed);
-  busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+  open_.store(true);
   generation_.fetch_add(1);
   if (asleep_.load() > 0) {
     { const std::lock_guard lock(sleep_); }
     wake_.notify_all();
   }
   take_blocks(0);
-  for (int spins = 0; busy_.load(std::memory_order_acquire) > 0; ++spins)
+  open_.store(false);
+  for (int spins = 0; inside_.load() > 0; ++spins)
     if (spins < kSpins)
       pause();
     else
@@ -103,10 +104,11 @@ void ThreadPool::serve(int thread) {
       wake_.wait(lock, [&] { return generation_.load() != seen; });
       asleep_.fetch_sub(1);
     }
-    ++seen;
+    seen = generation_.load();
     if (ends_) return;
-    take_blocks(thread);
-    busy_.fetch_sub(1, std::memory_order_release);
+    inside_.fetch_add(1);
+    if (open_.load()) take_blocks(thread);
+    inside_.fetch_sub(1);
   }
 }
 

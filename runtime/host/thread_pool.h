@@ -48,7 +48,10 @@ class ThreadPool {
   };
   std::vector<Share> shares_;
   alignas(64) std::atomic<std::uint64_t> generation_{0};
-  alignas(64) std::atomic<int> busy_{0};
+  // Threads other than the caller's that may look at the launch, and whether there is one. A thread that
+  // comes too late for a launch is not waited for: the system may have given its core to another process.
+  alignas(64) std::atomic<int> inside_{0};
+  std::atomic<bool> open_{false};
   std::atomic<int> asleep_{0};
   std::atomic<bool> ends_{false};
   std::mutex sleep_;

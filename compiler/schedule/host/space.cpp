@@ -67,8 +67,16 @@ struct HostModel {
     // A register tile multiplies as fast as its operands come.
     const double sums = static_cast<double>(p.vectors) * p.together * p.tile;
     const double operands = p.vectors * p.together + p.tile;
-    const double product_cycles = vector_steps * products * static_cast<double>(sizes.dim) *
-                                  std::max({0.5, 0.5 * operands / sums, 4 / sums});
+    // Matrices come from the cache of a core, 32 bytes a cycle, for each tile of rows; what it cannot hold
+    // comes from the one that all share, 8 bytes a cycle, for each block.
+    const double matrices = static_cast<double>(products) * static_cast<double>(sizes.heads) *
+                            static_cast<double>(sizes.dim * sizes.dim) *
+                            kernel::storage_bytes(problem.storage);
+    const double far = matrices / limits.sm_count > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.0;
+    const double product_cycles =
+        vector_steps * products * static_cast<double>(sizes.dim) *
+        (std::max({0.5, 0.5 * operands / sums, 4 / sums, 2.0 / p.tile, far / p.rows}) +
+         0.05 * operands / sums);
     // Few vectors in flight wait for their own chain.
     const double least = products > 0 ? 0.0 : static_cast<double>(cost.chain);
     Estimate e;
