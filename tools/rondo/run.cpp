@@ -113,7 +113,7 @@ Result<runtime::CellRun> on_cpu(const Options& options, const step::Cell& cell,
   Result<runtime::CellRun> run = runtime::run_on_cpu(cell, problem, arguments, ready->plan);
   if (run)
     run->where =
-        fmt::format("{} with {} threads, {} {} ({})", ready->compiled.executable.images.front().target,
+        fmt::format("CPU ({}, {} threads), {} {} ({})", ready->compiled.executable.images.front().target,
                     runtime::ThreadPool::shared().threads(), ready->choice.strategy,
                     schedule::print(ready->choice.parameters), runtime::label(ready->choice));
   return run;
