@@ -58,6 +58,10 @@ const Backend& preferred_backend() {
   return found == all.end() ? *all.front() : **found;
 }
 
+const Backend& preferred_backend_for(int capability) {
+  return target::Target{capability, false}.is_cpu() ? llvm_backend() : preferred_backend();
+}
+
 const Backend& backend_for(Language language) {
   const auto& all = backends();
   return **std::find_if(all.begin(), all.end(),

@@ -19,6 +19,9 @@ const Backend* find_backend(const std::string& name);  // null for an unknown na
 // Loads no compiler whose file is seen to be there.
 const Backend& preferred_backend();
 
+// The same for a target: CPUs have one backend, whatever is named.
+const Backend& preferred_backend_for(int capability);
+
 // Names the preferred backend of this process; "auto": none in particular. Until it is called the environment
 // variable RONDO_BACKEND does. Error Input for an unknown name.
 Status prefer_backend(const std::string& name);

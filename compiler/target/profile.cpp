@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "compiler/support/nesting.h"
@@ -17,6 +19,23 @@ std::string Profile::arch() const {
   return Target{10 * limits.compute_major + limits.compute_minor, false}.name();
 }
 
+Profile host_profile(int capability) {
+  Profile p;
+  p.name = fmt::format("CPU ({})", Target{capability, false}.name());
+  p.key = "cpu";
+  p.origin = "public";
+  p.source = "common speeds of CPUs";
+  p.limits.compute_major = 0;
+  p.limits.compute_minor = capability;
+  p.limits.sm_count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  p.limits.max_cluster = 1;
+  p.limits.l2_bytes = 2 << 20;
+  p.speeds.clock_hz = 2.5e9;
+  p.speeds.copy_bytes_per_s = 1e10 * std::min(p.limits.sm_count, 8);
+  p.speeds.launch_s = 2e-6;
+  return p;
+}
+
 Registry<Profile>& profile_registry() {
   static Registry<Profile> all(shipped_profiles());
   return all;
@@ -27,6 +46,8 @@ Result<Profile> find_profile(const std::string& given) {
   const auto& all = profile_registry().all();
   for (const Profile& p : all)
     if (p.key == name || p.name == name) return p;
+  if (const int capability = compute_capability(name); Target{capability, false}.is_cpu())
+    return host_profile(capability);
   if (name == "sm_90")
     return find_profile("h200");  // the one board of that architecture with measured figures
   for (const Profile& p : all)

@@ -52,7 +52,7 @@ struct Profile {
   std::string source;  // where the figures come from, or driver and date of the measurement
   Limits limits;
   Speeds speeds;
-  std::string arch() const;  // "sm_90"
+  std::string arch() const;  // "sm_90", "x86-64-v3"
   bool operator==(const Profile& other) const { return key == other.key; }
 };
 
@@ -64,6 +64,10 @@ Registry<Profile>& profile_registry();
 // By key, by driver name, or by architecture ("sm_90": the first shipped profile of it; "sm_90a" is the same,
 // see plain_arch). Error Input naming the known ones.
 Result<Profile> find_profile(const std::string& name);
+
+// The machine that this runs on as one of CPUs of that level (Target::capability): its threads stand where a GPU's SMs
+// do. Origin "public": its speeds are common ones, until `rondo calibrate` has measured them.
+Profile host_profile(int capability);
 
 // What the SMs read of the L2 together, as far as their number and clock tell.
 double l2_speed(int sms, double clock_hz);

@@ -2,13 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string_view>
 
 namespace rondo::target {
 
-std::string Target::name() const { return fmt::format("sm_{}{}", capability, specific ? "a" : ""); }
+namespace {
+constexpr const char* kCpus[] = {"", "aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};  // by capability
+constexpr int kCpuCount = static_cast<int>(std::size(kCpus));
+}  // namespace
+
+std::string Target::name() const {
+  if (capability > 0 && capability < kCpuCount) return kCpus[capability];
+  return fmt::format("sm_{}{}", capability, specific ? "a" : "");
+}
+
+int host_capability() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return 4;
+  if (__builtin_cpu_supports("x86-64-v3")) return 3;
+  return 2;
+#elif defined(__aarch64__)
+  return 1;
+#else
+  return 0;
+#endif
+}
 
 int compute_capability(const std::string& arch) {
+  if (arch == "cpu") return host_capability();
+  for (int cpu = 1; cpu < kCpuCount; ++cpu)
+    if (arch == kCpus[cpu]) return cpu;
   std::string_view digits = arch;
   if (!digits.starts_with("sm_")) return 0;
   digits.remove_prefix(3);

@@ -11,6 +11,7 @@
 #include "compiler/constraint/solver.h"
 #include "compiler/schedule/plan/problem_check.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/strategies_for.h"
 
 namespace rondo::runtime {
 
@@ -75,7 +76,7 @@ Status visit_all(const step::Cell& cell, const Problem& problem, const target::P
   if (Status status = schedule::check_problem(cell, problem); !status) return status;
   std::string reasons;
   bool any = false;
-  for (const Strategy* strategy : schedule::strategies()) {
+  for (const Strategy* strategy : only.empty() ? schedule::strategies_for(profile) : schedule::strategies()) {
     if (!only.empty() && strategy->name() != only) continue;
     const schedule::Legality served = strategy->serves(profile);
     const schedule::Legality legality = served.legal ? strategy->legal(cell, problem) : served;

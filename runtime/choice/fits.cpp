@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/constraint/explain.h"
-#include "compiler/schedule/strategies.h"
+#include "compiler/schedule/strategies_for.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::runtime {
@@ -87,10 +87,11 @@ std::string shown(const Fit& fit) {
 
 FitTable fit_table(const step::Cell& cell, const Problem& problem,
                    const std::vector<target::Profile>& profiles) {
+  if (profiles.empty()) return {};
   FitTable table;
   for (const target::Profile& profile : profiles) table.profiles.push_back(profile.key);
   for (const Pass pass : {Pass::Forward, Pass::Backward})
-    for (const Strategy* strategy : schedule::strategies()) {
+    for (const Strategy* strategy : schedule::strategies_for(profiles.front())) {
       Problem asked = problem;
       asked.pass = pass;
       const schedule::Legality legality = strategy->legal(cell, asked);

@@ -25,10 +25,11 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr EnumText<Stage> kStages[] = {
-    {Stage::Ast, "ast"},           {Stage::Step, "step"},     {Stage::Backward, "backward"},
-    {Stage::Jacobian, "jacobian"}, {Stage::Kernel, "kernel"}, {Stage::Cuda, "cuda"},
-    {Stage::Llvm, "llvm"},         {Stage::Ptx, "ptx"},       {Stage::Launches, "launches"}};
+constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
+                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
+                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"},
+                                       {Stage::Llvm, "llvm"},         {Stage::Ptx, "ptx"},
+                                       {Stage::Object, "object"},     {Stage::Launches, "launches"}};
 static_assert(is_total(kStages));
 
 // The parameters of the overrides by strategy, under the names of this version.
@@ -149,6 +150,19 @@ Result<std::string> code_text(Stage stage, const EmitRequest& request, const sch
   return heading(request, plan, *executable, *of) + of->text;
 }
 
+// The object file of kernels for CPUs.
+Result<std::string> object_bytes(const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const int capability = target::compute_capability(request.problem.arch);
+  if (!target::Target{capability, false}.is_cpu())
+    return Error{ErrorKind::Input, fmt::format("{} has no object files", request.problem.arch),
+                 "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
+  const backend::Backend& backend = backend::preferred_backend_for(capability);
+  Result<backend::Compiled> compiled =
+      backend.compile(backend::request_for(backend, kernels_of(plan), capability, request.cell.name));
+  if (!compiled) return compiled.error();
+  return std::move(compiled->image.bytes);
+}
+
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   ChooseOptions options;
   options.database = request.database;
@@ -162,6 +176,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   if (!plan) return plan.error();
   if (stage == Stage::Cuda || stage == Stage::Llvm || stage == Stage::Ptx)
     return code_text(stage, request, *plan);
+  if (stage == Stage::Object) return object_bytes(request, *plan);
   if (stage == Stage::Launches) {
     const Result<executable::Executable> executable =
         schedule::lower_plan(request.cell, request.problem, *plan);
@@ -186,6 +201,7 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     case Stage::Cuda:
     case Stage::Llvm:
     case Stage::Ptx:
+    case Stage::Object:
     case Stage::Launches: return plan_text(stage, request);
   }
   return Error{ErrorKind::Internal, "a stage without text", ""};

@@ -10,7 +10,7 @@
 
 namespace rondo::runtime {
 
-enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Launches };
+enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Object, Launches };
 Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
 
 // What a user fixes of the choice; the rest is the database's or the model's.
@@ -43,7 +43,8 @@ struct EmitRequest {
 // Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it
 // computes, the command that compiles it, and how each kernel is launched. Neither is part of what plans
 // compile and caches know. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
-// choose_with() and, for Ptx, of backend::Backend::assembly().
+// choose_with() and, for Ptx, of backend::Backend::assembly(), for Object of its compile(); Input where
+// Object is not for CPUs.
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
 
 }  // namespace rondo::runtime

@@ -87,6 +87,44 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
   return run;
 }
 
+Result<CellRun> run_on_cpu(const step::Cell& cell, const schedule::Problem& problem,
+                           const step::ForwardArguments<double>& arguments, const HostPlan& plan) {
+  Bindings bindings;
+  std::vector<std::pair<const executable::Tensor*, std::vector<std::byte>>> memory;
+  memory.reserve(plan.tensors().size());
+  for (const executable::Tensor& tensor : plan.tensors()) {
+    if (schedule::is_internal(tensor.ref.role)) continue;
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
+    const std::vector<double>* values = given(tensor.ref, name, arguments);
+    if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
+    const auto bytes = static_cast<std::size_t>(scalar::storage_bytes(tensor.storage));
+    const auto count = static_cast<std::size_t>(tensor.size.at(problem.sizes.batch, problem.sizes.time));
+    std::vector<std::byte>& made = memory.emplace_back(&tensor, std::vector<std::byte>(count * bytes)).second;
+    if (values != nullptr)
+      for (std::size_t i = 0; i < count; ++i)
+        scalar::encode(tensor.storage, (*values)[i], made.data() + i * bytes);
+    bindings.set(tensor.ref, reinterpret_cast<executable::Address>(made.data()));
+  }
+  constexpr std::size_t kAlignment = 256;
+  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(problem.sizes.batch, problem.sizes.time));
+  std::vector<std::byte> workspace(bytes + kAlignment);
+  const auto begin = reinterpret_cast<executable::Address>(workspace.data());
+  bindings.set_workspace((begin + kAlignment - 1) / kAlignment * kAlignment);
+  if (Status status = plan.launch(bindings, problem.sizes.batch, problem.sizes.time); !status)
+    return status.error();
+  CellRun run;
+  for (const auto& [tensor, made] : memory) {
+    const Role role = tensor->ref.role;
+    if (role != Role::Output && role != Role::LastState) continue;
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor->ref.tensor)].name;
+    std::vector<double>& values = (role == Role::Output ? run.outputs : run.last_states)[name];
+    const auto size = static_cast<std::size_t>(scalar::storage_bytes(tensor->storage));
+    for (std::size_t at = 0; at < made.size(); at += size)
+      values.push_back(scalar::decode(tensor->storage, made.data() + at));
+  }
+  return run;
+}
+
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
                               const step::ForwardArguments<double>& arguments, const DevicePlan& plan) {
   const Result<Stream> stream = Stream::create();

@@ -1,5 +1,5 @@
-// One forward pass over the caller's arrays: on the GPU with a kernel that is ready, or on the reference
-// executor.
+// One forward pass over the caller's arrays: with a kernel that is ready, on the GPU or on CPUs, or on the
+// reference executor.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "compiler/step/reference/executor.h"
 #include "runtime/arrays/run_arrays.h"
+#include "runtime/host/host_plan.h"
 #include "runtime/launch/device_plan.h"
 
 namespace rondo::runtime {
@@ -21,6 +22,10 @@ struct CellRun {
 // `problem` is a Forward one of the arguments' sizes. Errors: Input.
 Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments);
+
+// Runs a loaded plan on the CPUs of this machine. `where` is left to the caller.
+Result<CellRun> run_on_cpu(const step::Cell& cell, const schedule::Problem& problem,
+                           const step::ForwardArguments<double>& arguments, const HostPlan& plan);
 
 // Runs a loaded plan of the problem once and waits. `where` is left to the caller, who knows what was chosen.
 // Error Device; Wrong where the kernel left results unwritten.

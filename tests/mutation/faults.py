@@ -91,8 +91,8 @@ def fault(name, file, old, new, *cases, test=None):
     return {"name": name, "file": folder + file, "old": old, "new": new, "cases": list(cases), "test": test}
 
 
-S, H, P, A, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
-                    "schedule/gemm/", "schedule/lower/")
+S, H, P, A, W, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
+                       "schedule/stepwise/", "schedule/gemm/", "schedule/lower/")
 R = "runtime/package/"
 
 FAULTS = [
@@ -358,19 +358,19 @@ FAULTS = [
           "(b.constant(g.chunks + g.p.warps - 1) - warp_) / g.p.warps",
           "(b.constant(g.chunks / g.p.warps * g.p.warps + g.p.warps - 1) - warp_) / g.p.warps",
           "turns of batch tiles"),
-    fault("alternating: every step multiplies the vector of even steps", A + "steps.cpp",
+    fault("alternating: every step multiplies the vector of even steps", W + "steps.cpp",
           "body.first_row(), body.batch(), parity_}", "body.first_row(), body.batch(), parity_ * 0}", "turns fw"),
-    fault("alternating: a carry goes to the place that the step reads", A + "body.cpp",
+    fault("alternating: a carry goes to the place that the step reads", W + "body.cpp",
           "store_carry(turn, at(sink.index), b.constant(1) - part.parity, value)",
           "store_carry(turn, at(sink.index), part.parity, value)", "turns fw", "turns bw"),
-    fault("alternating: a parameter's gradient is that of one step", A + "body.cpp",
+    fault("alternating: a parameter's gradient is that of one step", W + "body.cpp",
           "before == part.sums.end() ? value : before->second[at(turn)] + value", "value", "turns bw"),
-    fault("alternating: a last state row is dropped", A + "body.cpp",
+    fault("alternating: a last state row is dropped", W + "body.cpp",
           "last.memory[boundary(last.rows, builder_.constant(row.row), turn)]",
           "last.memory[boundary(last.rows, builder_.constant(0), turn)]", "turns of pair"),
-    fault("alternating: padding of odd steps is not zero", A + "body.cpp",
+    fault("alternating: padding of odd steps is not zero", W + "body.cpp",
           "for (int parity = 0; parity < 2; ++parity)", "for (int parity = 0; parity < 1; ++parity)", "turns fw"),
-    fault("alternating: the sweep reads the state after the step", A + "body.cpp",
+    fault("alternating: the sweep reads the state after the step", W + "body.cpp",
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
     # What kernel and reference share.

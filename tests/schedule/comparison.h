@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "compiler/schedule/analysis/history.h"
@@ -43,6 +44,10 @@ struct Case {
   // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near
   // zero is.
   bool reached_states = false;
+  // How a plan is run: in the simulator, unless a test has something else.
+  std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&, const TensorValues&, int pad)>
+      runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan, const TensorValues& values,
+                  int pad) { return simulate_plan(of, given, plan, values, pad); };
   double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
@@ -211,7 +216,7 @@ class Comparison {
   SimulatedRun simulate() {
     const KernelPlan plan =
         schedule::point_plan(*case_.strategy, case_.cell, case_.problem, case_.parameters);
-    const SimulatedRun run = simulate_plan(case_.cell, case_.problem, plan, given_, 16);
+    const SimulatedRun run = case_.runner(case_.cell, case_.problem, plan, given_, 16);
     EXPECT_TRUE(run.faults.empty()) << case_.name() << ": " << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty())
         << case_.name() << ": not all of " << run.unwritten.front() << " was written";

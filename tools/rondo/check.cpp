@@ -6,6 +6,7 @@
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/strategies_for.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/structure.h"
 #include "runtime/arrays/run_arrays.h"
@@ -58,7 +59,8 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const s
                                                  const target::Profile& profile,
                                                  const runtime::Overrides& overrides) {
   std::vector<StrategyVerdict> result;
-  for (const schedule::Strategy* strategy : schedule::strategies()) {
+  for (const schedule::Strategy* strategy :
+       overrides.strategy.empty() ? schedule::strategies_for(profile) : schedule::strategies()) {
     if (!overrides.strategy.empty() && strategy->name() != overrides.strategy) continue;
     StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), std::nullopt, {}};
     if (verdict.legality.legal) {

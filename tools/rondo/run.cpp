@@ -1,12 +1,15 @@
 // `rondo run`: a cell over .npy arrays.
 #include <fmt/format.h>
 
+#include "compiler/backend/backends.h"
+#include "compiler/target/target.h"
 #include "runtime/arrays/staged_files.h"
 #include "runtime/commands/problem_text.h"
 #include "runtime/commands/run_cell.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/measure/ready_plan.h"
 #include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
@@ -100,12 +103,34 @@ Result<runtime::CellRun> on_gpu(const Options& options, const step::Cell& cell,
   return run;
 }
 
+Result<runtime::CellRun> on_cpu(const Options& options, const step::Cell& cell,
+                                const schedule::Problem& problem,
+                                const step::ForwardArguments<double>& arguments, Session& session) {
+  runtime::ChooseOptions choosing;
+  choosing.database = session.db();
+  const auto ready = tuner::make_ready_on_cpu(cell, problem, {options.strategy, {}}, choosing);
+  if (!ready) return ready.error();
+  Result<runtime::CellRun> run = runtime::run_on_cpu(cell, problem, arguments, ready->plan);
+  if (run)
+    run->where =
+        fmt::format("CPU ({}, {} threads), {} {} ({})", ready->compiled.executable.images.front().target,
+                    runtime::ThreadPool::shared().threads(), ready->choice.strategy,
+                    schedule::print(ready->choice.parameters), runtime::label(ready->choice));
+  return run;
+}
+
 Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
                                  const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments, Session& session) {
   if (!options.reference && session.machine.gpu() != nullptr) {
     auto run = on_gpu(options, cell, problem, arguments, session);
     if (run || run.error().kind != ErrorKind::Unsupported) return run;
+    note(run.error().message + "; running on CPUs");
+  }
+  if (!options.reference && backend::preferred_backend_for(target::host_capability()).looks_installed()) {
+    auto run = on_cpu(options, cell, problem, arguments, session);
+    if (run || (run.error().kind != ErrorKind::Unsupported && run.error().kind != ErrorKind::Missing))
+      return run;
     note(run.error().message + "; running on the reference executor");
   }
   return runtime::run_on_reference(cell, problem, arguments);

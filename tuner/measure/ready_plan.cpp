@@ -13,8 +13,10 @@ namespace rondo::tuner {
 Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
                                              const target::Profile& profile, const runtime::Choice& choice,
                                              db::Database* database) {
-  const backend::Backend* wanted = backend::wanted_backend();
-  const backend::Backend& preferred = backend::preferred_backend();
+  const int capability = target::compute_capability(problem.arch);
+  const bool cpu = target::Target{capability, false}.is_cpu();
+  const backend::Backend* wanted = cpu ? nullptr : backend::wanted_backend();
+  const backend::Backend& preferred = backend::preferred_backend_for(capability);
   runtime::CompileOptions compiling;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
@@ -23,8 +25,7 @@ Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const sched
   if (database != nullptr && !compiling.asked.empty()) {
     executable::Identity identity = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
     identity.asked = compiling.asked;
-    if (auto stored = runtime::stored_code(identity, choice.cubin_key, wanted,
-                                           target::compute_capability(problem.arch), *database))
+    if (auto stored = runtime::stored_code(identity, choice.cubin_key, wanted, capability, *database))
       return std::move(*stored);
   }
   Result<schedule::KernelPlan> built = runtime::build_choice(cell, problem, profile, choice);
@@ -59,6 +60,22 @@ Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& pr
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   return ReadyPlan{std::move(choice).value(), std::move(compiled).value(), std::move(plan).value(),
                    took.count()};
+}
+
+Result<ReadyHostPlan> make_ready_on_cpu(const step::Cell& cell, schedule::Problem problem,
+                                        const runtime::Overrides& overrides,
+                                        const runtime::ChooseOptions& options) {
+  const int capability = target::host_capability();
+  problem.arch = target::Target{capability, false}.name();
+  if (Status status = backend::preferred_backend_for(capability).available(); !status) return status.error();
+  const target::Profile profile = target::host_profile(capability);
+  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, profile, overrides, options);
+  if (!choice) return choice.error();
+  auto compiled = code_of_choice(cell, problem, profile, *choice, options.database);
+  if (!compiled) return compiled.error();
+  Result<runtime::HostPlan> plan = runtime::HostPlan::load(compiled->executable);
+  if (!plan) return plan.error();
+  return ReadyHostPlan{std::move(*choice), std::move(*compiled), std::move(*plan)};
 }
 
 }  // namespace rondo::tuner

@@ -1,7 +1,9 @@
-// A problem's kernel on the GPU, ready to launch: chosen, built, compiled or taken from the database, loaded.
+// A problem's kernel on the GPU or on this machine's CPUs, ready to launch: chosen, built, compiled or taken
+// from the database, loaded.
 #pragma once
 
 #include "runtime/commands/emit_stages.h"
+#include "runtime/host/host_plan.h"
 #include "runtime/launch/device_plan.h"
 #include "runtime/plan/compile.h"
 #include "tuner/machine/machine.h"
@@ -27,5 +29,17 @@ struct ReadyPlan {
 // Errors: Missing (no GPU, no compiler), Compile, Unsupported, Device, and those of choose_with().
 Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                              const runtime::Overrides& overrides, const runtime::ChooseOptions& options);
+
+struct ReadyHostPlan {
+  runtime::Choice choice;
+  runtime::CompiledCode compiled;
+  runtime::HostPlan plan;
+};
+
+// The same on the CPUs of this machine, whose architecture takes the place of the problem's. Errors: Missing
+// (no LLVM), Compile, Unsupported, and those of choose_with().
+Result<ReadyHostPlan> make_ready_on_cpu(const step::Cell& cell, schedule::Problem problem,
+                                        const runtime::Overrides& overrides,
+                                        const runtime::ChooseOptions& options);
 
 }  // namespace rondo::tuner

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 
+#include "compiler/backend/llvm/host/emit.h"
 #include "compiler/backend/llvm/nvptx/emit.h"
 #include "compiler/backend/ptxas/ptxas.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
@@ -39,8 +40,8 @@ const PtxOf* ptx_of(int capability) {
 }
 
 // The names of the kernels in a module: what its image has.
-std::vector<executable::KernelResources> kernels_in(const std::string& ir) {
-  constexpr std::string_view kDefine = "define ptx_kernel void @";
+std::vector<executable::KernelResources> kernels_in(const std::string& ir, const target::Target& target) {
+  const std::string_view kDefine = target.is_cpu() ? "define void @" : "define ptx_kernel void @";
   std::vector<executable::KernelResources> kernels;
   for (std::size_t at = ir.find(kDefine); at != std::string::npos; at = ir.find(kDefine, at)) {
     at += kDefine.size();
@@ -65,7 +66,10 @@ class LlvmBackend final : public Backend {
   Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const override {
     Source source;
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
-    source.text = nvptx::emit(kernels, target_for(capability, source.features));
+    if (target::Target{capability, false}.is_cpu())
+      source.text = host::emit(kernels);
+    else
+      source.text = nvptx::emit(kernels, target_for(capability, source.features));
     return source;
   }
 
@@ -102,14 +106,42 @@ class LlvmBackend final : public Backend {
   Result<std::string> assembly(const Request& request) const override {
     const auto llvm = Llvm::get();
     if (!llvm) return llvm.error();
-    if (ptx_of(request.target.capability) == nullptr) return unknown_target(request, targets().value());
+    const bool cpu = request.target.is_cpu();
+    if (!cpu && ptx_of(request.target.capability) == nullptr)
+      return unknown_target(request, targets().value());
     const bool optimise = std::ranges::find(request.flags, "-O0") == request.flags.end();
-    return (*llvm)->compile(request.text, request.name, nvptx_machine(request.target), LlvmOutput::Assembly,
-                            optimise);
+    return (*llvm)->compile(request.text, request.name,
+                            cpu ? host_machine(request.target) : nvptx_machine(request.target),
+                            LlvmOutput::Assembly, optimise);
   }
 
   Result<Compiled> compile(const Request& request) const override {
     const auto start = std::chrono::steady_clock::now();
+    Result<Compiled> compiled = request.target.is_cpu() ? compile_for_cpu(request) : compile_for_gpu(request);
+    if (!compiled) return compiled.error();
+    compiled->image.target = request.target.name();
+    compiled->compile_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return compiled;
+  }
+
+ private:
+  static Result<Compiled> compile_for_cpu(const Request& request) {
+    const auto llvm = Llvm::get();
+    if (!llvm) return llvm.error();
+    const bool optimise = std::ranges::find(request.flags, "-O0") == request.flags.end();
+    Result<std::string> object = (*llvm)->compile(request.text, request.name, host_machine(request.target),
+                                                  LlvmOutput::Object, optimise);
+    if (!object) return object.error();
+    Compiled compiled;
+    compiled.image.kind = executable::ImageKind::Object;
+    compiled.image.compiler = compiler_name(kLlvm, (*llvm)->version());
+    compiled.image.bytes = std::move(*object);
+    compiled.image.resources = kernels_in(request.text, request.target);
+    return compiled;
+  }
+
+  Result<Compiled> compile_for_gpu(const Request& request) const {
     Result<std::string> ptx = assembly(request);
     if (!ptx) return ptx.error();
     Compiled compiled;
@@ -127,14 +159,11 @@ class LlvmBackend final : public Backend {
       // The driver assembles it when it is loaded, and alone knows what the kernels use.
       image.kind = executable::ImageKind::Ptx;
       image.bytes = std::move(*ptx);
-      image.resources = kernels_in(request.text);
+      image.resources = kernels_in(request.text, request.target);
     }
-    compiled.compile_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return compiled;
   }
 
- private:
   static Error unknown_target(const Request& request, const std::vector<int>& known) {
     if (request.target.capability <= 0)
       return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", request.target.name()),
@@ -150,6 +179,11 @@ class LlvmBackend final : public Backend {
 LlvmMachine nvptx_machine(const target::Target& target) {
   const PtxOf* row = ptx_of(target.capability);
   return {"nvptx64-nvidia-cuda", target.name(), row == nullptr ? "" : fmt::format("+ptx{}", row->ptx)};
+}
+
+LlvmMachine host_machine(const target::Target& target) {
+  if (target.capability == 1) return {"aarch64-unknown-linux-gnu", "generic", ""};
+  return {"x86_64-unknown-linux-gnu", target.name(), ""};
 }
 
 const Backend& llvm_backend() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/stepwise/sweep.h"
 
 namespace rondo::schedule {
 
@@ -42,6 +43,7 @@ struct AlternatingGeometry {
   int batch;          // batch rows a block
 
   int threads() const { return 32 * p.warps; }
+  StepTile tile() const { return {dim, p.units, threads(), batch, tiles, padded}; }
   int piece_elements() const { return kPieceLanes * lane_elements; }
   int row_tiles(const ProductGroup& group) const {
     return (static_cast<int>(group.products.size()) * p.units + 15) / 16;

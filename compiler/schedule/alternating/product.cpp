@@ -16,15 +16,6 @@ constexpr int kReals = 4;  // fp32 numbers in 16 bytes
 
 }  // namespace
 
-Value vector_row(const Problem& problem, const AlternatingGeometry& geometry, std::size_t groups,
-                 Value batch_row, Value head, std::size_t group, Value parity) {
-  kernel::Builder& b = *batch_row.builder();
-  const auto all = static_cast<std::int64_t>(groups);
-  const Value team = b.wide(batch_row) * problem.sizes.heads + b.wide(head);
-  return team * (all * 2 * geometry.padded) +
-         b.wide((parity + static_cast<std::int64_t>(2 * group)) * geometry.padded);
-}
-
 AlternatingProduct::AlternatingProduct(kernel::Builder& builder, const Problem& problem,
                                        const AlternatingGeometry& geometry,
                                        const std::vector<ProductGroup>& groups,
@@ -92,7 +83,7 @@ void AlternatingProduct::start(const Place& place) {
     // Rows past the batch are read as its last; nobody looks at their sums.
     const Value row = min(place.first_row + group_lane_ + 8 * j, place.batch - 1);
     vector_at_.push_back(
-        b.let("vector_at", vector_row(problem_, g, groups_.size(), row, place.head, 0, place.parity) +
+        b.let("vector_at", vector_row(problem_, g.tile(), groups_.size(), row, place.head, 0, place.parity) +
                                b.wide(quarter_ * g.lane_elements)));
   }
   for (int turn = 0; turn + 1 < g.p.stages; ++turn) {
@@ -225,7 +216,7 @@ void AlternatingProduct::hand_over() {
   b.barrier();
 }
 
-Value AlternatingProduct::sum(std::size_t group, std::size_t product, Value unit, Value row) {
+Value AlternatingProduct::sum(std::size_t group, std::size_t product, int, Value unit, Value row) {
   auto& b = builder_;
   const auto own = std::find_if(own_.begin(), own_.end(), [&](const Group& g) { return g.index == group; });
   const std::int64_t first = own->first_tile * 16 + static_cast<std::int64_t>(product) * geometry_.p.units;

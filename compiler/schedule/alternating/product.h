@@ -7,34 +7,25 @@
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/alternating/geometry.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/stepwise/product.h"
 
 namespace rondo::schedule {
 
-// Where a row of Role::Vectors, [B, H, groups, 2, padded], begins: the vector of a group at steps of
-// `parity`.
-kernel::Value vector_row(const Problem& problem, const AlternatingGeometry& geometry, std::size_t groups,
-                         kernel::Value batch_row, kernel::Value head, std::size_t group,
-                         kernel::Value parity);
-
-class AlternatingProduct {
+class AlternatingProduct final : public StepProduct {
  public:
   // `groups` are all groups of the step, `own` those that are multiplied here.
   AlternatingProduct(kernel::Builder& builder, const Problem& problem, const AlternatingGeometry& geometry,
                      const std::vector<ProductGroup>& groups, const std::vector<std::size_t>& own);
 
-  void declare(Signature& signature, kernel::Memory vectors);
+  void declare(Signature& signature, kernel::Memory vectors) override;
 
-  struct Place {
-    kernel::Value tile, head;        // of the block
-    kernel::Value first_row, batch;  // its batch rows, and how many there are in all
-    kernel::Value parity;            // of the step
-  };
   // Starts the first copies.
-  void start(const Place& place);
+  void start(const Place& place) override;
   // Multiplies and leaves the sums to all threads of the block.
-  void multiply();
+  void multiply() override;
   // A product's value for unit `unit` and batch row `row` of the block.
-  kernel::Value sum(std::size_t group, std::size_t product, kernel::Value unit, kernel::Value row);
+  kernel::Value sum(std::size_t group, std::size_t product, int turn, kernel::Value unit,
+                    kernel::Value row) override;
 
   // Bytes of shared memory.
   static std::int64_t ring_bytes(const AlternatingGeometry& geometry, int row_tiles, int groups);

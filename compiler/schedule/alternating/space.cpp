@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/schedule/alternating/body.h"
 #include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/alternating/strategy.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/stepwise/body.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {

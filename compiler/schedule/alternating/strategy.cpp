@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/alternating/kernels.h"
+#include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/step/simplify.h"
 
@@ -28,10 +29,17 @@ KernelPlan Alternating::build_kernels(const step::Cell& cell, const Problem& pro
   plan.alignment = alignment(problem, parameters);
   const auto add_sweep = [&](Sweep sweep) {
     StepStages stages = step_stages(simple, sweep.step.graph, sweep.step.roots);
-    const AlternatingSweep all{simple, problem, {problem, own}, std::move(sweep), std::move(stages)};
+    const AlternatingGeometry geometry(problem, own);
+    AlternatingSweep all{{simple, problem, name(), geometry.tile(), std::move(sweep), std::move(stages), {}},
+                         geometry};
+    all.product = [&](kernel::Builder& b, const std::vector<std::size_t>& groups) {
+      return std::make_unique<AlternatingProduct>(b, problem, all.geometry, all.stages.groups, groups);
+    };
     for (Launch& launch : alternating_pack(all)) plan.launches.push_back(std::move(launch));
-    plan.launches.push_back(alternating_first(all));
-    for (Launch& launch : alternating_steps(all)) plan.launches.push_back(std::move(launch));
+    plan.launches.push_back(stepwise_first(all));
+    for (Launch& launch : stepwise_steps(all)) plan.launches.push_back(std::move(launch));
+    for (const ProductGroup& group : all.stages.groups)
+      plan.packed.fixed += geometry.packed_elements(problem, group);
     add_extents(all, plan);
   };
   if (problem.pass != Pass::Backward) {

@@ -67,52 +67,68 @@ TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId i
           node.row};
 }
 
-void add_forward_products(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                          const BackwardSplit& split, int vector, KernelPlan& plan) {
+void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                          const TimeLaunches& launches, KernelPlan& plan) {
   std::set<NodeId> made;
   const auto make_vector = [&](NodeId node) {
     if (split.vector_row.count(node) != 0 && made.insert(node).second)
       plan.launches.push_back(time_vector(cell, problem, split, node));
   };
-  for (const ProductGroup& group : split.forward) {
+  for (std::size_t g = 0; g < split.forward.size(); ++g) {
+    const ProductGroup& group = split.forward[g];
     make_vector(group.vector);
     std::vector<TimeProduct> products;
     for (const Product& product : group.products)
       products.push_back(
           {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
-    plan.launches.push_back(time_product(
-        cell, problem, products, plan.scratch_rows,
-        gemm_parameters(problem, profile, GemmUse::TimeProduct, static_cast<int>(products.size()), vector)));
+    for (Launch& launch : launches.products(products, g)) plan.launches.push_back(std::move(launch));
   }
   for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
 }
 
-void add_matrix_gradients(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                          const BackwardSplit& split, int vector, KernelPlan& plan) {
+void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, const TimeLaunches& launches,
+                          KernelPlan& plan) {
   std::vector<MatrixTerm> terms;
   for (const step::MatrixGradient& matrix : split.needs.step.matrices)
     terms.push_back({matrix.tensor,
                      matrix.row,
                      {left_row(split, matrix.left), false, std::nullopt, 0},
                      operand(cell, split, matrix.right)});
-  const GemmParameters gemm =
-      gemm_parameters(problem, profile, GemmUse::MatrixGradient, static_cast<int>(terms.size()), vector);
-  for (Launch& launch : matrix_gradients(cell, problem, terms, plan.scratch_rows, gemm))
-    plan.launches.push_back(std::move(launch));
-  plan.workspace_elements_fixed = matrix_gradient_workspace(cell, problem, terms, gemm);
+  for (Launch& launch : launches.gradients(terms)) plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_fixed = launches.workspace(terms);
 }
 
 }  // namespace
 
+void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                    const TimeLaunches& launches, const std::function<void()>& add_sweep, KernelPlan& plan) {
+  plan.scratch_rows = scratch_rows(split);
+  add_forward_products(cell, problem, split, launches, plan);
+  add_sweep();
+  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
+  add_matrix_gradients(cell, split, launches, plan);
+  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+}
+
 void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                     const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
                     KernelPlan& plan) {
-  plan.scratch_rows = scratch_rows(split);
-  add_forward_products(cell, problem, profile, split, vector, plan);
-  add_sweep();
-  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
-  add_matrix_gradients(cell, problem, profile, split, vector, plan);
-  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+  const auto gemm = [&](GemmUse use, std::size_t count) {
+    return gemm_parameters(problem, profile, use, static_cast<int>(count), vector);
+  };
+  const std::vector<int> rows = scratch_rows(split);
+  const TimeLaunches launches{
+      [&](const std::vector<TimeProduct>& products, std::size_t) {
+        return std::vector<Launch>{
+            time_product(cell, problem, products, rows, gemm(GemmUse::TimeProduct, products.size()))};
+      },
+      [&](const std::vector<MatrixTerm>& terms) {
+        return matrix_gradients(cell, problem, terms, rows, gemm(GemmUse::MatrixGradient, terms.size()));
+      },
+      [&](const std::vector<MatrixTerm>& terms) {
+        return matrix_gradient_workspace(cell, problem, terms, gemm(GemmUse::MatrixGradient, terms.size()));
+      }};
+  dense_backward(cell, problem, split, launches, add_sweep, plan);
 }
 
 }  // namespace rondo::schedule

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/gemm/matrix_gradient.h"
+#include "compiler/schedule/gemm/time_product.h"
 #include "compiler/schedule/plan/strategy.h"
 
 namespace rondo::schedule {
@@ -19,9 +21,21 @@ struct ProductsAgain {
 };
 ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
 
+// Who multiplies for all steps at once.
+struct TimeLaunches {
+  // Products that share their vector; `group`: which of the backward pass's.
+  std::function<std::vector<Launch>(const std::vector<TimeProduct>& products, std::size_t group)> products;
+  // The gradients of all matrices.
+  std::function<std::vector<Launch>(const std::vector<MatrixTerm>& terms)> gradients;
+  // fp32 elements of workspace that the gradients use.
+  std::function<std::int64_t(const std::vector<MatrixTerm>& terms)> workspace;
+};
+
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,
 // what `add_sweep` appends, sums of parameter gradients, matrix gradients; and their workspace and scratch.
-// `vector`: the widest copies that the plan's alignment allows.
+void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                    const TimeLaunches& launches, const std::function<void()>& add_sweep, KernelPlan& plan);
+// The same with the tiles of GPUs (GemmTile). `vector`: the widest copies that the plan's alignment allows.
 void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
                     const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
                     KernelPlan& plan);

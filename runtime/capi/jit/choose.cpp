@@ -10,7 +10,9 @@
 
 #include "runtime/capi/jit/host_plan.h"
 #include "runtime/commands/shipped_layer.h"
+#include "runtime/host/host_plan.h"
 #include "tuner/machine/device_profile.h"
+#include "tuner/measure/ready_plan.h"
 #include "tuner/trust/trusted_plan.h"
 #include "tuner/tune/tune.h"
 
@@ -110,12 +112,36 @@ PlanResult on_gpu(const std::shared_ptr<const Device>& device, const step::Cell&
                                       : recorded(device, cell, problem, how);
 }
 
+// Kernels for this machine's CPUs.
+PlanResult on_cpu(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                  const schedule::Problem& problem, const ChoosePlan& how) {
+  runtime::ChooseOptions choosing;
+  choosing.database = how.database.get();
+  auto ready = tuner::make_ready_on_cpu(cell, problem, how.overrides, choosing);
+  if (!ready) return ready.error();
+  Result<std::shared_ptr<runtime::HostKernels>> kernels =
+      runtime::HostKernels::load(ready->compiled.executable);
+  if (!kernels) return kernels.error();
+  Result<std::unique_ptr<Work>> work = host_work(ready->compiled.executable, std::move(*kernels));
+  if (!work) return work.error();
+  return make_plan(device, ready->compiled.executable.identity, std::move(work).value(),
+                   facts_of(ready->choice));
+}
+
+// The reference executor, unless kernels are asked for by the name of their strategy.
+PlanResult without_gpu(const std::shared_ptr<const Device>& device,
+                       const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
+                       const ChoosePlan& how) {
+  return how.overrides.strategy == "host" ? on_cpu(device, *cell, problem, how)
+                                          : host_plan(device, cell, problem);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how) {
-  return device->cuda ? on_gpu(device, *cell, problem, how) : host_plan(device, cell, problem);
+  return device->cuda ? on_gpu(device, *cell, problem, how) : without_gpu(device, cell, problem, how);
 }
 
 std::string worker_program() {

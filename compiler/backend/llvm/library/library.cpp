@@ -28,12 +28,16 @@
 
 #include "compiler/backend/llvm/library/entry.h"
 
-// The pieces of the one target that is built in; LLVM has no header for a target by itself.
+// The pieces of the targets that are built in; LLVM has no header for a target by itself.
+#define RONDO_LLVM_TARGETS(of) of(NVPTX) of(X86) of(AArch64)
 extern "C" {
-void LLVMInitializeNVPTXTargetInfo();
-void LLVMInitializeNVPTXTarget();
-void LLVMInitializeNVPTXTargetMC();
-void LLVMInitializeNVPTXAsmPrinter();
+#define RONDO_DECLARE(target)               \
+  void LLVMInitialize##target##TargetInfo(); \
+  void LLVMInitialize##target##Target();     \
+  void LLVMInitialize##target##TargetMC();   \
+  void LLVMInitialize##target##AsmPrinter();
+RONDO_LLVM_TARGETS(RONDO_DECLARE)
+#undef RONDO_DECLARE
 }
 
 namespace {
@@ -54,10 +58,13 @@ void on_fatal_error(void*, const char* reason, bool) {
 void initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
+#define RONDO_INITIALISE(target)         \
+  LLVMInitialize##target##TargetInfo();  \
+  LLVMInitialize##target##Target();      \
+  LLVMInitialize##target##TargetMC();    \
+  LLVMInitialize##target##AsmPrinter();
+    RONDO_LLVM_TARGETS(RONDO_INITIALISE)
+#undef RONDO_INITIALISE
     // There is no other way to say these. Addresses of shared memory have 32 bits. Instructions are ordered
     // for few registers, and loops keep their indices: with as many pointers as there are accesses, which
     // loop strength reduction makes of them, kernels took up to 40% more registers, and some spilled.
@@ -186,7 +193,7 @@ void release(rondo_llvm_answer* answer) {
   answer->size = 0;
 }
 
-constexpr rondo_llvm_interface kInterface = {RONDO_LLVM_INTERFACE, LLVM_VERSION_STRING, "nvptx64", &compile,
+constexpr rondo_llvm_interface kInterface = {RONDO_LLVM_INTERFACE, LLVM_VERSION_STRING, "nvptx64 x86_64 aarch64", &compile,
                                              &release};
 
 }  // namespace

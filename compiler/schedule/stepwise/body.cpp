@@ -1,9 +1,8 @@
-#include "compiler/schedule/alternating/body.h"
+#include "compiler/schedule/stepwise/body.h"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/support/index.h"
 
@@ -14,35 +13,35 @@ using step::Node;
 using step::NodeId;
 using step::NodeKind;
 
-AlternatingBody::AlternatingBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
-                                 const Problem& problem, const AlternatingGeometry& geometry,
-                                 const Sweep& sweep, const StepStages& stages)
+StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
+                           const Problem& problem, const StepTile& shape, const Sweep& sweep,
+                           const StepStages& stages)
     : builder_(builder),
       signature_(signature),
       cell_(cell),
       problem_(problem),
-      geometry_(geometry),
+      shape_(shape),
       sweep_(sweep),
       stages_(stages) {}
 
-int AlternatingBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
+int StepwiseBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
   return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
 }
 
 // What the part reads of memory, if nobody gives it: leaves, and what earlier stages have kept.
-bool AlternatingBody::is_read(const Part& part, NodeId id) const {
+bool StepwiseBody::is_read(const Part& part, NodeId id) const {
   const Node& node = part.stage->graph.at(id);
   return node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
          node.kind == NodeKind::MatTVec;
 }
 
-void AlternatingBody::declare_once(TensorRef ref, bool written) {
+void StepwiseBody::declare_once(TensorRef ref, bool written) {
   const auto known =
       std::find_if(tensors_.begin(), tensors_.end(), [&](const KernelTensor& t) { return t.ref == ref; });
   if (known == tensors_.end()) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
 }
 
-AlternatingBody::Part AlternatingBody::declare(const StepStage& stage, bool next) {
+StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
   Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
   for (const NodeId id : reachable(stage.graph, stage.demand)) {
     const Node& node = stage.graph.at(id);
@@ -62,12 +61,12 @@ AlternatingBody::Part AlternatingBody::declare(const StepStage& stage, bool next
   return part;
 }
 
-void AlternatingBody::declare_kept() {
+void StepwiseBody::declare_kept() {
   carries_ = signature_.writes({Role::Carries, -1});
   vectors_ = signature_.writes({Role::Vectors, -1});
 }
 
-void AlternatingBody::declare_ends(bool first, bool last) {
+void StepwiseBody::declare_ends(bool first, bool last) {
   if (first)
     for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
   if (last)
@@ -75,102 +74,107 @@ void AlternatingBody::declare_ends(bool first, bool last) {
   if (first && sweep_.sum_rows > 0 && !sums_.memory.valid()) sums_ = signature_.writes({Role::Workspace, -1});
 }
 
-const KernelTensor& AlternatingBody::declared(TensorRef ref) const {
+const KernelTensor& StepwiseBody::declared(TensorRef ref) const {
   for (const KernelTensor& tensor : tensors_)
     if (tensor.ref == ref) return tensor;
-  throw std::logic_error("alternating: a tensor that was not declared");
+  throw std::logic_error("stepwise: a tensor that was not declared");
 }
 
-void AlternatingBody::place_threads(Value batch, Value time) {
+void StepwiseBody::place_threads(Value batch, Value time) {
   auto& b = builder_;
-  const AlternatingGeometry& g = geometry_;
+  const StepTile& g = shape_;
   batch_ = batch;
   time_ = time;
   b.comment("this block's channels, head and batch rows; this thread's channel and batch row of each turn");
   const Value dim = b.named("kDim", g.dim, "channels a head");
-  const Value units = b.named("kUnits", g.p.units, "channels a block");
+  const Value units = b.named("kUnits", g.units, "channels a block");
   tile_ = b.let("tile", b.block() % g.tiles);
   head_ = b.let("head", b.block() / g.tiles % problem_.sizes.heads);
   first_row_ = b.let("first_row", b.block() / (g.tiles * problem_.sizes.heads) * g.batch);
   for (int turn = 0; turn < turns(); ++turn) {
-    const Value index = b.thread() + turn * g.threads();
     Channel c;
-    c.unit = b.let("unit", index % units);
-    c.row = b.let("row", index / units);
+    if (g.row_a_turn) {
+      const int turns_a_row = g.units / g.threads;
+      c.unit = b.let("unit", b.thread() + turn % turns_a_row * g.threads);
+      c.row = b.constant(turn / turns_a_row);
+    } else {
+      const Value index = b.thread() + turn * g.threads;
+      c.unit = b.let("unit", index % units);
+      c.row = b.let("row", index / units);
+    }
     c.channel = b.let("channel", tile_ * units + c.unit);
     c.batch_row = b.let("batch_row", first_row_ + c.row);
     c.exists = c.batch_row < batch_;
-    if (g.dim % g.p.units != 0) c.exists = c.exists && c.channel < dim;
-    if ((turn + 1) * g.threads() > g.channels()) c.exists = c.exists && c.row < g.batch;
+    if (g.dim % g.units != 0) c.exists = c.exists && c.channel < dim;
+    if ((turn + 1) * g.threads > g.channels()) c.exists = c.exists && c.row < g.batch;
     channels_.push_back(c);
   }
 }
 
-Value AlternatingBody::time_of(Value count) {
+Value StepwiseBody::time_of(Value count) {
   return sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count;
 }
 
-void AlternatingBody::set_step(Part& part, Value count) {
+void StepwiseBody::set_step(Part& part, Value count) {
   auto& b = builder_;
   part.count = count;
   part.time = b.let(part.next ? "t_next" : "t", time_of(count));
   part.parity = b.let(part.next ? "parity_next" : "parity", count % 2);
 }
 
-void AlternatingBody::if_exists(int turn, const std::function<void()>& body) {
+void StepwiseBody::if_exists(int turn, const std::function<void()>& body) {
   builder_.if_(channels_[at(turn)].exists, body);
 }
 
-Value AlternatingBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
+Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
   const Channel& c = channels_[at(turn)];
   return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
-         builder_.wide(head_ * (tensor.rows * geometry_.dim) + c.channel + row * geometry_.dim);
+         builder_.wide(head_ * (tensor.rows * shape_.dim) + c.channel + row * shape_.dim);
 }
 
-Value AlternatingBody::boundary(int rows, Value row, int turn) {
+Value StepwiseBody::boundary(int rows, Value row, int turn) {
   auto& b = builder_;
   const Channel& c = channels_[at(turn)];
-  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * (rows * geometry_.dim) +
-         b.wide(row * geometry_.dim + c.channel);
+  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * (rows * shape_.dim) +
+         b.wide(row * shape_.dim + c.channel);
 }
 
-Value AlternatingBody::param(const Node& leaf, int turn) {
+Value StepwiseBody::param(const Node& leaf, int turn) {
   const step::Tensor& t = tensor(leaf.tensor);
-  const Value place =
-      t.tail == step::Tail::Scalar
-          ? head_ * t.rows + leaf.row
-          : head_ * (t.rows * geometry_.dim) + channels_[at(turn)].channel + leaf.row * geometry_.dim;
+  const Value place = t.tail == step::Tail::Scalar ? head_ * t.rows + leaf.row
+                                                   : head_ * (t.rows * shape_.dim) +
+                                                         channels_[at(turn)].channel + leaf.row * shape_.dim;
   return builder_.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
 }
 
-Value AlternatingBody::first_carry(int turn, std::size_t k) {
+Value StepwiseBody::first_carry(int turn, std::size_t k) {
   const RowRef& row = sweep_.first[k];
   const KernelTensor& first = declared(row.tensor);
   return builder_.load("first", first.memory[boundary(first.rows, builder_.constant(row.row), turn)]);
 }
 
-Value AlternatingBody::carry(int turn, std::size_t k, Value parity) {
+Value StepwiseBody::carry(int turn, std::size_t k, Value parity) {
   const int rows = carry_rows(sweep_, stages_);
   return builder_.load("carry",
                        carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)]);
 }
 
-void AlternatingBody::store_carry(int turn, std::size_t k, Value parity, Value value) {
+void StepwiseBody::store_carry(int turn, std::size_t k, Value parity, Value value) {
   const int rows = carry_rows(sweep_, stages_);
   builder_.store(carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)], value);
 }
 
-void AlternatingBody::store_last(int turn, std::size_t k, Value value) {
+void StepwiseBody::store_last(int turn, std::size_t k, Value value) {
   const RowRef& row = sweep_.last[k];
   const KernelTensor& last = declared(row.tensor);
   builder_.store(last.memory[boundary(last.rows, builder_.constant(row.row), turn)], value);
 }
 
-void AlternatingBody::clear_sum(int turn, int row) {
+void StepwiseBody::clear_sum(int turn, int row) {
   builder_.store(sums_.memory[boundary(sweep_.sum_rows, builder_.constant(row), turn)], builder_.real(0));
 }
 
-Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
+Value StepwiseBody::read(const Part& part, NodeId id, int turn) {
   auto& b = builder_;
   const Node& node = part.stage->graph.at(id);
   if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size())) {
@@ -199,7 +203,7 @@ Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
   return before;
 }
 
-std::string AlternatingBody::read_name(const Node& node, NodeId id) const {
+std::string StepwiseBody::read_name(const Node& node, NodeId id) const {
   if (!node.label.empty()) return node.label;
   if (stages_.row_of_kept(id) < static_cast<int>(stages_.kept.size())) return "kept";
   const auto source = sweep_.sources.find(id);
@@ -209,8 +213,8 @@ std::string AlternatingBody::read_name(const Node& node, NodeId id) const {
   return name_of(source->second.row.tensor, cell_);
 }
 
-void AlternatingBody::read_ahead(Part& part, Value condition, bool sums_exist,
-                                 const std::function<bool(NodeId)>& given) {
+void StepwiseBody::read_ahead(Part& part, Value condition, bool sums_exist,
+                              const std::function<bool(NodeId)>& given) {
   auto& b = builder_;
   std::vector<NodeId> nodes;
   for (const NodeId id : reachable(part.stage->graph, part.stage->demand))
@@ -236,7 +240,7 @@ void AlternatingBody::read_ahead(Part& part, Value condition, bool sums_exist,
   }
 }
 
-std::vector<Value> AlternatingBody::emit(Part& part, int turn, const Given& given) {
+std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) {
   auto& b = builder_;
   const StepStage& stage = *part.stage;
   const auto leaf = [&](const Node& node) {
@@ -256,7 +260,7 @@ std::vector<Value> AlternatingBody::emit(Part& part, int turn, const Given& give
   for (const std::size_t group : stage.vectors) {
     const Channel& c = channels_[at(turn)];
     const Value row =
-        vector_row(problem_, geometry_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
+        vector_row(problem_, shape_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
     b.store(vectors_.memory[row + b.wide(c.channel)], values.at(stages_.groups[group].vector));
   }
   std::vector<Value> results(sweep_.step.roots.size());
@@ -267,8 +271,7 @@ std::vector<Value> AlternatingBody::emit(Part& part, int turn, const Given& give
   return results;
 }
 
-void AlternatingBody::store(const Part& part, const SweepSink& sink, int turn, std::size_t root,
-                            Value value) {
+void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std::size_t root, Value value) {
   auto& b = builder_;
   switch (sink.kind) {
     case SweepSink::Kind::Carry: return store_carry(turn, at(sink.index), b.constant(1) - part.parity, value);
@@ -284,15 +287,15 @@ void AlternatingBody::store(const Part& part, const SweepSink& sink, int turn, s
   }
 }
 
-void AlternatingBody::clear_padding() {
+void StepwiseBody::clear_padding() {
   auto& b = builder_;
-  const AlternatingGeometry& g = geometry_;
+  const StepTile& g = shape_;
   const std::int64_t padding = g.padded - g.dim;
   const std::size_t groups = stages_.groups.size();
   if (padding == 0 || groups == 0) return;
   b.comment("columns past the head's end are zero at all steps");
   b.if_(tile_ == g.tiles - 1, [&] {
-    b.for_("i", b.thread(), b.constant(g.batch * padding), b.constant(g.threads()), 1, [&](Value i) {
+    b.for_("i", b.thread(), b.constant(g.batch * padding), b.constant(g.threads), 1, [&](Value i) {
       const Value row = b.let("padded_row", first_row_ + i / padding);
       b.if_(row < batch_, [&] {
         for (std::size_t group = 0; group < groups; ++group)

@@ -1,4 +1,4 @@
-// The elementwise part of an alternating kernel: the channels of a thread, their operands in memory, and the
+// The elementwise part of a kernel of a step: the channels of a thread, their operands in memory, and the
 // places of their results. Channels of a block, [batch][units], are dealt to its threads, neighbouring units
 // to neighbouring threads.
 #pragma once
@@ -8,20 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/alternating/geometry.h"
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/analysis/sweep.h"
-#include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/stepwise/sweep.h"
 
 namespace rondo::schedule {
 
-class AlternatingBody {
+class StepwiseBody {
  public:
-  AlternatingBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
-                  const Problem& problem, const AlternatingGeometry& geometry, const Sweep& sweep,
-                  const StepStages& stages);
+  StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell, const Problem& problem,
+               const StepTile& shape, const Sweep& sweep, const StepStages& stages);
 
   // A stage at a step: declares what it reads and writes.
   struct Part {
@@ -39,7 +37,7 @@ class AlternatingBody {
   void set_step(Part& part, kernel::Value count);  // which step it is at
   kernel::Value time_of(kernel::Value count);
 
-  int turns() const { return geometry_.turns(); }
+  int turns() const { return shape_.turns(); }
   void if_exists(int turn, const std::function<void()>& body);
   // Reads what the part needs of memory into registers, far ahead of its use; `given` nodes come from
   // elsewhere, and so do all carries if `carries_given`.
@@ -90,7 +88,7 @@ class AlternatingBody {
   Signature& signature_;
   const step::Cell& cell_;
   const Problem& problem_;
-  const AlternatingGeometry& geometry_;
+  const StepTile& shape_;
   const Sweep& sweep_;
   const StepStages& stages_;
   std::vector<KernelTensor> tensors_;  // each once

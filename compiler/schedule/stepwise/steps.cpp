@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/schedule/alternating/body.h"
-#include "compiler/schedule/alternating/kernels.h"
-#include "compiler/schedule/alternating/product.h"
+#include "compiler/schedule/stepwise/body.h"
+#include "compiler/schedule/stepwise/sweep.h"
 
 namespace rondo::schedule {
 namespace {
@@ -19,14 +18,14 @@ const char* direction(const Sweep& sweep) {
 
 // The frame of both kernels: a builder with its signature, and the elementwise part.
 struct Frame {
-  Frame(const AlternatingSweep& of, const std::string& name, const std::string& comment)
+  Frame(const StepwiseSweep& of, const std::string& name, const std::string& comment)
       : sweep(of),
-        b(fmt::format("{}_alternating_{}_{}", of.cell.name, pass_name(of.problem.pass), name),
-          of.geometry.threads(), of.problem.math,
-          fmt::format("{}: alternating {}, {}; {} in memory", of.cell.name, direction(of.sweep), comment,
+        b(fmt::format("{}_{}_{}_{}", of.cell.name, of.strategy, pass_name(of.problem.pass), name),
+          of.tile.threads, of.problem.math,
+          fmt::format("{}: {} {}, {}; {} in memory", of.cell.name, of.strategy, direction(of.sweep), comment,
                       kernel::storage_name(of.problem.storage))),
         signature(b, of.cell, of.problem),
-        body(b, signature, of.cell, of.problem, of.geometry, of.sweep, of.stages) {
+        body(b, signature, of.cell, of.problem, of.tile, of.sweep, of.stages) {
     signature.set_scratch(of.sweep.scratch_rows);
   }
 
@@ -34,8 +33,8 @@ struct Frame {
     Launch launch;
     launch.arguments = signature.arguments();
     launch.blocks_fixed = 0;
-    launch.blocks_per_batch = std::int64_t{sweep.geometry.tiles} * sweep.problem.sizes.heads;
-    launch.batch_tile = sweep.geometry.batch;
+    launch.blocks_per_batch = std::int64_t{sweep.tile.tiles} * sweep.problem.sizes.heads;
+    launch.batch_tile = sweep.tile.batch;
     launch.kernel = b.finish();
     return launch;
   }
@@ -52,22 +51,22 @@ struct Frame {
     for (std::size_t root = 0; root < sweep.sweep.sinks.size(); ++root)
       for (const SweepSink& sink : sweep.sweep.sinks[root])
         if (sink.kind == SweepSink::Kind::Carry && sink.index == static_cast<int>(k)) return root;
-    throw std::logic_error("alternating: a state row that is never advanced");
+    throw std::logic_error("stepwise: a state row that is never advanced");
   }
 
-  const AlternatingSweep& sweep;
+  const StepwiseSweep& sweep;
   kernel::Builder b;
   Signature signature;
-  AlternatingBody body;
+  StepwiseBody body;
 };
 
 class FirstBuilder : Frame {
  public:
-  explicit FirstBuilder(const AlternatingSweep& of)
+  explicit FirstBuilder(const StepwiseSweep& of)
       : Frame(of, "first", "carries at their beginning, and what the first step multiplies") {}
 
   Launch build() {
-    AlternatingBody::Part part = body.declare(sweep.stages.stages.front(), false);
+    StepwiseBody::Part part = body.declare(sweep.stages.stages.front(), false);
     body.declare_kept();
     body.declare_ends(true, false);
     const Value batch = signature.batch();
@@ -103,11 +102,11 @@ class FirstBuilder : Frame {
 
 class StepBuilder : Frame {
  public:
-  StepBuilder(const AlternatingSweep& of, std::size_t stage)
+  StepBuilder(const StepwiseSweep& of, std::size_t stage)
       : Frame(of, fmt::format("step_{}", stage), fmt::format("part {} of a step", stage)),
         stage_(stage),
         is_last_(stage + 1 == of.stages.stages.size()),
-        product_(b, of.problem, of.geometry, of.stages.groups, of.stages.stages[stage].groups) {}
+        product_(of.product(b, of.stages.stages[stage].groups)) {}
 
   Launch build() {
     // A step without products is stage 0 alone, which the launch before has done.
@@ -115,16 +114,16 @@ class StepBuilder : Frame {
     if (is_last_) next_.emplace(body.declare(sweep.stages.stages.front(), true));
     body.declare_kept();
     body.declare_ends(false, is_last_);
-    if (own_) product_.declare(signature, body.vectors());
+    if (own_) product_->declare(signature, body.vectors());
     const Value batch = signature.batch();
     time_ = signature.time();
     step_ = signature.step_count();
     body.place_threads(batch, time_);
     parity_ = b.let("step_parity", step_ % 2);
-    if (own_) product_.start({body.tile(), body.head(), body.first_row(), body.batch(), parity_});
+    if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_});
     if (own_) read_own();
     if (next_) read_next();
-    if (own_) product_.multiply();
+    if (own_) product_->multiply();
     for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
     Launch launch = finish();
     launch.repetition.kind = executable::Repetition::Kind::EachStep;
@@ -167,8 +166,9 @@ class StepBuilder : Frame {
       results = body.emit(*own_, turn, [&](NodeId node) {
         const At at = product_of(node).value();
         const std::string& label = own_->stage->graph.at(node).label;
-        return b.let(label.empty() ? "product" : label,
-                     product_.sum(at.group, at.product, body.unit_of_block(turn), body.row_of_block(turn)));
+        return b.let(
+            label.empty() ? "product" : label,
+            product_->sum(at.group, at.product, turn, body.unit_of_block(turn), body.row_of_block(turn)));
       });
     if (!is_last_) return;
     const auto carry = [&](std::size_t k) {
@@ -184,16 +184,16 @@ class StepBuilder : Frame {
 
   std::size_t stage_;
   bool is_last_;
-  AlternatingProduct product_;
-  std::optional<AlternatingBody::Part> own_, next_;
+  std::unique_ptr<StepProduct> product_;
+  std::optional<StepwiseBody::Part> own_, next_;
   Value time_, step_, parity_;
 };
 
 }  // namespace
 
-Launch alternating_first(const AlternatingSweep& sweep) { return FirstBuilder(sweep).build(); }
+Launch stepwise_first(const StepwiseSweep& sweep) { return FirstBuilder(sweep).build(); }
 
-std::vector<Launch> alternating_steps(const AlternatingSweep& sweep) {
+std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep) {
   std::vector<Launch> launches;
   const std::size_t stages = sweep.stages.stages.size();
   for (std::size_t stage = std::min<std::size_t>(1, stages - 1); stage < stages; ++stage)
@@ -201,13 +201,20 @@ std::vector<Launch> alternating_steps(const AlternatingSweep& sweep) {
   return launches;
 }
 
-void add_extents(const AlternatingSweep& sweep, KernelPlan& plan) {
+kernel::Value vector_row(const Problem& problem, const StepTile& tile, std::size_t groups, Value batch_row,
+                         Value head, std::size_t group, Value parity) {
+  kernel::Builder& b = *batch_row.builder();
+  const auto all = static_cast<std::int64_t>(groups);
+  const Value team = b.wide(batch_row) * problem.sizes.heads + b.wide(head);
+  return team * (all * 2 * tile.padded) +
+         b.wide((parity + static_cast<std::int64_t>(2 * group)) * tile.padded);
+}
+
+void add_extents(const StepwiseSweep& sweep, KernelPlan& plan) {
   const step::Sizes& sizes = sweep.problem.sizes;
-  for (const ProductGroup& group : sweep.stages.groups)
-    plan.packed.fixed += sweep.geometry.packed_elements(sweep.problem, group);
   plan.vectors.each =
-      sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.geometry.padded;
-  plan.carries.each = sizes.heads * AlternatingBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
+      sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.tile.padded;
+  plan.carries.each = sizes.heads * StepwiseBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
 }
 
 }  // namespace rondo::schedule

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Kernels for CPUs beside JAX and the reference executor, in one run.
+
+    benchmarks/cpu.py CPU_BENCH OUT.json
+
+CPU_BENCH is build/release/cpu_bench. JAX must be installed for the Python that runs this: a virtual environment with
+`pip install jax` will do. The cells are written for jax.lax.scan under jit, as a user would. Both sides take turns, and
+the least of all times counts: other work on the machine only ever adds.
+"""
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+
+ROWS = [  # cell, B, T, H, D
+    ("lstm", 16, 128, 1, 256),
+    ("lstm", 16, 64, 1, 768),
+    ("gru", 16, 128, 1, 256),
+    ("mingru", 8, 512, 1, 1024),
+    ("hgrn", 8, 512, 1, 1024),
+]
+TURNS, RUNS = 2, 4
+
+
+def cells():
+    """By name: (rows of x, whether there is a matrix and of how many rows, step of (params, state, x))."""
+
+    def lstm(p, s, x):
+        h, c = s
+        z = x + jnp.einsum("gij,bj->bgi", p["R"], h) + p["b"]
+        i, f, g, o = (z[:, k] for k in range(4))
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    def gru(p, s, x):
+        (h,) = s
+        z = jnp.einsum("gij,bj->bgi", p["R"], h) + p["b"]
+        r = jax.nn.sigmoid(x[:, 0] + z[:, 0])
+        u = jax.nn.sigmoid(x[:, 1] + z[:, 1])
+        n = jnp.tanh(x[:, 2] + r * z[:, 2])
+        h = (1 - u) * n + u * h
+        return (h,), h
+
+    def mingru(p, s, x):
+        (h,) = s
+        z = jax.nn.sigmoid(x[:, 0])
+        h = (1 - z) * h + z * x[:, 1]
+        return (h,), h
+
+    def hgrn(p, s, x):
+        (h,) = s
+        f = p["low"] + (1 - p["low"]) * jax.nn.sigmoid(x[:, 0])
+        h = f * h + (1 - f) * jax.nn.silu(x[:, 1])
+        return (h,), h
+
+    return {"lstm": (4, 4, 2, lstm), "gru": (3, 3, 1, gru), "mingru": (2, 0, 1, mingru), "hgrn": (2, 0, 1, hgrn)}
+
+
+def jax_times(name, batch, steps, dim, gradients):
+    rows, matrices, states, step = cells()[name]
+    key = jax.random.PRNGKey(0)
+    params = {}
+    if matrices:
+        params = {"R": jax.random.normal(key, (matrices, dim, dim)) / dim**0.5, "b": jnp.zeros((matrices, dim))}
+    if name == "hgrn":
+        params = {"low": jnp.full((dim,), 0.25)}
+    x = jax.random.normal(key, (steps, batch, rows, dim))
+    start = tuple(jnp.zeros((batch, dim)) for _ in range(states))
+
+    def forward(p, x):
+        return jax.lax.scan(lambda s, xt: step(p, s, xt), start, x)[1]
+
+    run = forward
+    if gradients:
+        def run(p, x):
+            out, pull = jax.vjp(forward, p, x)
+            return pull(out)
+    run = jax.jit(run)
+    jax.block_until_ready(run(params, x))
+    times = []
+    for _ in range(RUNS):
+        begin = time.perf_counter()
+        jax.block_until_ready(run(params, x))
+        times.append((time.perf_counter() - begin) * 1e3)
+    return times
+
+
+def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32"):
+    words = [program, cell, *map(str, (batch, steps, heads, dim)), pass_, dtype, str(RUNS)]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
+def main():
+    program, out = sys.argv[1:]
+    rows = []
+    for cell, batch, steps, heads, dim in ROWS:
+        row = {"cell": cell, "B": batch, "T": steps, "H": heads, "D": dim, "dtype": "fp32"}
+        best = {}
+        for _ in range(TURNS):
+            for pass_ in ("fw", "fws", "bw"):
+                one = rondo(program, cell, batch, steps, heads, dim, pass_)
+                known = best.setdefault(pass_, one)
+                for key in ("copy_ms", "reference_ms"):
+                    known[key] = min(known[key], one[key])
+                known["ms"] = sorted(known["ms"] + one["ms"])
+            for key, gradients in (("jax_fw_ms", False), ("jax_gradients_ms", True)):
+                row[key] = min(jax_times(cell, batch, steps, dim, gradients) + [row.get(key, 1e30)])
+        row["fw_ms"] = best["fw"]["ms"][0]
+        row["gradients_ms"] = best["fws"]["ms"][0] + best["bw"]["ms"][0]
+        row["reference_ms"] = best["fw"]["reference_ms"]
+        row["share_of_copy_fw"] = best["fw"]["copy_ms"] / row["fw_ms"]
+        row["share_of_copy_bw"] = best["bw"]["copy_ms"] / best["bw"]["ms"][0]
+        row["ready_ms"] = best["fw"]["ready_ms"]
+        row["parameters"] = {pass_: best[pass_]["parameters"] for pass_ in best}
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    record = {
+        "jax": jax.__version__,
+        "machine": platform.processor() or platform.machine(),
+        "target": best["fw"]["target"],
+        "threads": best["fw"]["threads"],
+        "rows": rows,
+    }
+    pathlib.Path(out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+#include "compiler/backend/llvm/host/emit.h"
+
+#include <algorithm>
+
+#include "compiler/backend/llvm/host/statements.h"
+#include "compiler/kernel/passes/codegen.h"
+
+namespace rondo::backend::host {
+
+using namespace kernel;
+
+namespace {
+
+// Vectors as wide as the machine has them, and no calls of a C library that the code would need.
+constexpr const char* kAttributes =
+    "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\"";
+
+std::string comment(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines += fmt::format("; {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string type_of(const Param& param) {
+  return param.buffer ? "ptr" : std::string(nvptx::type_text(param.type));
+}
+
+// The function that is called: it fetches the arguments. What it calls is inlined, and knows which buffers lie apart.
+std::string entry_text(const Kernel& kernel) {
+  std::string text, list = "i32 %block, i32 %grid, ptr %shared";
+  for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+    const std::string type = type_of(kernel.params[i]);
+    text += fmt::format("  %place.{0} = getelementptr inbounds ptr, ptr %arguments, i64 {0}\n", i);
+    text += fmt::format("  %pointer.{0} = load ptr, ptr %place.{0}\n", i);
+    text += fmt::format("  %argument.{0} = load {1}, ptr %pointer.{0}\n", i, type);
+    list += fmt::format(", {} %argument.{}", type, i);
+  }
+  return fmt::format(
+      "define void @{0}(ptr %arguments, i32 %block, i32 %grid, ptr %shared) {1} {{\n{2}  call void "
+      "@{0}.block({3})\n  ret void\n}}\n",
+      kernel.name, kAttributes, text, list);
+}
+
+std::string parameter(const Kernel& kernel, const Param& param) {
+  if (!param.buffer) return type_of(param);
+  return fmt::format("ptr {}{}align {}", exclusive(kernel, param) ? "noalias " : "",
+                     param.written ? "" : "readonly ", storage_bytes(param.storage));
+}
+
+std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::ModuleText& loops) {
+  FunctionText text;
+  for (const char* taken : {"block", "grid", "shared"}) text.claim(taken);
+  LaneValues values(kernel, text, helpers);
+  std::string parameters = "i32 %block, i32 %grid, ptr noalias align 64 %shared";
+  for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+    const std::string name = "%" + text.claim(kernel.params[i].name);
+    values.set_param(static_cast<ParamId>(i), name);
+    parameters += fmt::format(", {} {}", parameter(kernel, kernel.params[i]), name);
+  }
+  StatementWriter(kernel, values, text, loops).write(kernel.body, nullptr);
+  text.line("ret void");
+  return fmt::format("{}define internal void @{}.block({}) alwaysinline {} {{\n{}}}\n\n{}",
+                     comment(kernel.comment), kernel.name, parameters, kAttributes, text.text(),
+                     entry_text(kernel));
+}
+
+}  // namespace
+
+std::string emit(const std::vector<const Kernel*>& kernels) {
+  VectorHelpers helpers;
+  nvptx::ModuleText loops;
+  std::string texts;
+  for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, helpers, loops);
+  std::string unit = helpers.text() + texts;
+  if (!loops.metadata().empty()) unit += "\n" + loops.metadata();
+  return unit;
+}
+
+}  // namespace rondo::backend::host

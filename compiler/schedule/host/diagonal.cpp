@@ -1,0 +1,217 @@
+#include "compiler/schedule/host/diagonal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using step::Node;
+using step::NodeId;
+
+class DiagonalBuilder {
+ public:
+  DiagonalBuilder(const step::Cell& cell, const Problem& problem, const Sweep& sweep, const HostParameters& p)
+      : cell_(cell),
+        problem_(problem),
+        sweep_(sweep),
+        p_(p),
+        builder_(fmt::format("{}_host_{}", cell.name, pass_name(problem.pass)), p.lanes, problem.math,
+                 fmt::format("{}: on CPUs, {}; {} in memory", cell.name,
+                             sweep.order == TimeOrder::Forward ? "forward" : "backward",
+                             kernel::storage_name(problem.storage))),
+        signature_(builder_, cell, problem),
+        lowering_(builder_, cell, problem, sweep.step.graph, sweep.step.roots) {}
+
+  Launch build() {
+    auto& b = builder_;
+    declare();
+    const Value batch = signature_.batch();
+    (void)batch;
+    time_ = signature_.time();
+    place();
+    for (int turn = 0; turn < p_.vectors; ++turn) begin(turn);
+    b.for_("step", b.constant(0), time_, b.constant(1), 1, [&](Value count) {
+      t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
+      for (int turn = 0; turn < p_.vectors; ++turn) if_exists(turn, [&] { advance(turn); });
+    });
+    for (int turn = 0; turn < p_.vectors; ++turn) if_exists(turn, [&] { end(turn); });
+    Launch launch;
+    launch.arguments = signature_.arguments();
+    launch.blocks_fixed = 0;
+    launch.blocks_per_batch = tiles() * problem_.sizes.heads;
+    launch.kernel = b.finish();
+    return launch;
+  }
+
+ private:
+  std::int64_t dim() const { return problem_.sizes.dim; }
+  std::int64_t tiles() const { return (dim() + p_.channels() - 1) / p_.channels(); }
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[at(id)]; }
+
+  // ---- tensors ----
+  void declare_once(TensorRef ref, bool written) {
+    const bool known = std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
+  }
+  const KernelTensor& declared(TensorRef ref) const {
+    const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
+    return *found;
+  }
+  void declare() {
+    for (const NodeId id : reachable(sweep_.step.graph, sweep_.step.roots)) {
+      const Node& node = sweep_.step.graph.at(id);
+      if (node.kind == step::NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
+        declare_once({Role::Param, node.tensor}, false);
+      const auto source = sweep_.sources.find(id);
+      if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
+      declare_once(source->second.row.tensor, false);
+      if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
+    }
+    for (const auto& sinks : sweep_.sinks)
+      for (const SweepSink& sink : sinks)
+        if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
+    if (sweep_.sum_rows > 0) sums_memory_ = signature_.writes({Role::Workspace, -1});
+    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
+    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
+  }
+
+  // ---- places ----
+  void place() {
+    auto& b = builder_;
+    b.named("kDim", dim(), "channels a head");
+    const Value tile = b.let("tile", b.block() % tiles());
+    head_ = b.let("head", b.block() / tiles() % problem_.sizes.heads);
+    row_ = b.let("batch_row", b.block() / (tiles() * problem_.sizes.heads));
+    for (int turn = 0; turn < p_.vectors; ++turn)
+      channels_.push_back(b.let("channel", tile * p_.channels() + turn * p_.lanes + b.thread()));
+  }
+  void if_exists(int turn, const std::function<void()>& body) {
+    if (dim() % p_.channels() == 0) return body();
+    builder_.if_(channels_[at(turn)] < dim(), body);
+  }
+  Value at_step(const KernelTensor& tensor, int row, Value t, int turn) {
+    auto& b = builder_;
+    return b.wide(row_) * tensor.stride_b + b.wide(t) * tensor.stride_t +
+           b.wide(head_ * (tensor.rows * dim()) + row * dim() + channels_[at(turn)]);
+  }
+  Value boundary(int rows, int row, int turn) {
+    auto& b = builder_;
+    return (b.wide(row_) * problem_.sizes.heads + b.wide(head_)) * (rows * dim()) +
+           b.wide(channels_[at(turn)] + row * dim());
+  }
+
+  // ---- values ----
+  void begin(int turn) {
+    auto& b = builder_;
+    carries_.emplace_back();
+    sums_.emplace_back();
+    for (std::size_t k = 0; k < sweep_.first.size(); ++k)
+      carries_.back().push_back(b.variable("carry", b.real(0)));
+    for (int row = 0; row < sweep_.sum_rows; ++row) sums_.back().push_back(b.variable("sum", b.real(0)));
+    if_exists(turn, [&] {
+      for (std::size_t k = 0; k < sweep_.first.size(); ++k) {
+        const RowRef& row = sweep_.first[k];
+        const KernelTensor& first = declared(row.tensor);
+        b.assign(carries_.back()[k], b.load("first", first.memory[boundary(first.rows, row.row, turn)]));
+      }
+    });
+    // Lanes without a channel compute what does not change with those of the head's first.
+    lowering_.hoist(turn, [&](const Node& node) { return param(node, turn); });
+  }
+  Value param(const Node& leaf, int turn) {
+    auto& b = builder_;
+    const step::Tensor& t = tensor(leaf.tensor);
+    Value channel = channels_[at(turn)];
+    if (dim() % p_.channels() != 0) channel = min(channel, b.constant(dim() - 1));
+    const Value place = t.tail == step::Tail::Scalar
+                            ? head_ * t.rows + leaf.row
+                            : head_ * (t.rows * dim()) + leaf.row * dim() + channel;
+    return b.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
+  }
+  Value leaf(const Node& node, int turn) {
+    auto& b = builder_;
+    const auto id = static_cast<NodeId>(&node - sweep_.step.graph.nodes.data());
+    const auto found = sweep_.sources.find(id);
+    if (found == sweep_.sources.end()) return param(node, turn);
+    const SweepSource& source = found->second;
+    if (source.kind == SweepSource::Kind::Carry) return carries_[at(turn)][at(source.carry)];
+    const KernelTensor& here = declared(source.row.tensor);
+    if (source.kind == SweepSource::Kind::Now)
+      return b.load(here.name, here.memory[at_step(here, source.row.row, t_, turn)]);
+    const Value before = b.variable("before", b.real(0));
+    b.if_(
+        t_ == 0,
+        [&] {
+          const KernelTensor& first = declared(source.first.tensor);
+          b.assign(before, b.load("first", first.memory[boundary(first.rows, source.first.row, turn)]));
+        },
+        [&] {
+          b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1, turn)]));
+        });
+    return before;
+  }
+
+  void advance(int turn) {
+    auto& b = builder_;
+    const std::vector<Value> results =
+        lowering_.lower(turn, [&](const Node& node) { return leaf(node, turn); });
+    // A carry may be read until all are computed.
+    std::vector<std::pair<Value, Value>> assigned;
+    for (std::size_t root = 0; root < results.size(); ++root)
+      for (const SweepSink& sink : sweep_.sinks[root]) {
+        if (sink.kind == SweepSink::Kind::Now) {
+          const KernelTensor& to = declared(sink.row.tensor);
+          b.store(to.memory[at_step(to, sink.row.row, t_, turn)], results[root]);
+        } else if (sink.kind == SweepSink::Kind::Carry) {
+          assigned.emplace_back(carries_[at(turn)][at(sink.index)], b.let("next", results[root]));
+        } else {
+          const Value sum = sums_[at(turn)][at(sink.index)];
+          assigned.emplace_back(sum, b.let("more", sum + results[root]));
+        }
+      }
+    for (const auto& [variable, value] : assigned) b.assign(variable, value);
+  }
+
+  void end(int turn) {
+    auto& b = builder_;
+    for (std::size_t k = 0; k < sweep_.last.size(); ++k) {
+      const RowRef& row = sweep_.last[k];
+      const KernelTensor& last = declared(row.tensor);
+      b.store(last.memory[boundary(last.rows, row.row, turn)], carries_[at(turn)][k]);
+    }
+    for (int row = 0; row < sweep_.sum_rows; ++row)
+      b.store(sums_memory_.memory[boundary(sweep_.sum_rows, row, turn)], sums_[at(turn)][at(row)]);
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const Sweep& sweep_;
+  const HostParameters p_;
+  kernel::Builder builder_;
+  Signature signature_;
+  GraphLowering lowering_;
+  std::vector<KernelTensor> tensors_;
+  KernelTensor sums_memory_;
+  Value time_, t_, head_, row_;
+  std::vector<Value> channels_;                    // by turn
+  std::vector<std::vector<Value>> carries_, sums_;  // by turn
+};
+
+}  // namespace
+
+Launch host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
+                     const HostParameters& parameters) {
+  return DiagonalBuilder(cell, problem, sweep, parameters).build();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,70 @@
+#include "compiler/schedule/host/packed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int count, std::int64_t begin)
+    : dim(problem.sizes.dim),
+      channels(p.channels()),
+      tiles(static_cast<int>((dim + p.channels() - 1) / p.channels())),
+      together(p.together),
+      products(count),
+      heads(problem.sizes.heads),
+      first(begin) {}
+
+int HostPacked::chunk_products(int chunk) const { return std::min(together, products - chunk * together); }
+
+Value HostPacked::chunk_at(Value block, int chunk) const {
+  kernel::Builder& b = *block.builder();
+  return (b.wide(block) * products + std::int64_t{chunk} * together) * (dim * channels) + first;
+}
+
+Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParameters& p,
+                 const HostPacked& packed, const std::vector<Product>& products, const std::string& name) {
+  kernel::Builder b(name, p.lanes, problem.math,
+                    fmt::format("{}: matrices in the order of the products", cell.name));
+  Signature signature(b, cell, problem);
+  KernelTensors tensors(signature);
+  std::vector<KernelTensor> matrices;
+  for (const Product& product : products) matrices.push_back(tensors.reads({Role::Param, product.matrix}));
+  const KernelTensor to = tensors.writes({Role::Packed, -1});
+  const std::int64_t dim = packed.dim;
+  const Value head = b.let("head", b.block() / packed.tiles);
+  const Value tile = b.let("tile", b.block() % packed.tiles);
+  for (int chunk = 0; chunk < packed.chunks(); ++chunk) {
+    const Value first = b.let("chunk_at", packed.chunk_at(b.block(), chunk));
+    const int count = packed.chunk_products(chunk);
+    b.for_("column", b.constant(0), b.constant(dim), b.constant(1), 1, [&](Value column) {
+      for (int i = 0; i < count; ++i)
+        for (int v = 0; v < p.vectors; ++v) {
+          const Product& product = products[static_cast<std::size_t>(chunk * packed.together + i)];
+          const KernelTensor& matrix = matrices[static_cast<std::size_t>(chunk * packed.together + i)];
+          const Value channel = b.let("channel", tile * p.channels() + v * p.lanes + b.thread());
+          const Value from = (b.wide(head) * matrix.rows + product.row) * (dim * dim) +
+                             (product.transposed ? b.wide(column) * dim + b.wide(channel)
+                                                 : b.wide(channel) * dim + b.wide(column));
+          const Value element = b.variable("element", b.real(0));
+          const auto fetch = [&] { b.assign(element, b.load("r", matrix.memory[from])); };
+          if (dim % p.channels() == 0)
+            fetch();
+          else
+            b.if_(channel < dim, fetch);
+          b.store(to.memory[first + (b.wide(column) * count + i) * p.channels() + v * p.lanes +
+                            b.wide(b.thread())],
+                  element);
+        }
+    });
+  }
+  return {b.finish(), signature.arguments(), packed.heads * packed.tiles, 0};
+}
+
+}  // namespace rondo::schedule

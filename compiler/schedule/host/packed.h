@@ -1,0 +1,33 @@
+// Matrices in the order in which CPUs multiply them: output channels side by side, a block's together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/host/parameters.h"
+#include "compiler/schedule/plan/kernel_plan.h"
+
+namespace rondo::schedule {
+
+// [head][tile][chunk of products][column][product of the chunk][channel of the block], zeros past the head's
+// end; the chunks have `together` products each, the last one the rest.
+struct HostPacked {
+  HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t first = 0);
+
+  std::int64_t dim;
+  int channels, tiles, together, products;
+  std::int64_t heads, first;  // first: element of Role::Packed where it begins
+
+  std::int64_t elements() const { return heads * tiles * products * dim * channels; }
+  int chunks() const { return (products + together - 1) / together; }
+  int chunk_products(int chunk) const;
+  // Where a chunk of a block begins; `block`: head * tiles + tile.
+  kernel::Value chunk_at(kernel::Value block, int chunk) const;
+};
+
+// Brings the matrices of products, which read one vector, into that order.
+Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParameters& parameters,
+                 const HostPacked& packed, const std::vector<Product>& products, const std::string& name);
+
+}  // namespace rondo::schedule

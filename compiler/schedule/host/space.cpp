@@ -1,0 +1,106 @@
+// The parameters of kernels for CPUs, and what they should cost.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/host/parameters.h"
+#include "compiler/schedule/host/strategy.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using constraint::Domain;
+using constraint::Var;
+
+HostParameters HostParameters::from(const Parameters& parameters) {
+  HostParameters p;
+  p.lanes = static_cast<int>(parameters.at("lanes"));
+  p.vectors = static_cast<int>(parameters.at("vectors"));
+  p.rows = static_cast<int>(parameters.at("rows"));
+  p.together = static_cast<int>(parameters.at("together"));
+  p.tile = static_cast<int>(parameters.at("tile"));
+  return p;
+}
+
+constraint::System Host::space(const step::Cell& cell, const Problem& problem, const target::Profile&) const {
+  const bool dense = step::analyze(cell).has_matrix;
+  constraint::System s;
+  const Var lanes = s.var("lanes", constraint::values({16}), "channels a vector");
+  const Var vectors =
+      s.var("vectors", constraint::powers_of_two(1, dense ? 4 : 16), "vectors of channels a block");
+  const Var rows = s.var("rows", constraint::powers_of_two(1, dense ? 32 : 1), "batch rows a block");
+  const Var together =
+      s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
+  const Var tile = s.var("tile", dense ? constraint::values({1, 2, 3, 4, 6, 8, 12}) : constraint::values({1}),
+                         "batch rows for which they are");
+  s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");
+  s.require(rows < 2 * problem.sizes.batch, "batch rows there are");
+  s.require(tile <= rows, "rows of the block");
+  if (dense) s.require(vectors * together * tile <= 24, "registers of vectors");
+  return s;
+}
+
+namespace {
+
+// By what bounds a pass: moving its tensors, or computing on vectors of 16 numbers.
+struct HostModel {
+  const Problem problem;
+  target::Limits limits;
+  target::Speeds speeds;
+  StepCost cost;
+  std::int64_t bytes = 0;
+  int products = 0;
+
+  Estimate operator()(const Parameters& parameters) const {
+    const HostParameters p = HostParameters::from(parameters);
+    const step::Sizes& sizes = problem.sizes;
+    const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels());
+    const double blocks =
+        tiles * static_cast<double>(sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / p.rows);
+    const double waves = std::ceil(blocks / limits.sm_count);
+    // Cycles of a block's step: a function of a GPU's special unit is about 20 instructions here.
+    const double vector_steps = static_cast<double>(p.vectors) * p.rows;
+    const double elements = vector_steps * (cost.alu + 20.0 * cost.special + 4) / 2;
+    // A register tile multiplies as fast as its operands come.
+    const double sums = static_cast<double>(p.vectors) * p.together * p.tile;
+    const double operands = p.vectors * p.together + p.tile;
+    // Matrices come from the cache of a core, 32 bytes a cycle, for each tile of rows; what it cannot hold
+    // comes from the one that all share, 8 bytes a cycle, for each block.
+    const double matrices = static_cast<double>(products) * static_cast<double>(sizes.heads) *
+                            static_cast<double>(sizes.dim * sizes.dim) *
+                            kernel::storage_bytes(problem.storage);
+    const double far = matrices / limits.sm_count > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.0;
+    const double product_cycles =
+        vector_steps * products * static_cast<double>(sizes.dim) *
+        (std::max({0.5, 0.5 * operands / sums, 4 / sums, 2.0 / p.tile, far / p.rows}) +
+         0.05 * operands / sums);
+    // Few vectors in flight wait for their own chain.
+    const double least = products > 0 ? 0.0 : static_cast<double>(cost.chain);
+    Estimate e;
+    e.chain = waves * std::max(elements + product_cycles, least) * static_cast<double>(sizes.time) /
+              speeds.clock_hz;
+    // Narrow strips of memory come slower than the prefetchers go.
+    const double strip = 1 + 128.0 / (p.channels() * kernel::storage_bytes(problem.storage));
+    e.memory = strip * static_cast<double>(bytes) / speeds.copy_bytes_per_s;
+    e.launch = speeds.launch_s * (products > 0 ? static_cast<double>(sizes.time) : 1);
+    e.seconds = std::max(e.chain, e.memory) + e.launch;
+    return e;
+  }
+};
+
+}  // namespace
+
+CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const {
+  const step::Cell simple = step::simplify(cell);
+  const StepGraph graph = sweep_graph(simple, problem);
+  HostModel model{problem, profile.limits, profile.speeds,
+                  step_cost(simple, problem, graph.graph, graph.roots), compulsory_bytes(simple, problem)};
+  if (step::analyze(simple).has_matrix) model.products = sweep_shape(simple, problem).product_count;
+  return model;
+}
+
+}  // namespace rondo::schedule

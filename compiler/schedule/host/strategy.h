@@ -1,0 +1,25 @@
+// host: kernels for CPUs (docs/strategies/host.md). A block is a piece of work of one CPU thread, its threads are the
+// lanes of vectors. Channels lie in the lanes and time passes in order; cells with matrices have one launch for each
+// level of products of each step.
+#pragma once
+
+#include "compiler/schedule/plan/strategy.h"
+
+namespace rondo::schedule {
+
+class Host final : public Strategy {
+ public:
+  std::string name() const override { return "host"; }
+  Legality serves(const target::Profile& profile) const override;
+  Legality legal(const step::Cell& cell, const Problem& problem) const override;
+  constraint::System space(const step::Cell& cell, const Problem& problem,
+                           const target::Profile& profile) const override;
+  CostModel cost_model(const step::Cell& cell, const Problem& problem,
+                       const target::Profile& profile) const override;
+  int alignment(const Problem& problem, const Parameters& parameters) const override;
+  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
+                           const target::Profile& profile) const override;
+};
+const Strategy& host_strategy();
+
+}  // namespace rondo::schedule

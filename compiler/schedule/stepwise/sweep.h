@@ -1,0 +1,53 @@
+// The kernels of a sweep over time with launches for each step, whatever multiplies in them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/stepwise/product.h"
+
+namespace rondo::schedule {
+
+// What a block owns: `units` neighbouring channels of a head for `batch` batch rows.
+struct StepTile {
+  std::int64_t dim = 1;
+  int units = 1;
+  int threads = 1;
+  int batch = 1;
+  int tiles = 1;   // blocks that share a head
+  int padded = 1;  // elements of a vector that is multiplied: the head's, and zeros
+  // How the channels, [batch][units], are dealt to the threads in turns: all neighbouring units to
+  // neighbouring threads, or a turn at most one batch row, so that all threads share it.
+  bool row_a_turn = false;
+
+  int channels() const { return units * batch; }
+  int turns() const { return (channels() + threads - 1) / threads; }
+};
+
+// Everything the sweep of one pass is built from.
+struct StepwiseSweep {
+  const step::Cell& cell;
+  const Problem& problem;
+  std::string strategy;  // in the kernels' names
+  StepTile tile;
+  Sweep sweep;
+  StepStages stages;
+  // Who multiplies the groups `own`; lives while the kernel is built.
+  std::function<std::unique_ptr<StepProduct>(kernel::Builder&, const std::vector<std::size_t>& own)> product;
+};
+
+// Carries at their beginning, and stage 0 of the first step.
+Launch stepwise_first(const StepwiseSweep& sweep);
+// The launches of a step: one a stage that begins with products. The last launch goes on with stage 0 of the
+// next step, whose carries are known by then; in the last step it stores the last states.
+std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep);
+
+// What they need of the workspace, but for packed matrices.
+void add_extents(const StepwiseSweep& sweep, KernelPlan& plan);
+
+}  // namespace rondo::schedule

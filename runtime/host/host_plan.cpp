@@ -1,0 +1,103 @@
+#include "runtime/host/host_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "compiler/target/target.h"
+
+namespace rondo::runtime {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+// Shared memory of the blocks that a thread runs, one after the other.
+class BlockMemory {
+ public:
+  void* get(std::int64_t bytes) {
+    if (bytes > size_) {
+      size_ = (bytes + 4095) / 4096 * 4096;
+      memory_.reset(std::aligned_alloc(kAlignment, static_cast<std::size_t>(size_)));
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> memory_;
+  std::int64_t size_ = 0;
+};
+
+void* shared_memory(std::int64_t bytes) {
+  thread_local BlockMemory memory;
+  return bytes == 0 ? nullptr : memory.get(bytes);
+}
+
+}  // namespace
+
+Status HostKernels::zero(executable::Address pointer, std::int64_t bytes) {
+  std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+  return success();
+}
+
+Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) {
+  struct Call {
+    const Kernel& kernel;
+    void* const* arguments;
+    std::int32_t blocks;
+  } call{kernels_[index], arguments.data(), static_cast<std::int32_t>(blocks)};
+  pool_.run(
+      blocks,
+      [](void* context, std::int64_t block, int) {
+        const Call& c = *static_cast<const Call*>(context);
+        c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
+                       shared_memory(c.kernel.shared_bytes));
+      },
+      &call);
+  return success();
+}
+
+Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executable& executable,
+                                                       ThreadPool& pool) {
+  const auto image = std::find_if(executable.images.begin(), executable.images.end(),
+                                  [](const auto& i) { return i.kind == executable::ImageKind::Object; });
+  if (image == executable.images.end())
+    return Error{ErrorKind::Input, "the executable has no code for CPUs", "compile it with --arch cpu"};
+  const int needed = target::compute_capability(image->target), here = target::host_capability();
+  if (!target::Target{needed}.is_cpu() || (needed == 1) != (here == 1) || needed > here)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("the code is for {}, and this machine is {}", image->target,
+                             target::Target{here, false}.name()),
+                 "compile it for --arch cpu"};
+  Result<ObjectFile> object = ObjectFile::load(image->bytes);
+  if (!object) return object.error();
+  std::shared_ptr<HostKernels> kernels(new HostKernels(std::move(*object), pool));
+  for (const executable::Launch& launch : executable.launches) {
+    const executable::Kernel& kernel = executable.kernels[launch.kernel];
+    void* const entry = kernels->object_.function(kernel.name);
+    if (entry == nullptr)
+      return Error{ErrorKind::Input, fmt::format("the code has no kernel {}", kernel.name), ""};
+    if (kernel.cooperative || kernel.waits || kernel.cluster > 1)
+      return Error{
+          ErrorKind::Unsupported,
+          fmt::format("blocks of kernel {} wait for each other, which they cannot on CPUs", kernel.name),
+          "choose --strategy host"};
+    kernels->kernels_.push_back({reinterpret_cast<decltype(Kernel::entry)>(entry), kernel.shared_bytes});
+  }
+  return kernels;
+}
+
+Result<HostPlan> HostPlan::load(const executable::Executable& executable, ThreadPool& pool) {
+  Result<std::shared_ptr<HostKernels>> kernels = HostKernels::load(executable, pool);
+  if (!kernels) return kernels.error();
+  Result<executable::Launcher> launcher = executable::Launcher::make(executable);
+  if (!launcher) return launcher.error();
+  return HostPlan(std::move(*kernels), std::move(*launcher));
+}
+
+}  // namespace rondo::runtime

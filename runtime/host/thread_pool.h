@@ -1,0 +1,61 @@
+// Threads that share the blocks of a launch.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rondo::runtime {
+
+// Between two launches of a walk the threads look for work without sleeping for some time, because the
+// launches of a recurrence follow each other within microseconds. Calls of run() from several threads take
+// turns.
+class ThreadPool {
+ public:
+  // `threads`: with the one that calls run(); 0: as many as the process may use at once, or what the
+  // environment variable RONDO_THREADS says.
+  explicit ThreadPool(int threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  // The process's own.
+  static ThreadPool& shared();
+
+  // Calls work(block, thread) for each block once and returns when all are done. Neighbouring blocks go
+  // to one thread, the same ones at every launch of as many blocks, so that it finds in its cache what it
+  // left there; who has no more takes from others; `thread` is below threads().
+  using Work = void (*)(void* context, std::int64_t block, int thread);
+  void run(std::int64_t blocks, Work work, void* context);
+
+ private:
+  void serve(int thread);
+  void take_blocks(int thread);
+
+  std::vector<std::thread> workers_;
+  std::mutex turn_;  // of callers
+  // The launch: written before `generation_` tells of it.
+  Work work_ = nullptr;
+  void* context_ = nullptr;
+  std::int64_t blocks_ = 0;
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next{0};  // of the blocks of one thread
+  };
+  std::vector<Share> shares_;
+  alignas(64) std::atomic<std::uint64_t> generation_{0};
+  // Threads other than the caller's that may look at the launch, and whether there is one. A thread that
+  // comes too late for a launch is not waited for: the system may have given its core to another process.
+  alignas(64) std::atomic<int> inside_{0};
+  std::atomic<bool> open_{false};
+  std::atomic<int> asleep_{0};
+  std::atomic<bool> ends_{false};
+  std::mutex sleep_;
+  std::condition_variable wake_;
+};
+
+}  // namespace rondo::runtime

@@ -1,0 +1,126 @@
+// Plans compiled for the CPU that the tests run on, in the form of simulated runs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "runtime/host/host_plan.h"
+#include "runtime/plan/compile.h"
+
+namespace rondo::runtime {
+
+// Bytes of a tensor, laid out with unused elements after every time step and batch row.
+class PaddedTensor {
+ public:
+  PaddedTensor(const executable::Tensor& tensor, const step::Sizes& sizes, int pad)
+      : storage_(tensor.storage) {
+    const bool timed = executable::has_time_axis(tensor.ref.role);
+    unit_ = timed ? tensor.unit : tensor.size.at(sizes.batch, sizes.time);
+    batch_ = timed ? sizes.batch : 1, time_ = timed ? sizes.time : 1;
+    strides_.t = unit_ + (timed ? pad : 0);
+    strides_.b = strides_.t * time_ + (timed ? pad : 0);
+    bytes_.assign(static_cast<std::size_t>(batch_ * strides_.b * scalar::storage_bytes(storage_) + 64), 0x7f);
+  }
+  void put(const std::vector<double>& values) {
+    for (std::int64_t i = 0; i < count(); ++i)
+      write(place(i), static_cast<float>(values[static_cast<std::size_t>(i)]));
+  }
+  std::vector<double> get() const {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count(); ++i) values.push_back(static_cast<double>(read(place(i))));
+    return values;
+  }
+  // Whether all bytes outside of the elements are as they were.
+  bool padding_is_whole() const {
+    std::vector<unsigned char> all = bytes_;
+    const std::int64_t size = scalar::storage_bytes(storage_);
+    for (std::int64_t i = 0; i < count(); ++i)
+      std::memset(all.data() + place(i) * size, 0x7f, static_cast<std::size_t>(size));
+    return std::all_of(all.begin(), all.end(), [](unsigned char byte) { return byte == 0x7f; });
+  }
+  executable::Address address() { return reinterpret_cast<executable::Address>(bytes_.data()); }
+  executable::Strides strides() const { return strides_; }
+
+ private:
+  std::int64_t count() const { return batch_ * time_ * unit_; }
+  std::int64_t place(std::int64_t i) const {
+    return i / (time_ * unit_) * strides_.b + i / unit_ % time_ * strides_.t + i % unit_;
+  }
+  void write(std::int64_t place, float value) {
+    if (storage_ == scalar::Storage::F32) {
+      std::memcpy(bytes_.data() + 4 * place, &value, 4);
+      return;
+    }
+    const std::uint16_t bits = scalar::half_bits(storage_, value);
+    std::memcpy(bytes_.data() + 2 * place, &bits, 2);
+  }
+  float read(std::int64_t place) const {
+    if (storage_ == scalar::Storage::F32) {
+      float value;
+      std::memcpy(&value, bytes_.data() + 4 * place, 4);
+      return value;
+    }
+    std::uint16_t bits;
+    std::memcpy(&bits, bytes_.data() + 2 * place, 2);
+    return scalar::half_value(storage_, bits);
+  }
+
+  scalar::Storage storage_;
+  std::int64_t unit_ = 0, batch_ = 1, time_ = 1;
+  executable::Strides strides_;
+  std::vector<unsigned char> bytes_;
+};
+
+inline executable::Executable native_executable(const step::Cell& cell, const schedule::Problem& problem,
+                                                const schedule::KernelPlan& plan) {
+  const backend::Backend& backend = *backend::find_backend("llvm");
+  auto made =
+      uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test", std::nullopt);
+  if (!made) throw std::runtime_error(made.error().message);
+  auto code = backend.compile(made->request);
+  if (!code) throw std::runtime_error(code.error().message);
+  const Status attached = attach_code(*made, std::move(*code));
+  if (!attached) throw std::runtime_error(attached.error().message);
+  return made->executable;
+}
+
+// As schedule::simulate_plan(), on this machine's CPU.
+inline schedule::SimulatedRun run_natively(const step::Cell& cell, const schedule::Problem& problem,
+                                           const schedule::KernelPlan& plan,
+                                           const schedule::TensorValues& given, int pad,
+                                           ThreadPool& pool = ThreadPool::shared()) {
+  const executable::Executable made = native_executable(cell, problem, plan);
+  const auto loaded = HostPlan::load(made, pool);
+  if (!loaded) throw std::runtime_error(loaded.error().message);
+  schedule::SimulatedRun run;
+  executable::Bindings bindings;
+  std::vector<std::pair<const executable::Tensor*, PaddedTensor>> memory;
+  memory.reserve(loaded->tensors().size());
+  for (const executable::Tensor& tensor : loaded->tensors()) {
+    if (executable::is_internal(tensor.ref.role)) continue;
+    const auto values = given.find(tensor.ref);
+    if (values == given.end() && !tensor.written) continue;
+    PaddedTensor& made_here = memory.emplace_back(&tensor, PaddedTensor(tensor, problem.sizes, pad)).second;
+    if (values != given.end()) made_here.put(values->second);
+    bindings.set(tensor.ref, made_here.address(), made_here.strides());
+  }
+  const std::int64_t batch = problem.sizes.batch, time = problem.sizes.time;
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  // What nobody has written is a NaN, in every type.
+  std::vector<Line> workspace(static_cast<std::size_t>(loaded->workspace_bytes(batch, time) / 64 + 8));
+  std::memset(workspace.data(), 0xff, workspace.size() * 64);
+  bindings.set_workspace((reinterpret_cast<executable::Address>(workspace.data()) + 255) / 256 * 256);
+  const Status launched = loaded->launch(bindings, batch, time);
+  if (!launched) throw std::runtime_error(launched.error().message);
+  for (const auto& [tensor, values] : memory) {
+    if (!values.padding_is_whole()) run.faults.push_back(tensor->name + ": padding was written");
+    if (tensor->written) run.written[tensor->ref] = values.get();
+  }
+  return run;
+}
+
+}  // namespace rondo::runtime

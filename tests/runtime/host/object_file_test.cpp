@@ -1,0 +1,100 @@
+// Object files that are none, are cut off or belong to another machine; blocks shared by threads.
+#include "runtime/host/object_file.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+
+#include "compiler/target/target.h"
+#include "runtime/host/thread_pool.h"
+
+#ifdef RONDO_BUILT_LLVM
+#include "compiler/backend/llvm/llvm.h"
+#include "compiler/backend/llvm/llvm_backend.h"
+#endif
+
+namespace rondo::runtime {
+namespace {
+
+TEST(ObjectFile, WhatIsNoneIsRefused) {
+  for (const std::string& bytes : {std::string(), std::string("ELF"), std::string(4096, 'x')}) {
+    const auto loaded = ObjectFile::load(bytes);
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.error().kind, ErrorKind::Input);
+  }
+}
+
+#ifdef RONDO_BUILT_LLVM
+std::string compiled(const char* ir, int capability) {
+  const auto object = (*backend::Llvm::get())
+                          ->compile(ir, "test", backend::host_machine(target::Target{capability, false}),
+                                    backend::LlvmOutput::Object);
+  EXPECT_TRUE(object.ok()) << object.error().message;
+  return object.ok() ? *object : "";
+}
+
+constexpr const char* kSum = R"(@table = internal constant [4 x i32] [i32 3, i32 5, i32 7, i32 11]
+define i32 @entry(i64 %i) {
+  %place = getelementptr [4 x i32], ptr @table, i64 0, i64 %i
+  %value = load i32, ptr %place
+  ret i32 %value
+}
+)";
+
+TEST(ObjectFile, FunctionsFindTheirConstants) {
+  const auto loaded = ObjectFile::load(compiled(kSum, target::host_capability()));
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  const auto entry = reinterpret_cast<int (*)(std::int64_t)>(loaded->function("entry"));
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry(1), 5);
+  EXPECT_EQ(entry(3), 11);
+  EXPECT_EQ(loaded->function("other"), nullptr);
+}
+
+TEST(ObjectFile, OtherMachinesAndMissingSymbolsAreRefused) {
+  const auto other = ObjectFile::load(compiled(kSum, 1));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().kind, ErrorKind::Unsupported);
+  const auto missing = ObjectFile::load(compiled(
+      "declare void @elsewhere()\ndefine void @f() {\n  call void @elsewhere()\n  ret void\n}\n", 2));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(missing.error().message.find("elsewhere"), std::string::npos) << missing.error().message;
+}
+
+// Any change of a byte, and any end, gives an answer: loaded or refused.
+TEST(ObjectFile, DamagedOnesDoNoHarm) {
+  const std::string whole = compiled(kSum, 2);
+  for (std::size_t size = 0; size < whole.size(); size += 7) (void)ObjectFile::load(whole.substr(0, size));
+  std::mt19937 random(5);
+  for (int turn = 0; turn < 5000; ++turn) {
+    std::string damaged = whole;
+    for (int change = 0; change < 3; ++change)
+      damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
+    (void)ObjectFile::load(damaged);
+  }
+}
+#endif
+
+TEST(ThreadPool, EachBlockRunsOnce) {
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    ASSERT_EQ(pool.threads(), threads);
+    for (const int blocks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> runs(1000);
+      for (int turn = 0; turn < 20; ++turn)
+        pool.run(
+            blocks,
+            [](void* context, std::int64_t block, int) {
+              ++(*static_cast<std::vector<std::atomic<int>>*>(context))[static_cast<std::size_t>(block)];
+            },
+            &runs);
+      for (int block = 0; block < 1000; ++block)
+        ASSERT_EQ(runs[static_cast<std::size_t>(block)], block < blocks ? 20 : 0) << threads << " " << blocks;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rondo::runtime

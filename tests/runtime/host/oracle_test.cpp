@@ -1,0 +1,122 @@
+// The strategy host, compiled for this machine and run, against the fp64 reference.
+#ifdef RONDO_BUILT_LLVM
+#include "compiler/step/derive.h"
+#include "compiler/step/structure.h"
+#include "compiler/support/index.h"
+#include "compiler/target/target.h"
+#include "tests/runtime/host/native_run.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+
+namespace rondo::schedule {
+namespace {
+
+const Strategy* const kHost = find_strategy("host");
+
+constexpr Storage kStorages[] = {Storage::F32, Storage::BF16, Storage::F16};
+
+Case native_case(const step::Cell& cell, const step::Sizes& sizes, Storage storage) {
+  Case c{kHost, cell, {}, {}, {}, false};
+  c.runner = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
+                const TensorValues& given,
+                int pad) { return runtime::run_natively(of, problem, plan, given, pad); };
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.arch = "cpu";
+  return c;
+}
+
+// The first difference or product of differing operands in the plan, the other way round.
+void swap_operands(KernelPlan& plan) {
+  for (Launch& launch : plan.launches)
+    for (kernel::Expr& expr : launch.kernel.expressions)
+      if (auto* math = std::get_if<kernel::MathExpr>(&expr.node);
+          math != nullptr && math->op == scalar::Op::Sub) {
+        std::swap(math->args[0], math->args[1]);
+        return;
+      } else if (math != nullptr && math->op == scalar::Op::Fma) {
+        std::swap(math->args[1], math->args[2]);
+        return;
+      }
+  FAIL() << "there is nothing to swap";
+}
+
+TEST(HostOracle, EveryDiagonalCell) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const Storage storage : kStorages)
+      for (const std::int64_t dim : {1, 33, 130}) {
+        ++turn;
+        Case c = native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, storage);
+        c.parameters = {{"lanes", 16}, {"vectors", 1 << turn % 4}, {"rows", 1}, {"together", 1}, {"tile", 1}};
+        Comparison(std::move(c)).run();
+        if (testing::Test::HasFailure()) return;
+      }
+}
+
+TEST(HostOracle, EveryCellWithMatrices) {
+  int turn = 0;
+  for (const step::Cell& cell : dense_cells())
+    for (const Storage storage : kStorages)
+      for (const std::int64_t dim : {1, 33, 80}) {
+        ++turn;
+        Case c = native_case(cell, {turn % 3 * 2 + 1, turn % 4 == 0 ? 1 : 7 + turn % 9, turn % 2 + 1, dim},
+                             storage);
+        c.problem.save_products = turn % 5 == 0;
+        c.parameters = {{"lanes", 16},
+                        {"vectors", dim == 33 ? 2 : 1},
+                        {"rows", turn % 2 == 0 ? 4 : 2},
+                        {"together", 1 << turn % 3},
+                        {"tile", turn % 4 + 1 > 2 ? 2 : turn % 2 + 1}};
+        Comparison(std::move(c)).run();
+        if (testing::Test::HasFailure()) return;
+      }
+}
+
+// The results of a forward pass of `cell` on a pool of so many threads.
+TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
+  Problem problem;
+  problem.sizes = {5, 9, 2, 40};
+  problem.storage = Storage::F32;
+  problem.math = default_math(problem.storage);
+  problem.arch = "cpu";
+  const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+  KernelPlan plan =
+      kHost->build_kernels(cell, problem, parameters, target::host_profile(target::host_capability()));
+  if (damaged) swap_operands(plan);
+  TensorValues given;
+  std::mt19937 rng(11);
+  for (TensorId id = 0; id < static_cast<TensorId>(cell.tensors.size()); ++id) {
+    const step::Tensor& tensor = cell.tensors[at(id)];
+    const std::int64_t count = step::element_count(tensor, problem.sizes);
+    if (tensor.kind == TensorKind::Input) given[{Role::Input, id}] = draw(rng, count, 1, Storage::F32);
+    if (tensor.kind == TensorKind::Param) given[{Role::Param, id}] = draw(rng, count, 0.3, Storage::F32);
+  }
+  runtime::ThreadPool pool(threads);
+  return runtime::run_natively(cell, problem, plan, given, 0, pool).written;
+}
+
+TEST(HostOracle, ResultsAreTheSameBitsOnAnyNumberOfThreads) {
+  for (const char* name : {"lstm", "gru", "mingru"}) {
+    const step::Cell cell = cell_named(name);
+    const TensorValues one = outputs_on(cell, 1, false);
+    for (const int threads : {2, 3, 7}) {
+      const TensorValues more = outputs_on(cell, threads, false);
+      for (const auto& [ref, values] : one) EXPECT_EQ(values, more.at(ref)) << name << " on " << threads;
+    }
+  }
+}
+
+// A wrong compilation shows: one difference whose operands are swapped.
+TEST(HostOracle, SwappedOperandsAreFound) {
+  const step::Cell cell = cell_named("mingru");
+  const TensorValues right = outputs_on(cell, 2, false), wrong = outputs_on(cell, 2, true);
+  double error = 0;
+  for (const auto& [ref, values] : right) error = std::max(error, norm_error(wrong.at(ref), values));
+  EXPECT_GT(error, 1e-2);
+}
+
+}  // namespace
+}  // namespace rondo::schedule
+#endif
