@@ -23,7 +23,8 @@ AlternatingBody::AlternatingBody(kernel::Builder& builder, Signature& signature,
       problem_(problem),
       geometry_(geometry),
       sweep_(sweep),
-      stages_(stages) {}
+      stages_(stages),
+      flags_(signature, cell) {}
 
 int AlternatingBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
   return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
@@ -44,12 +45,15 @@ void AlternatingBody::declare_once(TensorRef ref, bool written) {
 
 AlternatingBody::Part AlternatingBody::declare(const StepStage& stage, bool next) {
   Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
+  flags_.declare(stage.graph, stage.demand);
   for (const NodeId id : reachable(stage.graph, stage.demand)) {
     const Node& node = stage.graph.at(id);
     if (node.kind == NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
       declare_once({Role::Param, node.tensor}, false);
     const auto source = sweep_.sources.find(id);
-    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
+    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
+        source->second.kind == SweepSource::Kind::Flag)
+      continue;
     declare_once(source->second.row.tensor, false);
     if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
   }
@@ -86,6 +90,7 @@ void AlternatingBody::place_threads(Value batch, Value time) {
   const AlternatingGeometry& g = geometry_;
   batch_ = batch;
   time_ = time;
+  flags_.set_time(time);
   b.comment("this block's channels, head and batch rows; this thread's channel and batch row of each turn");
   const Value dim = b.named("kDim", g.dim, "channels a head");
   const Value units = b.named("kUnits", g.p.units, "channels a block");
@@ -182,6 +187,8 @@ Value AlternatingBody::read(const Part& part, NodeId id, int turn) {
   if (found == sweep_.sources.end()) return param(node, turn);
   const SweepSource& source = found->second;
   if (source.kind == SweepSource::Kind::Carry) return carry(turn, at(source.carry), part.parity);
+  if (source.kind == SweepSource::Kind::Flag)
+    return flags_.read(node.tensor, channels_[at(turn)].batch_row, part.time);
   const KernelTensor& here = declared(source.row.tensor);
   if (source.kind == SweepSource::Kind::Now)
     return b.load(here.name, here.memory[place(here, source.row.row, part.time, turn)]);

@@ -12,6 +12,7 @@ ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::
       problem_(problem),
       builder_(name, threads, problem.math, comment),
       signature_(builder_, cell, problem),
+      flags_(signature_, cell),
       team_parameters_(team) {
   signature_.narrow_strides();
   if (team.through_global())
@@ -30,6 +31,7 @@ void ChannelThreads::place_channels() {
   const Team& p = team_parameters_;
   batch_ = signature_.batch();
   time_ = signature_.time();
+  flags_.set_time(time_);
   b.named("kDim", problem_.sizes.dim, "channels a head");
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/schedule/channelwise/team.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/plan/signature.h"
 
 namespace rondo::schedule {
@@ -40,6 +41,12 @@ class ChannelThreads {
   kernel::Value rank() const { return rank_; }
   kernel::Value team() const { return team_; }
   kernel::Value rounds() const { return rounds_; }
+  // Flags of the sequence that the roots need: declared before the threads are placed. flag() is the value of
+  // one at the step that is emitted.
+  void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
+    flags_.declare(graph, roots);
+  }
+  kernel::Value flag(step::TensorId tensor) const { return flags_now_.at(tensor); }
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
@@ -61,6 +68,8 @@ class ChannelThreads {
   Signature signature_;
   kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_;
   kernel::Value rank_, team_, rounds_;
+  FlagReader flags_;
+  FlagReader::Values flags_now_;  // of the step that is emitted
 
  private:
   Team team_parameters_;

@@ -47,6 +47,7 @@ class ForwardBuilder : PersistentBody {
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
     declare_params();
+    kernel_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
@@ -61,10 +62,12 @@ class ForwardBuilder : PersistentBody {
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
 
-  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) const {
+  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return kernel_.flag(node.tensor, channel, now.time);
       default: return param(node, channel);
     }
   }

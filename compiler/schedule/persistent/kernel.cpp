@@ -26,6 +26,7 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
       order_(order),
       builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
       signature_(builder_, cell, problem),
+      flags_(signature_, cell),
       elements_(chip_elements(*this, problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
@@ -64,6 +65,7 @@ void PersistentKernel::place_threads() {
   const PersistentGeometry& g = geometry_;
   batch_ = signature_.batch();
   time_ = signature_.time();
+  flags_.set_time(time_);
   full_ = b.mbarrier("full", g.p.stages, 32 * g.p.producer_warps, "a stage of inputs has landed");
   empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
   if (!written_.empty()) {
@@ -104,6 +106,11 @@ Value PersistentKernel::unit_exists(int unit_block) {
 }
 
 Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
+
+Value PersistentKernel::flag(step::TensorId tensor, int channel, Value t) {
+  const Value row = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  return flags_.read(tensor, builder_.let("flag_row", min(row, batch_ - 1)), t);
+}
 
 void PersistentKernel::if_exists(int channel, const std::function<void()>& body) {
   Value exists = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2) < batch_;

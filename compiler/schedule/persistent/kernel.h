@@ -12,6 +12,7 @@
 
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/persistent/elements.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/plan/signature.h"
@@ -32,8 +33,14 @@ class PersistentKernel {
   int stage(TensorRef ref, bool shifted = false);
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
+  // Declares the flags of the sequence that the roots need.
+  void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
+    flags_.declare(graph, roots);
+  }
   // After all tensors are declared.
   void place_threads();
+  // The value of a flag's leaf for a channel at step t; of any batch row where the channel's does not exist.
+  kernel::Value flag(step::TensorId tensor, int channel, kernel::Value t);
 
   // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
   kernel::Value state_index(int rows, int row, int channel);
@@ -125,6 +132,7 @@ class PersistentKernel {
   TimeOrder order_;
   kernel::Builder builder_;
   Signature signature_;
+  FlagReader flags_;
   std::unique_ptr<ChipElements> elements_;
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;

@@ -51,6 +51,7 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = stream_.stage({Role::OutputGradient, id});
     declare_params();
+    stream_.declare_flags(step_.graph, step_.roots);
     for (const auto& [state, where] : needs_.history)
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
@@ -90,6 +91,8 @@ class BackwardBuilder : StreamBody {
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return stream_.flag(node.tensor);
       case TensorKind::State: {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});

@@ -41,6 +41,7 @@ class ForwardBuilder : StreamBody {
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
     declare_params();
+    stream_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
@@ -56,6 +57,8 @@ class ForwardBuilder : StreamBody {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return stream_.flag(node.tensor);
       default: return param(node, channel);
     }
   }

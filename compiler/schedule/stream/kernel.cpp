@@ -194,7 +194,9 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
   const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  for (int u = 0; u < steps; ++u)
+  std::vector<FlagReader::Values> flags;
+  for (int u = 0; u < steps; ++u) {
+    flags.push_back(flags_.read(batch_index_, first_step_ + step + (forward ? u : -u)));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
@@ -205,8 +207,11 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
                                      parameters_.per_thread));
       }
     }
+  }
   if (parameters_.interleaved_copies) write_from(first_step_ + step);
-  for (const auto& now : values) {
+  for (std::size_t u = 0; u < values.size(); ++u) {
+    const auto& now = values[u];
+    flags_now_ = std::move(flags[u]);
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
   }

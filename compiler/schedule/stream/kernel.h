@@ -172,6 +172,7 @@ class StreamKernel final : public ChannelThreads {
   void apply_carries(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
+  kernel::Value within(kernel::Value step);
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
   StreamParameters parameters_;
