@@ -151,11 +151,12 @@ class ReverseSweep {
   void clip_recurrence(double bound) {
     const std::vector<bool> recurrent = recurrent_rows(cell_);
     for (std::size_t i = 0; i < recurrent.size(); ++i)
-      if (recurrent[i]) step_.previous_states[i].value = clipped_flow(step_.previous_states[i].value, bound);
+      if (recurrent[i])
+        step_.previous_states[i].value = bounded_between_steps(step_.previous_states[i].value, bound);
   }
 
   // A step past the end of its row hands the gradient on as it is.
-  NodeId clipped_flow(NodeId gradient, double bound) {
+  NodeId bounded_between_steps(NodeId gradient, double bound) {
     Graph& graph = step_.graph;
     const NodeId clamped = clamp_to(graph, gradient, bound);
     const std::optional<TensorId> length = cell_.first_of_kind(TensorKind::Length);

@@ -55,7 +55,7 @@ TEST(FormsSimulated, AwkwardSizes) {
   for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
     for (const Strategy* strategy : strategies())
       for (const std::int64_t dim : {1, 33, 130})
-        for (const std::int64_t time : {1, 7}) {
+        for (const std::int64_t time : {1, dim == 130 ? 4 : 7}) {
           const step::Cell cell = step::with_forms(cell_named(name), kForms[++turn % 5]).value();
           const Storage storage = turn % 2 == 0 ? Storage::BF16 : Storage::F32;
           Problem problem;
@@ -84,6 +84,23 @@ TEST(FormsSimulated, ResetsAtTheEnds) {
         ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << where;
       }
     }
+}
+
+// Rows that are all shorter than T, and rows of no step at all: the walk ends before T, and what it leaves
+// out is written all the same.
+TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
+  const std::vector<std::vector<double>> of_rows = {{2, 5, 0, 3, 1}, {0, 0, 0, 0, 0}, {-3, 1, 1, 1, 1}};
+  for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
+    for (const Strategy* strategy : strategies())
+      for (const bool reversed : {false, true})
+        for (const std::vector<double>& lengths : of_rows) {
+          const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
+          if (!strategy->legal(cell, Problem{}).legal) continue;
+          Case c = case_of(*strategy, cell, Storage::BF16, {5, 11, 2, 33});
+          c.flags["lengths"] = lengths;
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << lengths.front();
+        }
 }
 
 // What is affine stays so, so that time is still cut in segments and among blocks.

@@ -22,17 +22,44 @@ void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeI
   }
 }
 
-Value FlagReader::read(TensorId tensor, Value batch_row, Value t) const {
+Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
-  if (from.ref.role == Role::Lengths) {
-    const Value length = b.load("length", from.memory[batch_row]);
-    const Value step = cell_.reversed ? time_ - 1 - t : t;
-    return b.let("valid", b.select(step < length, b.real(1), b.real(0)));
-  }
-  const Value place = b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t;
-  const Value byte = b.load("reset_byte", from.memory[place]);
-  return b.let("reset", b.select(byte == 0, b.real(0), b.real(1)));
+  if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  return b.load("reset_byte", from.memory[b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t]);
+}
+
+Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
+  kernel::Builder& b = *loaded.builder();
+  if (!is_length(tensor)) return b.let("reset", b.select(loaded == 0, b.real(0), b.real(1)));
+  const Value step = cell_.reversed ? time_ - 1 - t : t;
+  return b.let("valid", b.select(step < loaded, b.real(1), b.real(0)));
+}
+
+Value FlagReader::read(TensorId tensor, Value batch_row, Value t) const {
+  return value(tensor, load(tensor, batch_row, t), t);
+}
+
+std::vector<TensorId> FlagReader::tensors() const {
+  std::vector<TensorId> result;
+  for (const auto& entry : tensors_) result.push_back(entry.first);
+  return result;
+}
+
+bool FlagReader::stops_early() const {
+  const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
+  return lengths && !cell_.reversed && tensors_.count(*lengths) != 0;
+}
+
+Value FlagReader::longest(Value first, Value end) const {
+  kernel::Builder& b = *first.builder();
+  const KernelTensor& lengths = tensors_.at(*cell_.first_of_kind(TensorKind::Length));
+  const Value longest = b.variable("longest", b.constant(1));
+  b.for_("row", first, end, b.constant(1), 1, [&](Value row) {
+    const Value length = b.load("length", lengths.memory[row]);
+    b.assign(longest, b.select(longest < length, length, longest));
+  });
+  return b.let("walked", min(longest, time_));
 }
 
 FlagReader::Values FlagReader::read(Value batch_row, Value t) const {

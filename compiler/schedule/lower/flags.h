@@ -22,7 +22,19 @@ class FlagReader {
   using Values = std::map<step::TensorId, kernel::Value>;
   Values read(kernel::Value batch_row, kernel::Value t) const;
   kernel::Value read(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  // The same in two parts, where a kernel loads ahead: what lies in memory, I32, and what its leaf has. A
+  // length is the same at all steps.
+  kernel::Value load(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  kernel::Value value(step::TensorId tensor, kernel::Value loaded, kernel::Value t) const;
+  bool is_length(step::TensorId tensor) const { return tensors_.at(tensor).ref.role == Role::Lengths; }
+  std::vector<step::TensorId> tensors() const;
   bool any() const { return !tensors_.empty(); }
+  // Whether a walk may end before T: after the longest of its rows. A walk from the last step cannot, for its
+  // first steps are those past the end.
+  bool stops_early() const;
+  // Steps that rows `first` to `end` of the batch, at least one row, have at most: from 1 to T, so that every
+  // walk makes a step.
+  kernel::Value longest(kernel::Value first, kernel::Value end) const;
 
  private:
   Signature& signature_;

@@ -118,7 +118,7 @@ class SweepBuilder : PersistentBody {
         return b.let("before", b.select(now.time == 0, first, saved));
       }
       case TensorKind::Reset:
-      case TensorKind::Length: return kernel_.flag(node.tensor, channel, now.time);
+      case TensorKind::Length: return now.flag(node.tensor, channel);
       default: return param(node, channel);
     }
   }

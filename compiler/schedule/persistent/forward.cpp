@@ -27,7 +27,11 @@ class ForwardBuilder : PersistentBody {
   Launch build() {
     declare();
     kernel_.place_threads();
-    emit_roles([&] { load_start("", first_); }, [&] { store_carries(last_, "last states"); },
+    emit_roles([&] { load_start("", first_); },
+               [&] {
+                 store_carries(last_, "last states");
+                 store_histories_past_end();
+               },
                [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
                  return leaf(node, step, channel);
                },
@@ -54,7 +58,7 @@ class ForwardBuilder : PersistentBody {
       outputs_[id] = kernel_.write_each_step({Role::Output, id});
     if (problem_.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(cell_))
-        histories_[id] = kernel_.write_each_step({Role::History, id});
+        kernel_.keep_past_end(histories_[id] = kernel_.write_each_step({Role::History, id}));
     for (const RowRef& where : saved_)
       if (products_.count(where.tensor.tensor) == 0)
         products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
@@ -67,9 +71,25 @@ class ForwardBuilder : PersistentBody {
       case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:
-      case TensorKind::Length: return kernel_.flag(node.tensor, channel, now.time);
+      case TensorKind::Length: return now.flag(node.tensor, channel);
       default: return param(node, channel);
     }
+  }
+
+  // The last states, at the steps past the end of the longest row.
+  void store_histories_past_end() {
+    if (histories_.empty()) return;
+    kernel_.each_step_past_end([&](Value t) {
+      for (int channel = 0; channel < channels(); ++channel)
+        kernel_.if_exists(channel, [&] {
+          for (const step::Row& row : cell_.next)
+            if (const auto kept = histories_.find(row.tensor); kept != histories_.end()) {
+              const KernelTensor& to = kernel_.written(kept->second);
+              kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
+                                      carry(row.tensor, row.row, channel));
+            }
+        });
+    });
   }
 
   // Roots as forward_roots() has them.

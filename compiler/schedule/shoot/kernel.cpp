@@ -198,6 +198,14 @@ void ShootKernel::store_row(int written, int row, const std::vector<Value>& valu
                         parameters_.writing());
 }
 
+void ShootKernel::write_past_end() {
+  if (!stops_early_) return;
+  std::vector<PastEnd> written;
+  for (const Written& one : written_) written.push_back({&one.tensor, one.base});
+  if_channels_exist(
+      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), {}); });
+}
+
 Launch ShootKernel::finish() {
   Launch launch;
   signature_.watch_waits();

@@ -55,6 +55,8 @@ class ShootKernel final : public ChannelThreads {
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // After the walk, where it may have ended early: zeros for the steps past the end.
+  void write_past_end();
   // The launch; called once.
   Launch finish();
 

@@ -27,6 +27,7 @@ class BackwardBuilder : StreamBody {
 
   Launch build() {
     declare();
+    stream_.stop_early();
     stream_.place_threads();
     declare_carries("grad_");
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
@@ -41,6 +42,7 @@ class BackwardBuilder : StreamBody {
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
     store_sums();
+    stream_.write_past_end();
     return stream_.finish();
   }
 

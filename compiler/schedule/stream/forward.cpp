@@ -21,6 +21,8 @@ class ForwardBuilder : StreamBody {
 
   Launch build() {
     declare();
+    // Where blocks split time, no thread that stores histories knows the last states.
+    if (histories_.empty() || !parameters_.among_blocks()) stream_.stop_early();
     stream_.place_threads();
     declare_carries("");
     load_start(ends_);
@@ -34,6 +36,8 @@ class ForwardBuilder : StreamBody {
         },
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
+    stream_.write_past_end(
+        [&](std::size_t written, int row) { return past_end(static_cast<int>(written), row); });
     return stream_.finish();
   }
 
@@ -61,6 +65,15 @@ class ForwardBuilder : StreamBody {
       case TensorKind::Length: return stream_.flag(node.tensor);
       default: return param(node, channel);
     }
+  }
+
+  // A history has the last state there, and an output zeros.
+  std::vector<Value> past_end(int written, int row) const {
+    std::vector<Value> values;
+    for (const auto& [state, history] : histories_)
+      for (int channel = 0; history == written && channel < parameters_.per_thread; ++channel)
+        values.push_back(carry(state, row, channel));
+    return values;
   }
 
   void consume(const Results& results) {

@@ -246,6 +246,14 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
                         parameters_.writing());
 }
 
+void StreamKernel::write_past_end(const Kept& kept) {
+  if (!stops_early_) return;
+  std::vector<PastEnd> written;
+  for (const Written& one : written_) written.push_back({&one.tensor, one.base});
+  if_active(
+      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept); });
+}
+
 Launch StreamKernel::finish() {
   Launch launch;
   signature_.watch_waits();
