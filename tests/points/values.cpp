@@ -306,7 +306,8 @@ Compared compared(const Point& point, std::uint64_t salt) {
   step::ForwardArguments<float> plain{narrowed(arguments.forward.inputs),
                                       narrowed(arguments.forward.params),
                                       narrowed(arguments.forward.initial_states),
-                                      {}};
+                                      {},
+                                      narrowed(arguments.forward.flags)};
   if (problem.math == kernel::Math::Tf32)
     for (const TensorId id : point.cell.of_kind(TensorKind::Param)) {
       const step::Tensor& tensor = point.cell.tensors[static_cast<std::size_t>(id)];

@@ -48,8 +48,9 @@ class ChannelThreads {
   }
   kernel::Value flag(step::TensorId tensor) const { return flags_now_.at(tensor); }
   // The walk ends with the last step of a row that is shorter than T. What it would have written after that
-  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed.
-  void stop_early() { stops_early_ = flags_.stops_early(); }
+  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed. Teams
+  // that meet in global memory do not stop: all of them have the same number of rounds there.
+  void stop_early() { stops_early_ = flags_.stops_early() && !team_parameters_.through_global(); }
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
