@@ -49,18 +49,20 @@ Status check_kernel(const Kernel& kernel) {
 
 bool names_tensor(Argument::Kind kind) {
   return kind == Argument::Kind::Pointer || kind == Argument::Kind::StrideB ||
-         kind == Argument::Kind::StrideT;
+         kind == Argument::Kind::StrideT || kind == Argument::Kind::LastStep ||
+         kind == Argument::Kind::StrideTBack;
 }
 
 Status check_argument(const Argument& argument, const Executable& executable, const std::string& kernel) {
-  if (argument.kind > Argument::Kind::StepCount || (argument.bytes != 4 && argument.bytes != 8))
+  if (argument.kind > Argument::Kind::StrideTBack || (argument.bytes != 4 && argument.bytes != 8))
     return defect(fmt::format("an argument of kernel {}", kernel));
   if (!names_tensor(argument.kind)) return success();
   if (argument.tensor >= executable.tensors.size())
     return defect(fmt::format("an argument of kernel {} names tensor {} of {}", kernel, argument.tensor,
                               executable.tensors.size()));
-  if (argument.kind == Argument::Kind::Pointer)
-    return argument.bytes == 8 ? success() : Status(defect("a pointer of 4 bytes"));
+  const bool pointer = argument.kind == Argument::Kind::Pointer || argument.kind == Argument::Kind::LastStep;
+  if (pointer && argument.bytes != 8) return defect("a pointer of 4 bytes");
+  if (argument.kind == Argument::Kind::Pointer) return success();
   const Tensor& tensor = executable.tensors[argument.tensor];
   if (!has_time_axis(tensor.ref.role))
     return defect(fmt::format("tensor '{}' has no time axis and no strides", tensor.name));

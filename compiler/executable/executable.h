@@ -64,9 +64,12 @@ struct Argument {
     Time,       // T
     FirstTile,  // batch tiles before this part of the launch
     StepCount,  // steps done before this repetition
+    // Of tensors whose time is walked from its end:
+    LastStep,     // pointer to step T - 1 of the tensor, and
+    StrideTBack,  // elements from a time step to the one before
   } kind = Kind::Batch;
   std::uint8_t bytes = 4;    // of the parameter: 4 or 8
-  std::uint16_t tensor = 0;  // index into Executable::tensors, of the first three
+  std::uint16_t tensor = 0;  // index into Executable::tensors, of the first three and the last two
   bool operator==(const Argument&) const = default;
 };
 

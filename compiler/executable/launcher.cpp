@@ -323,6 +323,13 @@ Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Plac
         first_tile = &values[i];
         break;
       case Argument::Kind::StepCount: values[i] = step; break;
+      case Argument::Kind::LastStep: {
+        const Tensor& tensor = tensors_[argument.tensor];
+        const std::int64_t bytes = (call.time - 1) * at.strides.t * scalar::storage_bytes(tensor.storage);
+        values[i] = static_cast<std::int64_t>(at.pointer + static_cast<Address>(bytes));
+        break;
+      }
+      case Argument::Kind::StrideTBack: values[i] = -at.strides.t; break;
     }
   }
   const std::span<void* const> arguments(pointers.data(), launch.arguments.size());

@@ -26,6 +26,8 @@ std::string argument_name(const Executable& executable, const Argument& argument
     case Argument::Kind::Time: return "T";
     case Argument::Kind::FirstTile: return "first_tile";
     case Argument::Kind::StepCount: return "step";
+    case Argument::Kind::LastStep: return tensor() + " at T - 1";
+    case Argument::Kind::StrideTBack: return "-" + tensor() + ".stride_t";
   }
   return "?";
 }

@@ -68,11 +68,11 @@ void write_tensor(ByteWriter& out, const Tensor& tensor) {
 
 Tensor read_tensor(ByteReader& in) {
   Tensor tensor;
-  tensor.ref.role = in.one_of(Role::Report);
+  tensor.ref.role = in.one_of(Role::Lengths);
   tensor.ref.tensor = in.i32();
   tensor.name = in.text();
   tensor.shape = in.text();
-  tensor.storage = in.one_of(scalar::Storage::I32);
+  tensor.storage = in.one_of(scalar::Storage::U8);
   tensor.need = in.one_of(Need::Discard);
   tensor.written = in.flag();
   tensor.alignment = in.i32();
@@ -125,7 +125,7 @@ Launch read_launch(ByteReader& in) {
   launch.repetition.condition = in.u16();
   launch.arguments = read_list<Argument>(in, 4, [](ByteReader& from) {
     Argument argument;
-    argument.kind = from.one_of(Argument::Kind::StepCount);
+    argument.kind = from.one_of(Argument::Kind::StrideTBack);
     argument.bytes = from.u8();
     argument.tensor = from.u16();
     return argument;

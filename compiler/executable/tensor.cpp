@@ -32,6 +32,8 @@ constexpr std::array<RoleInfo, kRoles> kTable = {{
     {Role::Vectors, "vectors", "vectors", kNoTime, kBatch, kInternal, Need::Required},
     {Role::Carries, "carries", "carries", kNoTime, kBatch, kInternal, Need::Required},
     {Role::Report, "report", "report", kNoTime, kBatch, kInternal, Need::Required},
+    {Role::Resets, "resets", "{}", kTimed, kBatch, kBound, Need::Required},
+    {Role::Lengths, "lengths", "{}", kNoTime, kBatch, kBound, Need::Required},
 }};
 
 constexpr bool in_order() {

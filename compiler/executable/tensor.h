@@ -31,8 +31,11 @@ enum class Role : std::uint8_t {
   Vectors,  // vectors that are multiplied, rounded to the storage type
   Carries,  // carried and kept values of a step, fp32
   Report,   // what a launch says of its iteration, fp32 (convergence.h)
+  // Forms of the sequence, the same for all heads (compiler/step/forms.h):
+  Resets,   // [B, T], bytes: not 0 where the states before a step are zero
+  Lengths,  // [B], int32: steps that a row has
 };
-inline constexpr int kRoles = static_cast<int>(Role::Report) + 1;
+inline constexpr int kRoles = static_cast<int>(Role::Lengths) + 1;
 
 // Whether a caller must bind a tensor of a role.
 enum class Need : std::uint8_t {

@@ -10,10 +10,9 @@ namespace {
 
 using step::TensorKind;
 
-constexpr EnumText<TensorKind> kKindsWithArticle[] = {{TensorKind::Input, "an input"},
-                                                      {TensorKind::Param, "a param"},
-                                                      {TensorKind::State, "a state"},
-                                                      {TensorKind::Output, "an output"}};
+constexpr EnumText<TensorKind> kKindsWithArticle[] = {
+    {TensorKind::Input, "an input"},   {TensorKind::Param, "a param"}, {TensorKind::State, "a state"},
+    {TensorKind::Output, "an output"}, {TensorKind::Reset, "resets"},  {TensorKind::Length, "lengths"}};
 static_assert(is_total(kKindsWithArticle));
 
 const char* word(TensorKind kind) { return to_text(kKindsWithArticle, kind); }

@@ -22,7 +22,9 @@ SymbolKind symbol_kind(TensorKind kind) {
     case TensorKind::Input: return SymbolKind::Input;
     case TensorKind::Param: return SymbolKind::Param;
     case TensorKind::State: return SymbolKind::State;
-    case TensorKind::Output: break;  // outputs have a name space of their own
+    case TensorKind::Output:  // outputs have a name space of their own
+    case TensorKind::Reset:
+    case TensorKind::Length: break;  // no cell file declares them
   }
   return SymbolKind::Local;
 }

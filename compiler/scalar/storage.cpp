@@ -15,14 +15,18 @@ int storage_bytes(Storage storage) {
     case Storage::I32: return 4;
     case Storage::BF16:
     case Storage::F16: return 2;
+    case Storage::U8: return 1;
   }
   return 0;
 }
 
 namespace {
 
-constexpr EnumText<Storage> kStorageNames[] = {
-    {Storage::F32, "fp32"}, {Storage::BF16, "bf16"}, {Storage::F16, "fp16"}, {Storage::I32, "int32"}};
+constexpr EnumText<Storage> kStorageNames[] = {{Storage::F32, "fp32"},
+                                               {Storage::BF16, "bf16"},
+                                               {Storage::F16, "fp16"},
+                                               {Storage::I32, "int32"},
+                                               {Storage::U8, "uint8"}};
 static_assert(is_total(kStorageNames));
 
 }  // namespace
@@ -34,7 +38,8 @@ double unit_roundoff(Storage storage) {
     case Storage::BF16: return 0x1p-8;
     case Storage::F16: return 0x1p-11;
     case Storage::F32:
-    case Storage::I32: break;
+    case Storage::I32:
+    case Storage::U8: break;
   }
   return 0x1p-24;
 }
@@ -78,7 +83,8 @@ constexpr std::uint32_t kTf32Half = 0x1000u;      // half a unit of its last pla
 float round_to(Storage storage, float value) {
   switch (storage) {
     case Storage::F32:
-    case Storage::I32: return value;
+    case Storage::I32:
+    case Storage::U8: return value;
     case Storage::BF16: return round_bf16(value);
     case Storage::F16: return round_f16(value);
   }
@@ -110,7 +116,8 @@ RoundState round_state_of(Storage storage) {
     case Storage::BF16: return [](float value) { return round_to(Storage::BF16, value); };
     case Storage::F16: return [](float value) { return round_to(Storage::F16, value); };
     case Storage::F32:
-    case Storage::I32: break;
+    case Storage::I32:
+    case Storage::U8: break;
   }
   return nullptr;
 }
@@ -119,6 +126,14 @@ void encode(Storage storage, double value, std::byte* target) {
   const auto single = static_cast<float>(value);
   if (storage == Storage::F32) {
     std::memcpy(target, &single, sizeof single);
+    return;
+  }
+  if (is_integer(storage)) {
+    const auto whole = static_cast<std::int32_t>(value);
+    if (storage == Storage::U8)
+      *target = static_cast<std::byte>(whole);
+    else
+      std::memcpy(target, &whole, sizeof whole);
     return;
   }
   const std::uint16_t bits = half_bits(storage, single);
@@ -130,6 +145,12 @@ double decode(Storage storage, const std::byte* source) {
     float single = 0;
     std::memcpy(&single, source, sizeof single);
     return static_cast<double>(single);
+  }
+  if (storage == Storage::U8) return static_cast<double>(std::to_integer<int>(*source));
+  if (storage == Storage::I32) {
+    std::int32_t whole = 0;
+    std::memcpy(&whole, source, sizeof whole);
+    return static_cast<double>(whole);
   }
   std::uint16_t bits = 0;
   std::memcpy(&bits, source, sizeof bits);

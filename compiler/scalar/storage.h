@@ -6,9 +6,11 @@
 
 namespace rondo::scalar {
 
-enum class Storage { F32, BF16, F16, I32 };
+enum class Storage { F32, BF16, F16, I32, U8 };
 int storage_bytes(Storage storage);
-const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32"
+const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32", "uint8"
+// Whether elements are integers, in kernels of type I32.
+inline bool is_integer(Storage storage) { return storage == Storage::I32 || storage == Storage::U8; }
 
 // Half the distance between 1 and the next number: 2^-24, 2^-8, 2^-11.
 double unit_roundoff(Storage storage);
@@ -16,8 +18,8 @@ double unit_roundoff(Storage storage);
 // Rounds to the storage type and back. bf16 and fp16 round to nearest even; what is too large becomes
 // infinity; NaN stays NaN.
 float round_to(Storage storage, float value);
-// The same as a plain function, for step::RunOptions::round_state; null for F32 and I32, where nothing is
-// lost.
+// The same as a plain function, for step::RunOptions::round_state; null for F32 and integers, where nothing
+// is lost.
 using RoundState = float (*)(float);
 RoundState round_state_of(Storage storage);
 
@@ -25,7 +27,8 @@ RoundState round_state_of(Storage storage);
 std::uint16_t half_bits(Storage storage, float value);
 float half_value(Storage storage, std::uint16_t bits);
 
-// One element (F32, BF16 or F16) at `target` or `source`, which need no alignment.
+// One element at `target` or `source`, which need no alignment. Of integers, `value` is one that the type
+// has.
 void encode(Storage storage, double value, std::byte* target);
 double decode(Storage storage, const std::byte* source);
 

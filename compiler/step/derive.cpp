@@ -63,8 +63,8 @@ class ReverseSweep {
   // Active: some gradient that is asked for passes through the node.
   void find_active() {
     for (const Node& node : cell_.graph.nodes) {
-      bool active =
-          node.kind == NodeKind::Leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+      bool active = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec ||
+                    (node.kind == NodeKind::Leaf && !is_flag(cell_.tensors[at(node.tensor)].kind));
       for (const NodeId operand : node.operands) active = active || active_[at(operand)];
       active_.push_back(active);
     }
@@ -152,7 +152,16 @@ class ReverseSweep {
     const std::vector<bool> recurrent = recurrent_rows(cell_);
     for (std::size_t i = 0; i < recurrent.size(); ++i)
       if (recurrent[i])
-        step_.previous_states[i].value = clamp_to(step_.graph, step_.previous_states[i].value, bound);
+        step_.previous_states[i].value = bounded_between_steps(step_.previous_states[i].value, bound);
+  }
+
+  // A step past the end of its row hands the gradient on as it is.
+  NodeId bounded_between_steps(NodeId gradient, double bound) {
+    Graph& graph = step_.graph;
+    const NodeId clamped = clamp_to(graph, gradient, bound);
+    const std::optional<TensorId> length = cell_.first_of_kind(TensorKind::Length);
+    if (!length) return clamped;
+    return graph.scalar(Op::Select, {graph.leaf(*length, 0, Extent::Scalar), clamped, gradient});
   }
 
   void simplify_step() {

@@ -85,6 +85,7 @@ std::string print(const Cell& cell) {
   for (const NamedConstant& constant : cell.constants)
     text += fmt::format("  const {} = {}\n", constant.name, constant.value);
   if (cell.clip.gradient) text += fmt::format("  clip gradient {}\n", *cell.clip.gradient);
+  if (cell.reversed) text += "  reversed\n";
   text += nodes_text(cell, cell.graph, 0, size_of(cell.graph));
   return text + rows_text(cell, cell.next, "next") + rows_text(cell, cell.outputs, "output");
 }

@@ -76,7 +76,7 @@ void write_tensors(ByteWriter& writer, const std::vector<Tensor>& tensors) {
 std::vector<Tensor> read_tensors(ByteReader& reader) {
   std::vector<Tensor> tensors(reader.count(14));
   for (Tensor& tensor : tensors) {
-    tensor.kind = reader.one_of(TensorKind::Output);
+    tensor.kind = reader.one_of(TensorKind::Length);
     tensor.name = reader.text();
     tensor.tail = reader.one_of(Tail::Matrix);
     tensor.lead.resize(reader.count(4));
@@ -85,6 +85,9 @@ std::vector<Tensor> read_tensors(ByteReader& reader) {
   }
   return tensors;
 }
+
+// Bits of a byte that says what a cell has beyond its text.
+constexpr std::uint8_t kForwardClip = 1, kReversed = 2;
 
 void write_bound(ByteWriter& writer, const std::optional<double>& bound) {
   writer.flag(bound.has_value());
@@ -110,7 +113,9 @@ void write_cell(ByteWriter& writer, const Cell& cell) {
   for (const Node& node : cell.graph.nodes) write_node(writer, node);
   write_rows(writer, cell.next);
   write_rows(writer, cell.outputs);
-  write_bound(writer, cell.clip.forward);
+  writer.u8(
+      static_cast<std::uint8_t>((cell.clip.forward ? kForwardClip : 0) | (cell.reversed ? kReversed : 0)));
+  if (cell.clip.forward) writer.f64(*cell.clip.forward);
   write_bound(writer, cell.clip.gradient);
 }
 
@@ -126,7 +131,10 @@ Cell read_cell(ByteReader& reader) {
   for (std::size_t left = reader.count(40); left > 0; --left) cell.graph.nodes.push_back(read_node(reader));
   cell.next = read_rows(reader);
   cell.outputs = read_rows(reader);
-  cell.clip.forward = read_bound(reader);
+  const std::uint8_t has = reader.u8();
+  if (has > (kForwardClip | kReversed)) reader.fail();
+  if ((has & kForwardClip) != 0) cell.clip.forward = reader.f64();
+  cell.reversed = (has & kReversed) != 0;
   cell.clip.gradient = read_bound(reader);
   return cell;
 }

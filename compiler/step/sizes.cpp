@@ -19,6 +19,8 @@ std::int64_t element_count(const Tensor& tensor, const Sizes& sizes) {
     case TensorKind::Input:
     case TensorKind::Output: return sizes.batch * sizes.time * head;
     case TensorKind::State: return sizes.batch * head;
+    case TensorKind::Reset: return sizes.batch * sizes.time;
+    case TensorKind::Length: return sizes.batch;
     case TensorKind::Param: break;
   }
   return head;

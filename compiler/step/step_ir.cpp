@@ -8,10 +8,9 @@ namespace rondo::step {
 
 namespace {
 
-constexpr EnumText<TensorKind> kTensorKinds[] = {{TensorKind::Input, "input"},
-                                                 {TensorKind::Param, "param"},
-                                                 {TensorKind::State, "state"},
-                                                 {TensorKind::Output, "output"}};
+constexpr EnumText<TensorKind> kTensorKinds[] = {
+    {TensorKind::Input, "input"},   {TensorKind::Param, "param"}, {TensorKind::State, "state"},
+    {TensorKind::Output, "output"}, {TensorKind::Reset, "reset"}, {TensorKind::Length, "length"}};
 static_assert(is_total(kTensorKinds));
 
 Extent extent_of(const Graph& graph, const Node& node) {
@@ -114,6 +113,11 @@ std::optional<TensorId> Cell::find(const std::string& tensor_name) const {
                                   [&](const Tensor& tensor) { return tensor.name == tensor_name; });
   if (found == tensors.end()) return std::nullopt;
   return static_cast<TensorId>(found - tensors.begin());
+}
+
+std::optional<TensorId> Cell::first_of_kind(TensorKind kind) const {
+  const std::vector<TensorId> found = of_kind(kind);
+  return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 NodeId Cell::next_of(TensorId state, int row) const {

@@ -32,10 +32,14 @@ enum class Extent { Scalar, Vector };
 //   Input  [B, T, H, rows, D]   Param vector [H, rows, D], matrix [H, rows, D(out), D(in)], scalar [H, rows]
 //   State  [B, H, rows, D] as initial and last state, [B, T, H, rows, D] as saved history
 //   Output [B, T, H, rows, D]
-// A Scalar tensor has no D axis.
-enum class TensorKind { Input, Param, State, Output };
-const char* tensor_kind_name(
-    TensorKind kind);                        // "input", "param", "state", "output": as a cell declares them
+//   Reset  [B, T], bytes          Length [B], 32-bit integers
+// A Scalar tensor has no D axis. No cell file declares a Reset or a Length: forms.h adds them. Their leaves
+// are 1 or 0, the same for all heads and channels, and take no gradient: whether the byte of this step is
+// set, and whether this step is one of the first `length` of its row.
+enum class TensorKind { Input, Param, State, Output, Reset, Length };
+// "input", "param", "state", "output" as a cell declares them, "reset", "length".
+const char* tensor_kind_name(TensorKind kind);
+inline bool is_flag(TensorKind kind) { return kind == TensorKind::Reset || kind == TensorKind::Length; }
 enum class Tail { Scalar, Vector, Matrix };  // declared as x[k], x[k, D], x[k, D, D]; Matrix only for Param
 
 inline constexpr int kMaxRows = 64;  // of one tensor
@@ -145,9 +149,11 @@ struct Cell {
   std::vector<Row> next;     // one for every row of every State, in tensor then row order
   std::vector<Row> outputs;  // one for every row of every Output, in tensor then row order
   Clip clip;
+  bool reversed = false;  // time is walked from the last step to the first (forms.h)
 
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
+  std::optional<TensorId> first_of_kind(TensorKind kind) const;
   NodeId next_of(TensorId state, int row) const;
   // If output row `output` is the same node as a next-state row, that state (its history need not be stored
   // twice).

@@ -152,6 +152,16 @@ int rows_of(const std::vector<int>& lead) {
   return rows;
 }
 
+// A cell has one tensor of each kind of flags, of one number a row or step.
+void check_flag(const Cell& cell, const Tensor& tensor, Defects& defects) {
+  if (cell.of_kind(tensor.kind).size() > 1)
+    defects.push_back(
+        fmt::format("tensor {} is not the only one of {}s", tensor.name, tensor_kind_name(tensor.kind)));
+  if (tensor.tail != Tail::Scalar || tensor.rows != 1)
+    defects.push_back(fmt::format("tensor {} is of {}s, and has a head, rows or channels", tensor.name,
+                                  tensor_kind_name(tensor.kind)));
+}
+
 void check_tensors(const Cell& cell, Defects& defects) {
   std::set<std::string> names, output_names;
   for (const Tensor& tensor : cell.tensors) {
@@ -162,6 +172,7 @@ void check_tensors(const Cell& cell, Defects& defects) {
       defects.push_back(fmt::format("tensor {} is declared twice", tensor.name));
     if (tensor.tail == Tail::Matrix && tensor.kind != TensorKind::Param)
       defects.push_back(fmt::format("tensor {} is a matrix but no parameter", tensor.name));
+    if (is_flag(tensor.kind)) check_flag(cell, tensor, defects);
     const int rows = rows_of(tensor.lead);
     if (rows == 0)
       defects.push_back(

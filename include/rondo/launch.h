@@ -104,7 +104,7 @@ RONDO_API rondo_status rondo_context_get_info(const rondo_context* context, rond
 
 typedef struct rondo_plan rondo_plan;
 
-enum { RONDO_TYPE_F32 = 0, RONDO_TYPE_BF16 = 1, RONDO_TYPE_F16 = 2, RONDO_TYPE_I32 = 3 };
+enum { RONDO_TYPE_F32 = 0, RONDO_TYPE_BF16 = 1, RONDO_TYPE_F16 = 2, RONDO_TYPE_I32 = 3, RONDO_TYPE_U8 = 4 };
 
 enum {
   RONDO_ROLE_INPUT = 0,
@@ -118,7 +118,9 @@ enum {
   RONDO_ROLE_LAST_STATE_GRADIENT = 8,
   RONDO_ROLE_INPUT_GRADIENT = 9,
   RONDO_ROLE_PARAM_GRADIENT = 10,
-  RONDO_ROLE_INITIAL_STATE_GRADIENT = 11
+  RONDO_ROLE_INITIAL_STATE_GRADIENT = 11,
+  RONDO_ROLE_RESETS = 20, /* [B, T], bytes: not 0 where the states before a step are zero */
+  RONDO_ROLE_LENGTHS = 21 /* [B], int32: steps that a row has */
 };
 
 enum {

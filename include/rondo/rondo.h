@@ -26,6 +26,12 @@ typedef struct rondo_cell_options {
   const char* name;    /* which cell of the file; NULL: its only one */
   double clip_forward; /* bounds of the recurrent path; 0: none */
   double clip_gradient;
+  /* Forms of the sequence (docs/forms.md), 1 or 0: plans of the cell take a tensor of
+   * RONDO_ROLE_RESETS or of RONDO_ROLE_LENGTHS more. */
+  int32_t resets;
+  int32_t lengths;
+  int32_t reversed; /* 1: from the last step to the first */
+  int32_t reserved;
 } rondo_cell_options;
 
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
@@ -56,7 +62,7 @@ typedef struct rondo_cell_info {
   const char* hash;      /* of the canonical form: equal for texts that mean the same */
   const char* dimension; /* the cell's name of D */
   const char* structure; /* for people: how the next states depend on the previous ones */
-  int32_t tensors;       /* inputs, parameters, states and outputs */
+  int32_t tensors;       /* inputs, parameters, states, outputs and those of forms */
   int32_t constants;
   int32_t state_rows;
   int32_t all_diagonal;               /* 1: each channel is on its own */
@@ -65,12 +71,21 @@ typedef struct rondo_cell_info {
   int32_t has_reduction;              /* 1: some reduction over the head */
   int32_t saves_products;             /* 1: training may save products (RONDO_SAVE_PRODUCTS) */
   double clip_forward, clip_gradient; /* 0: none */
+  int32_t resets, lengths, reversed;  /* 1: the cell has the form */
+  int32_t reserved;
 } rondo_cell_info;
 
 /* The strings belong to the cell. */
 RONDO_API rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info);
 
-enum { RONDO_KIND_INPUT = 0, RONDO_KIND_PARAM = 1, RONDO_KIND_STATE = 2, RONDO_KIND_OUTPUT = 3 };
+enum {
+  RONDO_KIND_INPUT = 0,
+  RONDO_KIND_PARAM = 1,
+  RONDO_KIND_STATE = 2,
+  RONDO_KIND_OUTPUT = 3,
+  RONDO_KIND_RESET = 4, /* these two are of forms */
+  RONDO_KIND_LENGTH = 5
+};
 enum { RONDO_TAIL_SCALAR = 0, RONDO_TAIL_VECTOR = 1, RONDO_TAIL_MATRIX = 2 };
 
 typedef struct rondo_cell_tensor {

@@ -104,11 +104,22 @@ std::int64_t NpyArray::elements() const {
   return count;
 }
 
+namespace {
+
+// Bytes of an integer type that flags may have; 0 for another.
+int integer_bytes(const std::string& descr) {
+  if (descr == "|u1" || descr == "|b1") return 1;
+  if (descr == "<i4") return 4;
+  return descr == "<i8" ? 8 : 0;
+}
+
+}  // namespace
+
 int npy_element_bytes(const std::string& descr) {
   if (descr == "<f8") return 8;
   if (descr == "<f4") return 4;
   if (descr == "<f2" || descr == "<V2" || descr == "|V2" || descr == "<u2") return 2;
-  return 0;
+  return integer_bytes(descr);
 }
 
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin) {
@@ -160,7 +171,34 @@ std::optional<Storage> natural_storage(const std::string& descr) {
   return std::nullopt;
 }
 
+Result<std::vector<double>> npy_integers(const NpyArray& array, const std::string& origin) {
+  const int size = integer_bytes(array.descr);
+  if (size == 0)
+    return bad_npy(origin, fmt::format("holds elements of type '{}', not integers", array.descr),
+                   "write it as uint8, bool, int32 or int64");
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < array.elements(); ++i) {
+    const char* from = array.data.data() + i * size;
+    std::int64_t value = 0;
+    if (size == 1) value = static_cast<unsigned char>(*from);
+    if (size == 4) {
+      std::int32_t narrow = 0;
+      std::memcpy(&narrow, from, sizeof narrow);
+      value = narrow;
+    }
+    if (size == 8) std::memcpy(&value, from, sizeof value);
+    if (value != static_cast<std::int32_t>(value))
+      return bad_npy(origin, fmt::format("holds {}, which has more than 32 bits", value), "");
+    values.push_back(static_cast<double>(value));
+  }
+  return values;
+}
+
 Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
+  if (integer_bytes(array.descr) != 0)
+    return bad_npy(origin,
+                   fmt::format("holds integers ('{}'), not {}", array.descr, kernel::storage_name(storage)),
+                   "convert it: array.astype('float32')");
   const bool words = array.descr[1] == 'V' || array.descr[1] == 'u';
   if (words && storage != Storage::BF16)
     return bad_npy(

@@ -14,7 +14,8 @@ namespace rondo::runtime {
 
 // Little-endian and in C order, as most machines write them.
 struct NpyArray {
-  std::string descr;                // NumPy's name of the element type: "<f4", "<f8", "<f2", "<V2", "<u2"
+  // NumPy's name of the element type: "<f4", "<f8", "<f2", "<V2", "<u2", or an integer's (npy_integers).
+  std::string descr;
   std::vector<std::int64_t> shape;  // outermost first; empty: one number
   std::string data;                 // elements() times the element size
 
@@ -43,6 +44,10 @@ std::optional<kernel::Storage> natural_storage(const std::string& descr);
 // Input.
 Result<std::vector<double>> npy_values(const NpyArray& array, kernel::Storage storage,
                                        const std::string& origin);
+
+// The numbers of an array of integers or truth values: bytes ("|u1", "|b1") or signed ones of 32 or 64 bits.
+// Errors (Input): elements of another type, or beyond 32 bits.
+Result<std::vector<double>> npy_integers(const NpyArray& array, const std::string& origin);
 
 // An array of numbers as `storage` holds them. bf16 is written as "<f4": exact, and every NumPy reads it.
 NpyArray npy_from(const std::vector<double>& values, std::vector<std::int64_t> shape,

@@ -25,15 +25,16 @@ Error bad(std::string message, std::string hint = "") {
 constexpr EnumText<TensorKind> kKindNames[] = {{TensorKind::Input, "input"},
                                                {TensorKind::Param, "parameter"},
                                                {TensorKind::State, "state"},
-                                               {TensorKind::Output, "output"}};
+                                               {TensorKind::Output, "output"},
+                                               {TensorKind::Reset, "tensor of resets"},
+                                               {TensorKind::Length, "tensor of lengths"}};
 static_assert(is_total(kKindNames));
 
 const char* kind_name(TensorKind kind) { return to_text(kKindNames, kind); }
 
-constexpr EnumText<TensorKind> kKindOptions[] = {{TensorKind::Input, "--input"},
-                                                 {TensorKind::Param, "--param-file"},
-                                                 {TensorKind::State, "--state"},
-                                                 {TensorKind::Output, "--out"}};
+constexpr EnumText<TensorKind> kKindOptions[] = {
+    {TensorKind::Input, "--input"}, {TensorKind::Param, "--param-file"}, {TensorKind::State, "--state"},
+    {TensorKind::Output, "--out"},  {TensorKind::Reset, "--resets"},     {TensorKind::Length, "--lengths"}};
 static_assert(is_total(kKindOptions));
 
 const char* option_of(TensorKind kind) { return to_text(kKindOptions, kind); }
@@ -139,10 +140,21 @@ Status convert(const std::vector<NamedArray>& arrays, Storage words, Storage sto
   return success();
 }
 
+Status convert_flags(const std::vector<NamedArray>& arrays, step::TensorMap<double>& into) {
+  for (const NamedArray& entry : arrays) {
+    Result<std::vector<double>> values = npy_integers(entry.array, entry.origin);
+    if (!values) return values.error();
+    into[entry.name] = std::move(values).value();
+  }
+  return success();
+}
+
 }  // namespace
 
 std::vector<std::string> axes_of(const Tensor& tensor) {
   std::vector<std::string> axes;
+  if (tensor.kind == TensorKind::Reset) return {"B", "T"};
+  if (tensor.kind == TensorKind::Length) return {"B"};
   if (tensor.kind == TensorKind::Param)
     axes = {"H"};
   else if (tensor.kind == TensorKind::State)
@@ -172,6 +184,8 @@ Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays
   if (Status status = finder.add(arrays.inputs, TensorKind::Input, true); !status) return status.error();
   if (Status status = finder.add(arrays.params, TensorKind::Param, true); !status) return status.error();
   if (Status status = finder.add(arrays.states, TensorKind::State, false); !status) return status.error();
+  if (Status status = finder.add(arrays.resets, TensorKind::Reset, true); !status) return status.error();
+  if (Status status = finder.add(arrays.lengths, TensorKind::Length, true); !status) return status.error();
   return finder.sizes(fallback);
 }
 
@@ -200,6 +214,8 @@ Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Sto
     return status.error();
   if (Status status = convert(arrays.states, storage, Storage::F32, arguments.initial_states); !status)
     return status.error();
+  for (const std::vector<NamedArray>* flags : {&arrays.resets, &arrays.lengths})
+    if (Status status = convert_flags(*flags, arguments.flags); !status) return status.error();
   return arguments;
 }
 

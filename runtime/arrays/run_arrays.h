@@ -22,6 +22,8 @@ struct RunArrays {
   std::vector<NamedArray> inputs;  // [B, T, H, lead..., D], lead as declared: x[4, D] is [B, T, H, 4, D]
   std::vector<NamedArray> params;  // [H, lead..., D] or [H, lead..., D, D]
   std::vector<NamedArray> states;  // initial: [B, H, lead..., D]; missing: zero
+  // Of a cell with forms (step/forms.h), by its tensors' names: resets [B, T], lengths [B].
+  std::vector<NamedArray> resets = {}, lengths = {};
 };
 
 // The layout of a tensor as given to a run, or as its result: "B", "T", "H", "4", "D".

@@ -13,6 +13,7 @@
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
+#include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/enum_text.h"
@@ -133,6 +134,10 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
   for (const auto& [name, value] : problem.constants) text += fmt::format(", {}={}", name, value);
   if (request.cell.clip.forward) text += fmt::format(", clip-forward={}", *request.cell.clip.forward);
   if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
+  const step::Forms forms = step::forms_of(request.cell);
+  if (forms.resets) text += ", with resets";
+  if (forms.lengths) text += ", with lengths";
+  if (forms.reversed) text += ", reversed";
   text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
                       executable.identity.producer);
   text += fmt::format("compile: {}\n", of.command);

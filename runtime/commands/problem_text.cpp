@@ -154,6 +154,25 @@ Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
   return result;
 }
 
+Result<step::Forms> parse_forms(const std::string& text) {
+  step::Forms forms;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    bool* form = word == step::kResetsName     ? &forms.resets
+                 : word == step::kLengthsName  ? &forms.lengths
+                 : word == step::kReversedName ? &forms.reversed
+                                               : nullptr;
+    if (form == nullptr || *form)
+      return bad(fmt::format("--forms '{}': '{}' is {}", text, word,
+                             form == nullptr ? "no form of a sequence" : "given twice"),
+                 "forms are resets, lengths and reversed, with commas between them");
+    *form = true;
+    begin = end + 1;
+  }
+  return forms;
+}
+
 Result<step::Clip> parse_clip(const std::string& forward, const std::string& gradient) {
   step::Clip clip;
   for (const auto& [option, text, bound] : {std::tuple{"--clip-forward", &forward, &clip.forward},

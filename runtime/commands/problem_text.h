@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/step/forms.h"
 #include "compiler/support/result.h"
 
 namespace rondo::runtime {
@@ -43,6 +44,10 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
 // Bounds of the recurrent path (compiler/step/clip.h), as `--clip-forward` and `--clip-gradient` give them;
 // "" is no bound.
 Result<step::Clip> parse_clip(const std::string& forward, const std::string& gradient);
+
+// Forms of the sequence (compiler/step/forms.h), as `--forms` gives them: "resets", "lengths", "reversed",
+// or several with commas; "" is none.
+Result<step::Forms> parse_forms(const std::string& text);
 
 // "name=value" overrides of tuning parameters; values are integers.
 Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& texts);

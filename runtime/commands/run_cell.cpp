@@ -16,7 +16,9 @@ const std::vector<double>* given(schedule::TensorRef ref, const std::string& nam
   const step::TensorMap<double>* map = ref.role == Role::Input          ? &arguments.inputs
                                        : ref.role == Role::Param        ? &arguments.params
                                        : ref.role == Role::InitialState ? &arguments.initial_states
-                                                                        : nullptr;
+                                       : ref.role == Role::Resets || ref.role == Role::Lengths
+                                           ? &arguments.flags
+                                           : nullptr;
   if (map == nullptr) return nullptr;
   const auto found = map->find(name);
   return found == map->end() ? nullptr : &found->second;

@@ -100,6 +100,70 @@ static void test_cells(void) {
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "1 bytes");
 }
 
+/* Resets and lengths are tensors of plans like others, by their roles. */
+static void test_forms(rondo_context* context) {
+  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .resets = 1, .lengths = 1};
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&options, &cell, NULL));
+  rondo_cell_info info = {.struct_size = sizeof info};
+  OK(rondo_cell_get_info(cell, &info));
+  CHECK(info.resets == 1 && info.lengths == 1 && info.reversed == 0 && info.tensors == 6 && info.affine == 1);
+  rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
+  OK(rondo_cell_get_tensor(cell, 4, &tensor));
+  CHECK(strcmp(tensor.name, "resets") == 0 && tensor.kind == RONDO_KIND_RESET && tensor.tail == RONDO_TAIL_SCALAR);
+  const rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
+  OK(rondo_cell_destroy(cell));
+  rondo_plan_info of_plan = {.struct_size = sizeof of_plan};
+  OK(rondo_plan_get_info(plan, &of_plan));
+  float x[B * T * H * D], w[H * D], h[B * T * H * D];
+  for (int i = 0; i < B * T * H * D; ++i) x[i] = 1;
+  for (int i = 0; i < H * D; ++i) w[i] = 1;
+  uint8_t resets[B * T] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
+  int32_t lengths[B] = {T, 2};
+  rondo_tensor given[8];
+  memset(given, 0, sizeof given);
+  size_t count = 0;
+  for (int i = 0; i < of_plan.tensors; ++i) {
+    rondo_tensor_info t = {.struct_size = sizeof t};
+    OK(rondo_plan_get_tensor(plan, i, &t));
+    void* data = NULL;
+    if (t.role == RONDO_ROLE_INPUT) data = x;
+    if (t.role == RONDO_ROLE_PARAM) data = w;
+    if (t.role == RONDO_ROLE_OUTPUT) data = h;
+    if (t.role == RONDO_ROLE_RESETS) {
+      CHECK(t.type == RONDO_TYPE_U8 && t.rank == 2 && t.strided == 1 && strcmp(t.shape, "[B, T]") == 0);
+      data = resets;
+    }
+    if (t.role == RONDO_ROLE_LENGTHS) {
+      CHECK(t.type == RONDO_TYPE_I32 && t.rank == 1 && t.strided == 0 && strcmp(t.shape, "[B]") == 0);
+      data = lengths;
+    }
+    if (data == NULL) continue; /* states: zero, thrown away */
+    given[count].index = i;
+    given[count].type = t.type;
+    given[count].bytes = RONDO_BYTES_UNKNOWN;
+    given[count++].data = data;
+  }
+  CHECK(count == 5);
+  int64_t bytes = 0;
+  OK(rondo_plan_workspace_bytes(plan, B, T, &bytes));
+  rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof given[0], .tensors = given};
+  args.tensor_count = count;
+  args.workspace = aligned_bytes(bytes);
+  args.workspace_bytes = bytes;
+  args.batch = B;
+  args.time = T;
+  OK(rondo_launch(plan, &args));
+  const float wanted[B][T] = {{1, 1.5f, 1.75f, 1, 1.5f}, {1, 1.5f, 0, 0, 0}};
+  for (int b = 0; b < B; ++b)
+    for (int t = 0; t < T; ++t)
+      for (int i = 0; i < H * D; ++i) CHECK(h[(b * T + t) * H * D + i] == wanted[b][t]);
+  free(args.workspace);
+  OK(rondo_plan_destroy(plan));
+}
+
 static void test_diagnostics(void) {
   rondo_cell_options options = {.struct_size = sizeof options, .path = "mine.cell"};
   options.text = "cell bad(D) {\n  input x[D]\n  state h[D]\n  next h = h + y\n  output q\n}\n";
@@ -439,6 +503,7 @@ int main(void) {
   test_diagnostics();
   rondo_context* context = cpu();
   test_forward(context);
+  test_forms(context);
   test_wrong_problems(context);
   test_training(context, kTrained, RONDO_SAVE_STATES);
   test_training(context, kTrained, RONDO_SAVE_PRODUCTS);

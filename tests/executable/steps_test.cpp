@@ -1,9 +1,11 @@
 // Plans with launches for each time step: order, step numbers, and the places of what steps leave for each
 // other.
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/executable/launcher.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/step/forms.h"
 #include "tests/executable/recorder.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/schedule/point_plan.h"
@@ -16,13 +18,14 @@ using schedule::Pass;
 using testing::Recorder;
 
 struct StepsFixture {
-  step::Cell cell = rondo::testing::library_cell("mgu");
+  step::Cell cell;
   schedule::Problem problem;
   schedule::KernelPlan plan;
   Launcher launcher;
 
-  explicit StepsFixture(Pass pass)
-      : problem(rondo::testing::problem_of(pass)),
+  explicit StepsFixture(Pass pass, const step::Forms& forms = {})
+      : cell(step::with_forms(rondo::testing::library_cell("mgu"), forms).value()),
+        problem(rondo::testing::problem_of(pass)),
         plan(schedule::point_plan(
             *schedule::find_strategy("alternating"), cell, problem,
             {{"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}})),
@@ -98,6 +101,42 @@ TEST(LauncherSteps, WhatStepsLeaveForEachOtherLiesApart) {
   EXPECT_LE(places[Role::Vectors].second, places[Role::Carries].first);
   EXPECT_GE(f.launcher.workspace_bytes(batch, time),
             places[Role::Carries].second - places[Role::Packed].first);
+}
+
+// Of a reversed cell, kernels are given the place of the last step and strides of the other sign; what
+// launches leave for each other stays in the order of the walk.
+TEST(LauncherSteps, ReversedTimeBeginsAtTheLastStep) {
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    const StepsFixture f(pass), back(pass, {false, false, true});
+    const Recorder straight = f.run(3, 5), reversed = back.run(3, 5);
+    ASSERT_EQ(straight.calls.size(), reversed.calls.size());
+    bool moved = false;
+    for (std::size_t call = 0; call < straight.calls.size(); ++call) {
+      const auto& arguments = f.plan.launches[straight.calls[call].index].arguments;
+      const std::vector<std::int64_t>& before = straight.calls[call].values;
+      const std::vector<std::int64_t>& after = reversed.calls[call].values;
+      ASSERT_EQ(before.size(), after.size());
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        const auto* pointer = std::get_if<schedule::Pointer>(&arguments[i]);
+        const auto* stride = std::get_if<schedule::StrideT>(&arguments[i]);
+        const auto turned = [](const TensorRef& ref) {
+          return has_time_axis(ref.role) && !is_internal(ref.role);
+        };
+        if (stride != nullptr && turned(stride->tensor)) {
+          EXPECT_EQ(static_cast<std::int32_t>(after[i]), -static_cast<std::int32_t>(before[i]));
+        } else if (pointer != nullptr && turned(pointer->tensor)) {
+          const auto tensor = std::find_if(f.launcher.tensors().begin(), f.launcher.tensors().end(),
+                                           [&](const Tensor& t) { return t.ref == pointer->tensor; });
+          const std::int64_t bytes = tensor->unit * scalar::storage_bytes(tensor->storage);
+          EXPECT_EQ(after[i] - before[i], 4 * bytes) << tensor->name;
+          moved = true;
+        } else {
+          EXPECT_EQ(after[i], before[i]);
+        }
+      }
+    }
+    EXPECT_TRUE(moved);
+  }
 }
 
 // A section that repeats until a word is set: the sink is asked after each turn, and `most` is the bound.

@@ -83,6 +83,18 @@ CASES = {
     "turns of batch tiles": "elman --shape B=17,T=7,D=72 --pass fw --param batch_tiles=2 --param units=8 "
                             "--param stages=2 --param warps=2 " + TURNS,
     "turns of pair": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass fw " + TURNS,
+    "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
+    "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
+                      "--param stages=2 " + PLAIN,
+    "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "
+                         "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
+                   SHOT,
+    "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
+                            "--param batch_tiles=2 --param steps=2 " + KEPT,
+    "forms of products": "elman --forms resets --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
+    "forms in turns": "mgu --forms resets,lengths --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=2 "
+                      "--param warps=2 " + TURNS,
 }
 
 
@@ -373,6 +385,41 @@ FAULTS = [
     fault("alternating: the sweep reads the state after the step", W + "body.cpp",
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
+    # Resets, lengths and reversed time.
+    fault("forms: a reset comes one step late", L + "flags.cpp", "b.wide(t) * from.stride_t",
+          "b.wide(b.select(t == 0, t, t - 1)) * from.stride_t", "forms fw"),
+    fault("forms: a length is that of the row before", L + "flags.cpp",
+          'b.load("length", from.memory[batch_row])',
+          'b.load("length", from.memory[b.select(batch_row == 0, batch_row, batch_row - 1)])', "forms of batch tiles"),
+    fault("forms: reversed time asks for lengths in the order of the walk", L + "flags.cpp",
+          "cell_.reversed ? time_ - 1 - t : t", "t", "forms reversed"),
+    fault("forms: a tile's walk ends with the last of its rows", L + "flags.cpp",
+          "b.select(longest < length, length, longest)", "length", "forms of batch tiles"),
+    fault("forms: an unrolled step has the reset of its group's first", S + "kernel.cpp",
+          "first_step_ + step + (forward ? u : -u)", "first_step_ + step", "forms fw"),
+    fault("forms: a segment has the resets of its stage's first step", S + "segments.cpp",
+          "all ? first + place : within(first + place)", "all ? first : within(first + place)", "forms in segments"),
+    fault("forms: shoot has the resets of its stage's first group", H + "kernel.cpp", "stage_first_ + step + u",
+          "stage_first_ + step * 0 + u", "forms shoot"),
+    fault("forms: every batch tile has the flags of the first", P + "kernel.cpp",
+          "min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1)", "min(batch_row(0, quarter_ * 2 + i % 2), batch_ - 1)",
+          "forms of batch tiles"),
+    fault("forms: a step has the reset of the next one", P + "kernel.cpp", "ahead ? loaded.next : loaded.now",
+          "ahead || true ? loaded.next : loaded.now", "forms of batch tiles"),
+    fault("forms: vectors of all steps have the resets of the first", G + "time_pointwise.cpp",
+          "flags_.read(node.tensor, batch_, t)", "flags_.read(node.tensor, batch_, t * 0)", "forms of products"),
+    fault("forms: a backward sweep has the flags of steps from the first on", A + "body.cpp",
+          "channels_[at(turn)].batch_row, part.time)", "channels_[at(turn)].batch_row, part.count)", "forms in turns"),
+    fault("forms: a step past the end is not written", "schedule/channelwise/threads.cpp",
+          "const Value first = time_ + rank_ * p.segments + segment_;",
+          "const Value first = time_ + rank_ * p.segments + segment_ + 1;", "forms fw"),
+    fault("forms: reversed time begins past the last step", "executable/launcher.cpp",
+          "(call.time - 1) * at.strides.t *", "call.time * at.strides.t *", test="test_executable LauncherSteps.*"),
+    fault("forms: inputs past the end reach a matrix's gradient", "step/forms.cpp",
+          "if (masked) operand = only_valid(operand);", "(void)masked;", test="test_step Forms.*"),
+    fault("forms: a bound acts on gradients that only pass by", "step/derive.cpp",
+          "{graph.leaf(*length, 0, Extent::Scalar), clamped, gradient}",
+          "{graph.leaf(*length, 0, Extent::Scalar), clamped, clamped}", test="test_step Forms.*"),
     # What kernel and reference share.
     fault("derivation: gradients of rows that must not be clipped are", "step/derive.cpp",
           "if (recurrent[i])\n        step_.previous_states[i].value",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
 
 namespace rondo::points {
@@ -44,6 +45,10 @@ std::vector<std::pair<std::string, bool>> situations(const Point& point) {
            at("rewrite") > 0 && point.exact && point.cell.source.find(" * h") != std::string::npos},
           {"products saved", schedule::passes_products(point.problem)},
           {"clipped", point.cell.clip.any()},
+          {"with resets", step::forms_of(point.cell).resets},
+          {"with lengths", step::forms_of(point.cell).lengths},
+          {"reversed", point.cell.reversed},
+          {"with both", step::forms_of(point.cell).resets && step::forms_of(point.cell).lengths},
           {"initial states that are not given", point.missing > 0},
           {"gaps between rows", point.pad > 0},
           {"blocks that wait for each other", at("exchange") == 1},

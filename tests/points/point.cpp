@@ -8,6 +8,7 @@
 
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
 #include "tests/points/call.h"
 #include "tests/schedule/cell_files.h"
@@ -66,6 +67,9 @@ bool draw_cell(Random& random, Point& point) {
   if (point.exact && chance(random, 0.25)) clip.forward = pick(random, 1, 3);
   if (point.exact && chance(random, dense ? 0.4 : 0.2)) clip.gradient = pick(random, 1, 4);
   point.cell = step::clipped(point.cell, clip).value();
+  Random forms(point.seed + 7);  // of its own: points without forms stay as they are
+  point.cell =
+      step::with_forms(point.cell, {chance(forms, 0.2), chance(forms, 0.2), chance(forms, 0.2)}).value();
   return true;
 }
 
@@ -157,7 +161,7 @@ std::string describe(const Point& point) {
       kernel::storage_name(problem.storage), kernel::math_name(problem.math), s.batch, s.time, s.heads, s.dim,
       point.call.batch, point.call.time, point.pad, point.exact ? "integers" : "reals", point.profile.name,
       limits.sm_count, limits.l2_bytes, schedule::print(point.parameters()), point.cell.source,
-      step::describe_clip(point.cell));
+      step::describe_clip(point.cell) + step::describe_forms(point.cell));
 }
 
 }  // namespace rondo::points

@@ -80,6 +80,19 @@ class Draw {
   }
 
  private:
+  // A few resets; lengths from 0 to T, and of the first row T.
+  void put_flags(Arguments& into, TensorRef ref, const step::Tensor& tensor) {
+    std::mt19937_64 own(point_.seed);
+    std::vector<double> values(static_cast<std::size_t>(step::element_count(tensor, point_.call)));
+    for (double& value : values)
+      value = ref.role == Role::Resets
+                  ? (own() % 5 == 0 ? 1 : 0)
+                  : static_cast<double>(own() % static_cast<std::uint64_t>(point_.call.time + 1));
+    if (ref.role == Role::Lengths) values.front() = static_cast<double>(point_.call.time);
+    into.forward.flags[tensor.name] = values;
+    into.given[ref] = std::move(values);
+  }
+
   template <class Make>
   Arguments all(const Make& make) {
     Arguments result;
@@ -99,6 +112,8 @@ class Draw {
           put(result.loss.last_states, Role::LastStateGradient, true, true);
           break;
         case TensorKind::Output: put(result.loss.outputs, Role::OutputGradient, true, true); break;
+        case TensorKind::Reset: put_flags(result, {Role::Resets, id}, tensor); break;
+        case TensorKind::Length: put_flags(result, {Role::Lengths, id}, tensor); break;
       }
     }
     result.line_sum = line_sum_;
@@ -291,7 +306,8 @@ Compared compared(const Point& point, std::uint64_t salt) {
   step::ForwardArguments<float> plain{narrowed(arguments.forward.inputs),
                                       narrowed(arguments.forward.params),
                                       narrowed(arguments.forward.initial_states),
-                                      {}};
+                                      {},
+                                      narrowed(arguments.forward.flags)};
   if (problem.math == kernel::Math::Tf32)
     for (const TensorId id : point.cell.of_kind(TensorKind::Param)) {
       const step::Tensor& tensor = point.cell.tensors[static_cast<std::size_t>(id)];

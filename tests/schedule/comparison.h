@@ -49,6 +49,7 @@ struct Case {
       runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan, const TensorValues& values,
                   int pad) { return simulate_plan(of, given, plan, values, pad); };
   double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
+  step::TensorMap<double> flags = {};  // resets and lengths by name; those that are not here are drawn
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -178,6 +179,12 @@ class Comparison {
           put(loss_.last_states, loss32_.last_states, {Role::LastStateGradient, id},
               draw(rng_, count, 1, Storage::F32));
           break;
+        case TensorKind::Reset:
+          put_flags(id, Role::Resets, [&](std::int64_t) { return rng_() % 3 == 0 ? 1 + rng_() % 255 : 0; });
+          break;
+        case TensorKind::Length:
+          put_flags(id, Role::Lengths, [&](std::int64_t row) { return length_of(row); });
+          break;
         case TensorKind::Output:
           put(loss_.outputs, loss32_.outputs, {Role::OutputGradient, id}, draw(rng_, count, 1, storage));
           break;
@@ -185,9 +192,31 @@ class Comparison {
     }
   }
 
+  // Of the first rows 0, 1, T and more than T; then any.
+  std::int64_t length_of(std::int64_t row) {
+    const std::int64_t time = case_.problem.sizes.time;
+    const std::int64_t first[] = {0, 1, time, time + 3};
+    return row < 4 ? first[row] : static_cast<std::int64_t>(rng_() % static_cast<std::uint64_t>(time + 1));
+  }
+
+  void put_flags(TensorId id, Role role, const std::function<std::int64_t(std::int64_t)>& draw) {
+    const step::Tensor& tensor = case_.cell.tensors[static_cast<std::size_t>(id)];
+    const auto known = case_.flags.find(tensor.name);
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < step::element_count(tensor, case_.problem.sizes); ++i)
+      values.push_back(static_cast<double>(draw(i)));
+    if (known != case_.flags.end()) values = known->second;
+    put(arguments_.flags, arguments32_.flags, {role, id}, std::move(values));
+  }
+
   void reach_states() {
     step::ForwardArguments<double> start = arguments_;
     start.initial_states.clear();
+    // Every row walks through all of these steps.
+    for (auto& [name, values] : start.flags)
+      values.assign(static_cast<std::size_t>(case_.problem.sizes.batch * 4), name == "resets" ? 0 : 4);
+    if (const auto lengths = start.flags.find("lengths"); lengths != start.flags.end())
+      lengths->second.resize(static_cast<std::size_t>(case_.problem.sizes.batch));
     step::Sizes sizes = case_.problem.sizes;
     sizes.time = 4;
     for (const TensorId id : case_.cell.of_kind(TensorKind::Input)) {

@@ -79,6 +79,8 @@ class ExactCase {
         case step::TensorKind::Output:
           put(loss.outputs, {Role::OutputGradient, id}, integers(rng, count, 3));
           break;
+        case step::TensorKind::Reset:
+        case step::TensorKind::Length: throw std::logic_error("an exact case of a cell with forms");
       }
     }
     const auto forward = run_forward(cell_, problem_.sizes, arguments, {1, true, nullptr, nullptr});

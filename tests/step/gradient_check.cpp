@@ -37,7 +37,9 @@ class Check {
         case TensorKind::Input: check(tensor, arguments_.inputs, gradients->inputs); break;
         case TensorKind::Param: check(tensor, arguments_.params, gradients->params); break;
         case TensorKind::State: check(tensor, arguments_.initial_states, gradients->initial_states); break;
-        case TensorKind::Output: break;
+        case TensorKind::Output:
+        case TensorKind::Reset:
+        case TensorKind::Length: break;
       }
     }
     return report_;

@@ -165,12 +165,21 @@ Cell random_cell_of_seed(std::uint64_t seed) {
 ForwardArguments<double> random_arguments(const Cell& cell, const Sizes& sizes, Random& random) {
   ForwardArguments<double> arguments;
   for (const Tensor& tensor : cell.tensors) {
-    if (tensor.kind == TensorKind::Output) continue;
+    if (tensor.kind == TensorKind::Output || is_flag(tensor.kind)) continue;
     auto& map = tensor.kind == TensorKind::Input   ? arguments.inputs
                 : tensor.kind == TensorKind::Param ? arguments.params
                                                    : arguments.initial_states;
     const double scale = tensor.tail == Tail::Matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 1;
     map[tensor.name] = normals(element_count(tensor, sizes), scale, random);
+  }
+  for (const Tensor& tensor : cell.tensors) {
+    if (!is_flag(tensor.kind)) continue;
+    std::uniform_int_distribution<std::int64_t> drawn(0, tensor.kind == TensorKind::Reset ? 2 : sizes.time);
+    std::vector<double>& values = arguments.flags[tensor.name];
+    for (std::int64_t left = element_count(tensor, sizes); left > 0; --left) {
+      const auto number = static_cast<double>(drawn(random));
+      values.push_back(tensor.kind == TensorKind::Reset && number != 2 ? 0 : number);
+    }
   }
   return arguments;
 }

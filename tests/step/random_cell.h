@@ -23,7 +23,8 @@ Cell random_cell(Random& random, const RandomCellOptions& options = {});
 
 // Odd seeds: only diagonal coupling. The cell of a seed is the same in every run.
 Cell random_cell_of_seed(std::uint64_t seed);
-// Normally distributed inputs, parameters (matrices scaled by 1/sqrt D) and initial states.
+// Normally distributed inputs, parameters (matrices scaled by 1/sqrt D) and initial states. A third of the
+// steps are resets, and lengths are any from 0 to T, where the cell has them.
 ForwardArguments<double> random_arguments(const Cell& cell, const Sizes& sizes, Random& random);
 // Normally distributed weights on every output of every step and on every last state.
 LossGradients<double> random_loss(const Cell& cell, const Sizes& sizes, Random& random);

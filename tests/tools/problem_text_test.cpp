@@ -75,6 +75,20 @@ TEST(ProblemText, Clips) {
   }
 }
 
+TEST(ProblemText, Forms) {
+  EXPECT_FALSE(parse_forms("")->any());
+  const auto both = parse_forms("lengths,resets");
+  ASSERT_TRUE(both.ok());
+  EXPECT_TRUE(both->resets && both->lengths && !both->reversed);
+  EXPECT_TRUE(parse_forms("reversed")->reversed);
+  for (const char* bad : {"reset", "resets,", ",", "resets,resets", "lengths resets"}) {
+    const auto forms = parse_forms(bad);
+    ASSERT_FALSE(forms.ok()) << bad;
+    EXPECT_EQ(forms.error().kind, ErrorKind::Input);
+    EXPECT_NE(forms.error().message.find(bad), std::string::npos);
+  }
+}
+
 TEST(ProblemText, ConstantsMustExist) {
   const auto file = load_cell_file("mingru");
   ASSERT_TRUE(file.ok());

@@ -62,6 +62,44 @@ TEST(Run, DenseCellsRunOnTheReference) {
   EXPECT_EQ(read_npy(folder.path("h.npy"))->elements(), 40);
 }
 
+// One row of two sequences: three steps, then two, of which the second is past the end.
+TEST(Run, TakesFormsOfTheSequence) {
+  const Folder folder;
+  write_array(folder.path("x.npy"), {1, 5, 1, 2, 3});
+  write_array(folder.path("h0.npy"), {1, 1, 3});
+  write_file(folder.path("resets.npy"), runtime::to_npy({"|b1", {1, 5}, std::string("\0\0\0\1\0", 5)}));
+  write_file(folder.path("lengths.npy"), runtime::to_npy({"<i4", {1}, std::string("\4\0\0\0", 4)}));
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"run",     "mingru",
+                                      "--input", "x=" + folder.path("x.npy"),
+                                      "--state", "h=" + folder.path("h0.npy"),
+                                      "--out",   "h=" + folder.path("h.npy")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = rondo(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return runtime::npy_values(*read_npy(folder.path("h.npy")), kernel::Storage::F32, "h").value();
+  };
+  const std::vector<double> plain = run({});
+  const std::vector<double> h =
+      run({"--resets", folder.path("resets.npy"), "--lengths", folder.path("lengths.npy")});
+  const auto x = runtime::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
+  const std::vector<double> second = mingru({x->begin() + 18, x->end()}, {0, 0, 0}, 1, 2, 3);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(h[i], plain[i]);
+  for (std::size_t i = 9; i < 12; ++i) EXPECT_NEAR(h[i], second[i - 9], 1e-6);
+  for (std::size_t i = 12; i < 15; ++i) EXPECT_EQ(h[i], 0);
+  const std::vector<double> reversed = run({"--reversed"});
+  EXPECT_NE(reversed, plain);
+  for (std::size_t i = 0; i < 3; ++i) {  // the last step is the first of the walk
+    const auto h0 = runtime::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
+    const std::vector<double> first = mingru({x->begin() + 24, x->end()}, *h0, 1, 1, 3);
+    EXPECT_NEAR(reversed[12 + i], first[i], 1e-6);
+  }
+  const Outcome wrong =
+      rondo({"run", "mingru", "--input", "x=" + folder.path("x.npy"), "--lengths", folder.path("x.npy")});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("the cell wants [B]"), std::string::npos) << wrong.err;
+}
+
 struct BadRun {
   std::vector<std::string> arguments;
   int status;
@@ -129,6 +167,17 @@ TEST(Verify, SimulatesWithoutAGpu) {
   for (const auto& pass : parsed["passes"]) {
     ASSERT_GE(pass["covered"].size(), 2U);
     EXPECT_NE(pass["covered"][0].get<std::string>().find("B=2,T=5"), std::string::npos) << pass["covered"];
+  }
+}
+
+TEST(Verify, SimulatesForms) {
+  for (const char* cell : {"mingru", "gru"}) {
+    const Outcome outcome = rondo({"verify", cell, "--simulate", "--json", "--shape", "B=5,T=7,H=1,D=33",
+                                   "--pass", "fws,bw", "--forms", "resets,lengths,reversed", "--seed", "5"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+    const nlohmann::json parsed = nlohmann::json::parse(outcome.out);
+    EXPECT_TRUE(parsed["passed"].get<bool>());
+    EXPECT_EQ(parsed["forms"], (nlohmann::json{"resets", "lengths", "reversed"})) << outcome.out;
   }
 }
 

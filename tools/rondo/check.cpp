@@ -8,6 +8,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/strategies_for.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
 #include "runtime/arrays/run_arrays.h"
 #include "runtime/choice/choose.h"
@@ -23,10 +24,9 @@ namespace {
 
 std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Problem& problem) {
   using schedule::Role;
-  const std::pair<const char*, Role> roles[] = {{"input", Role::Input},
-                                                {"param", Role::Param},
-                                                {"state", Role::InitialState},
-                                                {"output", Role::Output}};
+  const std::pair<const char*, Role> roles[] = {{"input", Role::Input},        {"param", Role::Param},
+                                                {"state", Role::InitialState}, {"output", Role::Output},
+                                                {"reset", Role::Resets},       {"length", Role::Lengths}};
   std::vector<CheckedTensor> result;
   for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
     const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
@@ -98,7 +98,8 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
                        const std::optional<runtime::Crossover>& crossover) {
-  std::string text = step::describe(cell, step::analyze(cell)) + step::describe_clip(cell);
+  std::string text =
+      step::describe(cell, step::analyze(cell)) + step::describe_clip(cell) + step::describe_forms(cell);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
   text += verdicts_text(verdicts);

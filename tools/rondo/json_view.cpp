@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
 #include "runtime/commands/problem_text.h"
 
@@ -26,6 +27,15 @@ json sizes_json(const step::Sizes& sizes) {
 json clip_json(const step::Clip& clip) {
   return {{"forward", clip.forward ? json(*clip.forward) : json()},
           {"gradient", clip.gradient ? json(*clip.gradient) : json()}};
+}
+
+json forms_json(const step::Cell& cell) {
+  const step::Forms forms = step::forms_of(cell);
+  json list = json::array();
+  if (forms.resets) list.push_back(step::kResetsName);
+  if (forms.lengths) list.push_back(step::kLengthsName);
+  if (forms.reversed) list.push_back(step::kReversedName);
+  return list;
 }
 
 // What goes from forward to backward; a forward pass alone saves nothing.
@@ -189,6 +199,7 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                {"ok", true},
                {"cell", cell.name},
                {"clip", clip_json(cell.clip)},
+               {"forms", forms_json(cell)},
                {"hash", step::canonical_hash(cell)},
                {"structure", structure_json(step::analyze(cell))},
                {"problem", problem_json(problem)},
@@ -202,7 +213,11 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
 }
 
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text) {
-  return dump({{"cell", cell.name}, {"clip", clip_json(cell.clip)}, {"stage", stage}, {"text", text}});
+  return dump({{"cell", cell.name},
+               {"clip", clip_json(cell.clip)},
+               {"forms", forms_json(cell)},
+               {"stage", stage},
+               {"text", text}});
 }
 
 std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
@@ -237,6 +252,7 @@ std::string tune_json(const step::Cell& cell, const std::string& device, const s
                 {"faster", saving->faster()}};
   return dump({{"cell", cell.name},
                {"clip", clip_json(cell.clip)},
+               {"forms", forms_json(cell)},
                {"device", device},
                {"passes", list},
                {"saving", compared}});
@@ -251,6 +267,7 @@ std::string run_json(const step::Cell& cell, const schedule::Problem& problem, c
     states.push_back({{"name", name}, {"elements", values.size()}});
   return dump({{"cell", cell.name},
                {"clip", clip_json(cell.clip)},
+               {"forms", forms_json(cell)},
                {"problem", problem_json(problem)},
                {"where", run.where},
                {"outputs", outputs},
@@ -287,6 +304,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
   }
   return dump({{"cell", cell.name},
                {"clip", clip_json(cell.clip)},
+               {"forms", forms_json(cell)},
                {"where", where},
                {"passed", passed},
                {"passes", list}});
@@ -331,6 +349,7 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
                        {"spread", part.timing.spread}});
     list.push_back({{"cell", cell.name},
                     {"clip", clip_json(cell.clip)},
+                    {"forms", forms_json(cell)},
                     {"shape", sizes_json(pass.problem.sizes)},
                     {"dtype", kernel::storage_name(pass.problem.storage)},
                     {"pass", schedule::pass_name(pass.problem.pass)},

@@ -27,6 +27,13 @@ void add_cell(CLI::App& app, Options& o) {
       ->type_name("G");
 }
 
+void add_forms(CLI::App& app, Options& o) {
+  app.add_option("--forms", o.forms,
+                 "forms of the sequence, with commas: resets and lengths, for each of which the cell takes a "
+                 "tensor more, and reversed")
+      ->type_name("LIST");
+}
+
 void add_problem(CLI::App& app, Options& o, bool several_passes) {
   app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->capture_default_str();
   app.add_option("--dtype", o.dtype, "bf16, fp16 or fp32")->capture_default_str();
@@ -96,6 +103,7 @@ void add_output(CLI::App& app, Options& o, const std::string& what) {
 
 void check_options(CLI::App& app, Options& o) {
   add_cell(app, o);
+  add_forms(app, o);
   add_problem(app, o, false);
   add_save(app, o);
   add_target(app, o);
@@ -107,6 +115,7 @@ void check_options(CLI::App& app, Options& o) {
 
 void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
+  add_forms(app, o);
   app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda, llvm, ptx or launches")
       ->capture_default_str();
   add_problem(app, o, false);
@@ -121,6 +130,7 @@ void emit_options(CLI::App& app, Options& o) {
 
 void tune_options(CLI::App& app, Options& o) {
   add_cell(app, o);
+  add_forms(app, o);
   add_problem(app, o, true);
   add_save(app, o, "; auto: both passes both ways, and which is faster");
   add_target(app, o);
@@ -148,6 +158,12 @@ void run_options(CLI::App& app, Options& o) {
       ->type_name("NAME=FILE");
   app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; default: zero")
       ->type_name("NAME=FILE");
+  app.add_option("--resets", o.resets,
+                 "bytes or truth values [B, T]: states are zero before a step where they are set")
+      ->type_name("FILE");
+  app.add_option("--lengths", o.lengths, "integers [B]: steps that each row has")->type_name("FILE");
+  app.add_flag("--reversed", o.reversed,
+               "from the last step to the first; outputs stay in the order of time");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
@@ -164,6 +180,7 @@ void run_options(CLI::App& app, Options& o) {
 
 void verify_options(CLI::App& app, Options& o) {
   add_cell(app, o);
+  add_forms(app, o);
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
@@ -182,6 +199,7 @@ void verify_options(CLI::App& app, Options& o) {
 
 void bench_options(CLI::App& app, Options& o) {
   add_cell(app, o);
+  add_forms(app, o);
   add_problem(app, o, true);
   add_save(app, o);
   add_target(app, o);
@@ -222,6 +240,7 @@ void package_build_options(CLI::App& app, Options& o) {
       ->type_name("C");
   app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
       ->type_name("G");
+  add_forms(app, o);
   add_save(app, o);
   app.add_option("--arch", o.archs,
                  "architectures or boards that get kernels of their own; default: "

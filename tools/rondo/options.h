@@ -22,6 +22,7 @@ struct Options {
   std::string math;
   std::vector<std::string> constants;
   std::string clip_forward, clip_gradient;
+  std::string forms;            // "resets,lengths"
   std::string save = "states";  // states or products; tune: or auto
   std::string arch = "auto";
   bool no_gpu = false;
@@ -46,6 +47,8 @@ struct Options {
   bool again = false;
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
+  std::string resets, lengths;                                        // run: files; "": the form is not used
+  bool reversed = false;                                              // run
   bool reference = false;
   bool strict = false;  // run, bench
 

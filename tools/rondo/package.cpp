@@ -41,7 +41,7 @@ Result<tuner::PackageList> list_of(const Options& options) {
     list.lines.push_back({cell, options.cell_name,
                           options.shapes.empty() ? std::vector<std::string>{options.shape} : options.shapes,
                           parts_of(options.dtype), options.pass, options.math, options.save,
-                          options.constants, options.clip_forward, options.clip_gradient});
+                          options.constants, options.clip_forward, options.clip_gradient, options.forms});
   if (!options.list.empty()) {
     const Result<std::string> text = read_text_file(options.list);
     if (!text) return text.error();

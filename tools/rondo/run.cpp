@@ -35,6 +35,15 @@ Result<RunArrays> arrays_of(const Options& options) {
   if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status)
     return status.error();
   if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
+  const auto read_flags = [&](const std::string& path, const char* name,
+                              std::vector<runtime::NamedArray>& into) -> Status {
+    return path.empty() ? success()
+                        : read_arrays({fmt::format("{}={}", name, path)}, "--resets or --lengths", into);
+  };
+  if (Status status = read_flags(options.resets, step::kResetsName, arrays.resets); !status)
+    return status.error();
+  if (Status status = read_flags(options.lengths, step::kLengthsName, arrays.lengths); !status)
+    return status.error();
   return arrays;
 }
 

@@ -22,6 +22,13 @@ Result<LoadedCell> load_cell(const Options& options) {
   if (!clip) return clip.error();
   cell = step::clipped(*cell, *clip);
   if (!cell) return cell.error();
+  Result<step::Forms> forms = runtime::parse_forms(options.forms);
+  if (!forms) return forms.error();
+  forms->resets |= !options.resets.empty();
+  forms->lengths |= !options.lengths.empty();
+  forms->reversed |= options.reversed;
+  cell = step::with_forms(*cell, *forms);
+  if (!cell) return cell.error();
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
 }
 

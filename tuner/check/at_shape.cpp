@@ -95,6 +95,10 @@ class AtShape {
     for (const ShapeTensor& tensor : runs_.tensors()) {
       if (!tensor.random) continue;
       const step::Tensor& declared = cell_.tensors[static_cast<std::size_t>(tensor.ref.tensor)];
+      if (step::is_flag(declared.kind)) {
+        if (Status status = give_flags(tensor.ref, declared); !status) return status;
+        continue;
+      }
       Given given{tensor.ref,
                   executable::has_time_axis(tensor.ref.role),
                   tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
@@ -120,6 +124,14 @@ class AtShape {
       if (!std::isfinite(given.scale)) return not_finite(tensor);
       given_.push_back(std::move(given));
     }
+    return success();
+  }
+
+  // No perturbed run changes them.
+  Status give_flags(TensorRef ref, const step::Tensor& declared) {
+    const std::vector<double> values = runtime::random_flags(declared, problem_.sizes, seed_);
+    for (const Side side : {Side::Kernel, Side::Plain})
+      if (Status status = runs_.fill(side, ref, values); !status) return status;
     return success();
   }
 
@@ -279,6 +291,8 @@ ShapeTensor shape_tensor(TensorRef ref, const step::Cell& cell, const schedule::
   switch (ref.role) {
     case Role::Input:
     case Role::Param:
+    case Role::Resets:
+    case Role::Lengths:
     case Role::OutputGradient:
     case Role::LastStateGradient: tensor.random = true; break;
     case Role::InitialState: break;

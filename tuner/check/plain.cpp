@@ -32,7 +32,8 @@ Status plain_serves(const step::Cell& cell) {
   if (step::analyze(cell).has_reduction)
     return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
   for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
+        !step::is_flag(tensor.kind))
       return Error{
           ErrorKind::Unsupported,
           fmt::format("no plain plan has tensors of one value a head and step, as '{}'", tensor.name), ""};

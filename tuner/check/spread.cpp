@@ -208,8 +208,15 @@ Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem&
 
 bool has_decisions(const step::Cell& cell, Pass pass) {
   const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const step::Node& node) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const step::Node& node) {
     using scalar::Op;
+    // No rounding changes a flag.
+    if (node.kind == step::NodeKind::Scalar && node.op == Op::Select) {
+      const step::Node& condition = graph.at(node.operands[0]);
+      if (condition.kind == step::NodeKind::Leaf &&
+          step::is_flag(cell.tensors[static_cast<std::size_t>(condition.tensor)].kind))
+        return false;
+    }
     return node.kind == step::NodeKind::Scalar &&
            ((node.op >= Op::Less && node.op <= Op::Select) || node.op == Op::Sign);
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -68,6 +69,12 @@ Status reach_initial_states(const step::Cell& cell, const schedule::Problem& pro
   step::Sizes sizes = data.sizes;
   sizes.time = kWarmUpSteps;
   step::ForwardArguments<double> arguments = data.forward;
+  // Every row walks through all of these steps.
+  for (auto& [name, values] : arguments.flags) {
+    const bool resets = cell.tensors[static_cast<std::size_t>(*cell.find(name))].kind == TensorKind::Reset;
+    values.assign(static_cast<std::size_t>(sizes.batch * (resets ? sizes.time : 1)),
+                  resets ? 0 : static_cast<double>(sizes.time));
+  }
   for (const step::TensorId id : cell.of_kind(TensorKind::Input))
     arguments.inputs[cell.tensors[static_cast<std::size_t>(id)].name] =
         values_for({Role::Input, id}, cell, problem, sizes, {.seed = seed + 1});
@@ -153,6 +160,22 @@ std::vector<double> random_values(Storage storage, std::int64_t count, double sc
   return values;
 }
 
+std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed,
+                                 std::int64_t least) {
+  Random random(seed_for(tensor.name, seed));
+  std::vector<double> values(static_cast<std::size_t>(step::element_count(tensor, sizes)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double drawn = (random.uniform() + 1) / 2;
+    const auto time = static_cast<double>(sizes.time),
+               first = static_cast<double>(std::min(least, sizes.time));
+    if (tensor.kind == TensorKind::Reset)
+      values[i] = drawn < 0.125 ? 1 : 0;
+    else
+      values[i] = i % 4 == 0 ? time : std::min(time, std::floor(first + drawn * (time - first + 1)));
+  }
+  return values;
+}
+
 Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
                                    const step::Sizes& sizes, const RandomOptions& options) {
   HostProblem data;
@@ -163,6 +186,9 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
       into[cell.tensors[static_cast<std::size_t>(id)].name] =
           values_for({role, id}, cell, problem, sizes, options);
   };
+  for (const step::Tensor& tensor : cell.tensors)
+    if (step::is_flag(tensor.kind))
+      data.forward.flags[tensor.name] = random_flags(tensor, sizes, options.seed);
   fill(TensorKind::Input, Role::Input, data.forward.inputs);
   fill(TensorKind::Param, Role::Param, data.forward.params);
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
@@ -203,6 +229,8 @@ const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, P
   switch (ref.role) {
     case Role::Input: return look_up(data.forward.inputs, name);
     case Role::Param: return look_up(data.forward.params, name);
+    case Role::Resets:
+    case Role::Lengths: return look_up(data.forward.flags, name);
     case Role::InitialState: return look_up(data.forward.initial_states, name);
     case Role::Output: return backward ? look_up(forward.outputs, name) : nullptr;
     case Role::History: return backward ? look_up(forward.history, name) : nullptr;

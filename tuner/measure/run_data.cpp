@@ -43,7 +43,13 @@ Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedul
     const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
                          : ref.role == Role::InitialState ? 0.5
                                                           : 1;
-    if (Status status = fill_random(*tensor, scale, stream, seed++); !status) return status.error();
+    const step::Tensor& declared = cell.tensors[static_cast<std::size_t>(ref.tensor)];
+    Status filled = success();
+    if (step::is_flag(declared.kind))
+      filled = fill_repeated(*tensor, runtime::random_flags(declared, problem.sizes, seed++, 1), stream);
+    else
+      filled = fill_random(*tensor, scale, stream, seed++);
+    if (!filled) return filled.error();
     tensors.push_back(std::move(tensor).value());
   }
   return tensors;
@@ -83,6 +89,8 @@ std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::P
     for (const step::TensorId id : cell.of_kind(kind))
       for (const Role role : roles) result.push_back({role, id});
   };
+  add(TensorKind::Reset, {Role::Resets});
+  add(TensorKind::Length, {Role::Lengths});
   if (pass == Pass::Backward) {
     add(TensorKind::Input, {Role::Input, Role::InputGradient});
     add(TensorKind::Param, {Role::Param, Role::ParamGradient});

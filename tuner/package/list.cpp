@@ -84,6 +84,7 @@ PackageLine line_of(const json& object, const std::string& place, std::string& f
   members.texts("const", line.constants);
   members.text("clip_forward", line.clip_forward);
   members.text("clip_gradient", line.clip_gradient);
+  members.text("forms", line.forms);
   members.need(!line.cell.empty(), "cell");
   members.need(!line.shapes.empty(), "shape");
   members.need(!line.dtypes.empty(), "dtype");
@@ -100,7 +101,11 @@ Result<step::Cell> cell_of(const PackageLine& line) {
   if (!cell) return cell.error();
   const Result<step::Clip> clip = runtime::parse_clip(line.clip_forward, line.clip_gradient);
   if (!clip) return clip.error();
-  return step::clipped(*cell, *clip);
+  const Result<step::Cell> clipped = step::clipped(*cell, *clip);
+  if (!clipped) return clipped.error();
+  const Result<step::Forms> forms = runtime::parse_forms(line.forms);
+  if (!forms) return forms.error();
+  return step::with_forms(*clipped, *forms);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 //   {"format": "rondo-package-list", "version": 1, "arch": ["sm_80", "sm_90"],
 //    "problems": [{"cell": "lstm", "shape": ["B=1,T=1,D=512", "B=16,T=1024,D=512"], "dtype": ["bf16"],
 //                  "pass": "fw,fws,bw", "math": "fast", "save": "states", "const": ["alpha=0.1"],
-//                  "cell_name": "", "clip_forward": "", "clip_gradient": ""}]}
+//                  "cell_name": "", "clip_forward": "", "clip_gradient": "",
+//                  "forms": ""}]}
 //
 // "arch" may be missing, and of a problem everything but "cell" and "shape". Lists of one may be texts.
 #pragma once
@@ -29,6 +30,7 @@ struct PackageLine {
   std::string save = "states";
   std::vector<std::string> constants = {};  // "name=value"
   std::string clip_forward = {}, clip_gradient = {};
+  std::string forms = {};  // "resets,lengths,reversed"
   bool operator==(const PackageLine&) const = default;
 };
 struct PackageList {
@@ -41,7 +43,7 @@ Result<PackageList> parse_package_list(const std::string& text, const std::strin
 
 // A problem to be packaged; its architecture is not yet known.
 struct PackagedProblem {
-  std::shared_ptr<const step::Cell> cell;  // clipped as the line says
+  std::shared_ptr<const step::Cell> cell;  // clipped and with the forms that the line says
   schedule::Problem problem;
 };
 // Errors: those of loading cells and reading problems; Input with the diagnostics of a cell that does not

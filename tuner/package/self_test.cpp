@@ -90,6 +90,9 @@ class Maker {
                       schedule::total_elements(ref, cell_, sizes_));
       }
     };
+    for (const step::Tensor& tensor : cell_.tensors)
+      if (step::is_flag(tensor.kind))
+        data_.forward.flags[tensor.name] = runtime::random_flags(tensor, sizes_, kSeed);
     fill(step::TensorKind::Input, Role::Input, data_.forward.inputs);
     fill(step::TensorKind::Param, Role::Param, data_.forward.params);
     fill(step::TensorKind::Output, Role::OutputGradient, data_.loss.outputs);

@@ -106,8 +106,11 @@ std::string name(const VectorAccess& access) {
 
 namespace {
 
-constexpr EnumText<Storage> kElementTypes[] = {
-    {Storage::F32, "float"}, {Storage::BF16, "bf16"}, {Storage::F16, "fp16"}, {Storage::I32, "int"}};
+constexpr EnumText<Storage> kElementTypes[] = {{Storage::F32, "float"},
+                                               {Storage::BF16, "bf16"},
+                                               {Storage::F16, "fp16"},
+                                               {Storage::I32, "int"},
+                                               {Storage::U8, "unsigned char"}};
 static_assert(is_total(kElementTypes));
 
 }  // namespace

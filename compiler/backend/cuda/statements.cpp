@@ -57,7 +57,8 @@ std::string_view widening(Storage storage) {
     case Storage::BF16: return "bf16_to_float";
     case Storage::F16: return "fp16_to_float";
     case Storage::F32:
-    case Storage::I32: return "";
+    case Storage::I32:
+    case Storage::U8: return "";
   }
   return "";
 }
@@ -67,7 +68,8 @@ std::string_view rounding(Storage storage) {
     case Storage::BF16: return "float_to_bf16";
     case Storage::F16: return "float_to_fp16";
     case Storage::F32:
-    case Storage::I32: return "";
+    case Storage::I32:
+    case Storage::U8: return "";
   }
   return "";
 }
@@ -128,7 +130,7 @@ struct StatementWriter::Visit : StatementWriter::Units {
     if (s.into.size() == 1) return declare("const ", s.into[0], single(s));
     std::string registers;
     for (RegId reg : s.into) registers += ", " + w.names_.reg(reg);
-    const bool integers = s.packed || storage == Storage::I32;
+    const bool integers = s.packed || is_integer(storage);
     w.line(fmt::format("{} {};", integers ? "int" : "float", registers.substr(2)));
     const std::string helper = w.prelude_.require(
         {s.packed ? Storage::I32 : storage, static_cast<int>(s.into.size()), false, streams, s.packed});

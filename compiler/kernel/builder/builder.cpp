@@ -234,7 +234,7 @@ std::vector<Value> Builder::load_vector(const std::string& name, Place from, int
   const auto at = static_cast<std::size_t>(from.ref.id);
   const Storage storage =
       from.ref.space == Space::Global ? kernel_.params[at].storage : kernel_.shared[at].storage;
-  return load_registers(name, {{}, from.ref, hint}, count, storage == Storage::I32 ? Type::I32 : Type::F32);
+  return load_registers(name, {{}, from.ref, hint}, count, is_integer(storage) ? Type::I32 : Type::F32);
 }
 
 std::vector<Value> Builder::load_packed(const std::string& name, Place from, int count, CacheHint hint) {

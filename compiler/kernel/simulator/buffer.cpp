@@ -33,7 +33,7 @@ GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {
   buffer.storage = storage;
   buffer.written.assign(values.size(), true);
   for (const double value : values)
-    if (storage == Storage::I32)
+    if (is_integer(storage))
       buffer.integers.push_back(static_cast<std::int32_t>(std::llround(value)));
     else
       buffer.values.push_back(round_to(storage, static_cast<float>(value)));
@@ -45,7 +45,7 @@ GlobalBuffer output_buffer(Storage storage, std::int64_t elements) {
   GlobalBuffer buffer;
   buffer.storage = storage;
   buffer.written.assign(count, false);
-  if (storage == Storage::I32)
+  if (is_integer(storage))
     buffer.integers.assign(count, kPoisonedInteger);
   else
     buffer.values.assign(count, std::numeric_limits<float>::quiet_NaN());

@@ -52,7 +52,7 @@ void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int l
     const auto pair = static_cast<std::int32_t>(value.i[lane]);
     data.values[at] = unpack_pair(data.storage, pair, false);
     data.values[at + 1] = unpack_pair(data.storage, pair, true);
-  } else if (data.storage == Storage::I32) {
+  } else if (is_integer(data.storage)) {
     data.integers[at] = static_cast<std::int32_t>(value.i[lane]);
   } else {
     data.values[at] = round_to(data.storage, value.f[lane]);
@@ -208,7 +208,7 @@ void Accessor::land(const PendingCopy& copy, const Thread& by) {
                         memory_name(kernel_, copy.from.space, copy.from.id), source, describe(by)));
     to.shadow->land(target, by, clocks_, stamp_);
     to.data->written[target] = true;
-    if (to.data->storage == Storage::I32)
+    if (is_integer(to.data->storage))
       to.data->integers[target] = from.data->integers[source];
     else
       to.data->values[target] = from.data->values[source];

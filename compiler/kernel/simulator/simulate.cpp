@@ -77,8 +77,7 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
       throw std::logic_error(fmt::format("simulate {}: param {} is {}, its buffer {}", kernel.name,
                                          kernel.params[p].name, storage_name(kernel.params[p].storage),
                                          storage_name(buffer.storage)));
-    const std::size_t elements =
-        buffer.storage == Storage::I32 ? buffer.integers.size() : buffer.values.size();
+    const std::size_t elements = is_integer(buffer.storage) ? buffer.integers.size() : buffer.values.size();
     if (elements != buffer.written.size())
       throw std::logic_error(fmt::format("simulate {}: the buffer of {} has {} elements, flags for {}",
                                          kernel.name, kernel.params[p].name, elements,

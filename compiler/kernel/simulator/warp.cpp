@@ -140,7 +140,7 @@ void Warp::act(const LoadElements& a, GroupContext& context) {
     for (const Slot into : a.into) {
       if (a.load->packed)
         lanes_[into].i[l] = pack_pair(data.storage, data.values[at], data.values[at + 1]);
-      else if (data.storage == Storage::I32)
+      else if (is_integer(data.storage))
         lanes_[into].i[l] = data.integers[at];
       else
         lanes_[into].f[l] = data.values[at];

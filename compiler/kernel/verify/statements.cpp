@@ -119,7 +119,7 @@ class StatementCheck {
   }
 
   static Type value_type(Storage storage, bool packed) {
-    return packed || storage == Storage::I32 ? Type::I32 : Type::F32;
+    return packed || scalar::is_integer(storage) ? Type::I32 : Type::F32;
   }
 
   void width(std::size_t count, Storage storage, bool packed) {

@@ -23,6 +23,10 @@ int carry_of(const step::Cell& cell, step::TensorId state, int row) {
 
 SweepSource carry(int index) { return {SweepSource::Kind::Carry, index, {}, {}}; }
 SweepSource now(RowRef row) { return {SweepSource::Kind::Now, 0, row, {}}; }
+SweepSource flag(const step::Cell& cell, step::TensorId id) {
+  const bool reset = cell.tensors[static_cast<std::size_t>(id)].kind == TensorKind::Reset;
+  return {SweepSource::Kind::Flag, 0, {{reset ? Role::Resets : Role::Lengths, id}, 0}, {}};
+}
 SweepSink into_carry(std::size_t index) { return {SweepSink::Kind::Carry, static_cast<int>(index), {}}; }
 SweepSink into(RowRef row) { return {SweepSink::Kind::Now, 0, row}; }
 
@@ -41,8 +45,9 @@ SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, 
     if (g.of == step::GradientRef::Of::NextState) return carry(carry_of(cell, g.tensor, g.row));
     return now({{Role::OutputGradient, g.tensor}, g.row});
   }
-  if (cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Input)
-    return now({{Role::Input, node.tensor}, node.row});
+  const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+  if (step::is_flag(kind)) return flag(cell, node.tensor);
+  if (kind == TensorKind::Input) return now({{Role::Input, node.tensor}, node.row});
   return {SweepSource::Kind::Before,
           0,
           split.needs.history.at({node.tensor, node.row}),
@@ -68,9 +73,10 @@ Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
   for (const NodeId id : reachable(cell.graph, sweep.step.roots)) {
     const Node& node = cell.graph.at(id);
     if (!is_read(node) || is_param(cell, node)) continue;
-    const bool state = cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::State;
-    sweep.sources[id] =
-        state ? carry(carry_of(cell, node.tensor, node.row)) : now({{Role::Input, node.tensor}, node.row});
+    const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+    sweep.sources[id] = step::is_flag(kind)         ? flag(cell, node.tensor)
+                        : kind == TensorKind::State ? carry(carry_of(cell, node.tensor, node.row))
+                                                    : now({{Role::Input, node.tensor}, node.row});
   }
   std::vector<step::TensorId> stored;
   if (problem.pass == Pass::ForwardSave) stored = stored_histories(cell);

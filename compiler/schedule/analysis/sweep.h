@@ -12,7 +12,8 @@ namespace rondo::schedule {
 enum class TimeOrder { Forward, Backward };
 
 struct SweepSource {
-  enum class Kind { Carry, Now, Before } kind = Kind::Now;
+  // Flag: of the sequence (step/forms.h), the tensor `row` has.
+  enum class Kind { Carry, Now, Before, Flag } kind = Kind::Now;
   int carry = 0;  // Carry: which
   RowRef row;     // Now: of step t; Before: of step t - 1
   RowRef first;   // Before: and at t = 0 this row of an initial state

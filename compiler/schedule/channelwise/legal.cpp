@@ -13,7 +13,8 @@ Legality channels_alone(const step::Cell& cell, const Problem& problem) {
     return {false, "the step multiplies by no matrix: there are no products to save"};
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
   for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
+        !step::is_flag(tensor.kind))
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
                                  tensor.name)};
   return {};

@@ -12,6 +12,7 @@ ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::
       problem_(problem),
       builder_(name, threads, problem.math, comment),
       signature_(builder_, cell, problem),
+      flags_(signature_, cell),
       team_parameters_(team) {
   signature_.narrow_strides();
   if (team.through_global())
@@ -30,6 +31,7 @@ void ChannelThreads::place_channels() {
   const Team& p = team_parameters_;
   batch_ = signature_.batch();
   time_ = signature_.time();
+  flags_.set_time(time_);
   b.named("kDim", problem_.sizes.dim, "channels a head");
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");
@@ -42,6 +44,10 @@ void ChannelThreads::place_channels() {
   const Value tile = b.let("tile", team_ % tiles());
   head_ = b.let("head", team_ / tiles() % problem_.sizes.heads);
   batch_index_ = b.let("row", team_ / (tiles() * problem_.sizes.heads));
+  if (stops_early_) {
+    whole_time_ = time_;
+    time_ = flags_.longest(batch_index_, batch_index_ + 1);
+  }
   tile_channel_ = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;
   lane_ = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
@@ -87,6 +93,26 @@ void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::fun
   for (const Value condition : conditions)
     if (condition.valid()) all = all.valid() ? all && condition : condition;
   all.valid() ? builder_.if_(all, body) : body();
+}
+
+void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int channels, kernel::CacheHint hint,
+                                    const Kept& kept) {
+  if (!stops_early_) return;
+  auto& b = builder_;
+  const Team& p = team_parameters_;
+  b.comment("steps past the end of this row");
+  const Value first = time_ + rank_ * p.segments + segment_;
+  b.for_("t", first, whole_time_, b.constant(std::int64_t{p.segments} * p.time_split), 1, [&](Value t) {
+    for (std::size_t w = 0; w < written.size(); ++w) {
+      const KernelTensor& to = *written[w].tensor;
+      const Value at = b.let("past_at", written[w].base + b.wide(t) * to.stride_t);
+      for (int row = 0; row < to.rows; ++row) {
+        std::vector<Value> values = kept ? kept(w, row) : std::vector<Value>();
+        if (values.empty()) values.assign(static_cast<std::size_t>(channels), b.real(0));
+        b.store_vector(to.memory[at + std::int64_t{row} * problem_.sizes.dim], values, hint);
+      }
+    }
+  });
 }
 
 void ChannelThreads::if_channel_exists(Value place, const std::function<void(Value)>& body) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/schedule/channelwise/team.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/plan/signature.h"
 
 namespace rondo::schedule {
@@ -40,6 +41,16 @@ class ChannelThreads {
   kernel::Value rank() const { return rank_; }
   kernel::Value team() const { return team_; }
   kernel::Value rounds() const { return rounds_; }
+  // Flags of the sequence that the roots need: declared before the threads are placed. flag() is the value of
+  // one at the step that is emitted.
+  void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
+    flags_.declare(graph, roots);
+  }
+  kernel::Value flag(step::TensorId tensor) const { return flags_now_.at(tensor); }
+  // The walk ends with the last step of a row that is shorter than T. What it would have written after that
+  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed. Teams
+  // that meet in global memory do not stop: all of them have the same number of rounds there.
+  void stop_early() { stops_early_ = flags_.stops_early() && !team_parameters_.through_global(); }
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
@@ -60,7 +71,22 @@ class ChannelThreads {
   kernel::Builder builder_;
   Signature signature_;
   kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_;
+  // A tensor written at each step: element of this thread's first channel, row 0, t = 0.
+  struct PastEnd {
+    const KernelTensor* tensor;
+    kernel::Value base;
+  };
+  // Values by row and channel of the thread that stand past the end of a row; empty: zeros.
+  using Kept = std::function<std::vector<kernel::Value>(std::size_t written, int row)>;
+  // Writes every step past the end, spread over blocks and segments. `channels`: of a thread.
+  void write_past_end(const std::vector<PastEnd>& written, int channels, kernel::CacheHint hint,
+                      const Kept& kept);
+
   kernel::Value rank_, team_, rounds_;
+  kernel::Value whole_time_;  // T, where the walk may end before it
+  bool stops_early_ = false;
+  FlagReader flags_;
+  FlagReader::Values flags_now_;  // of the step that is emitted
 
  private:
   Team team_parameters_;

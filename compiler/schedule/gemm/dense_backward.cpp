@@ -25,7 +25,7 @@ Legality dense_legal(const step::Cell& cell) {
   if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
   if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
   for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param && !step::is_flag(tensor.kind))
       return {false,
               fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
   return {};

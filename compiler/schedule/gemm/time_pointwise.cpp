@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 
@@ -32,6 +33,7 @@ class VectorBuilder {
         builder_(fmt::format("{}_vector_{}", cell.name, split.vector_row.at(node)), kThreads, problem.math,
                  fmt::format("{}: a vector that the step multiplies, for all steps", cell.name)),
         signature_(builder_, cell, problem),
+        flags_(signature_, cell),
         lowering_(builder_, cell, problem, graph_, {node}) {
     signature_.set_scratch(scratch_rows(split));
   }
@@ -42,6 +44,7 @@ class VectorBuilder {
     const std::int64_t dim = problem_.sizes.dim;
     const std::int64_t tiles = (dim + kThreads - 1) / kThreads;
     const Value time = signature_.time();
+    flags_.set_time(time);
     const Value spans = b.let("spans", (time + (kSteps - 1)) / kSteps);
     const Value channel = b.let("channel", b.block() % tiles * kThreads + b.thread());
     head_ = b.let("head", b.block() / tiles % problem_.sizes.heads);
@@ -79,6 +82,7 @@ class VectorBuilder {
           if (before_.count(ref.tensor) == 0) before_[ref.tensor] = signature_.reads(ref);
         }
     }
+    flags_.declare(graph_, {node_});
     for (const TensorRef& ref : products_read(split_, graph_, {node_}))
       products_.push_back(signature_.reads(ref));
     out_ = signature_.writes({Role::Scratch, kVectors});
@@ -112,6 +116,7 @@ class VectorBuilder {
     if (tensor(node.tensor).kind == TensorKind::Input)
       return b.load(tensor(node.tensor).name,
                     given_.at(node.tensor).memory[place(given_.at(node.tensor), node.row, t)]);
+    if (step::is_flag(tensor(node.tensor).kind)) return flags_.read(node.tensor, batch_, t);
     if (tensor(node.tensor).kind != TensorKind::State)
       throw std::logic_error("time_vector: a parameter that was not hoisted");
     const RowRef& where = split_.needs.history.at({node.tensor, node.row});
@@ -139,6 +144,7 @@ class VectorBuilder {
   step::Graph graph_;
   kernel::Builder builder_;
   Signature signature_;
+  FlagReader flags_;
   GraphLowering lowering_;
   std::map<TensorId, KernelTensor> given_, first_, before_;  // before_: by the history's or output's tensor
   std::vector<KernelTensor> products_;

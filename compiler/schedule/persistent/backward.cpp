@@ -57,6 +57,7 @@ class SweepBuilder : PersistentBody {
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
     declare_params();
+    kernel_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -116,6 +117,8 @@ class SweepBuilder : PersistentBody {
         const Value first = first_values_.at({node.tensor, node.row})[static_cast<std::size_t>(channel)];
         return b.let("before", b.select(now.time == 0, first, saved));
       }
+      case TensorKind::Reset:
+      case TensorKind::Length: return now.flag(node.tensor, channel);
       default: return param(node, channel);
     }
   }

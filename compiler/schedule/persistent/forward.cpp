@@ -27,7 +27,11 @@ class ForwardBuilder : PersistentBody {
   Launch build() {
     declare();
     kernel_.place_threads();
-    emit_roles([&] { load_start("", first_); }, [&] { store_carries(last_, "last states"); },
+    emit_roles([&] { load_start("", first_); },
+               [&] {
+                 store_carries(last_, "last states");
+                 store_histories_past_end();
+               },
                [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
                  return leaf(node, step, channel);
                },
@@ -47,13 +51,14 @@ class ForwardBuilder : PersistentBody {
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
     declare_params();
+    kernel_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       outputs_[id] = kernel_.write_each_step({Role::Output, id});
     if (problem_.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(cell_))
-        histories_[id] = kernel_.write_each_step({Role::History, id});
+        kernel_.keep_past_end(histories_[id] = kernel_.write_each_step({Role::History, id}));
     for (const RowRef& where : saved_)
       if (products_.count(where.tensor.tensor) == 0)
         products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
@@ -61,12 +66,30 @@ class ForwardBuilder : PersistentBody {
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
 
-  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) const {
+  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return now.flag(node.tensor, channel);
       default: return param(node, channel);
     }
+  }
+
+  // The last states, at the steps past the end of the longest row.
+  void store_histories_past_end() {
+    if (histories_.empty()) return;
+    kernel_.each_step_past_end([&](Value t) {
+      for (int channel = 0; channel < channels(); ++channel)
+        kernel_.if_exists(channel, [&] {
+          for (const step::Row& row : cell_.next)
+            if (const auto kept = histories_.find(row.tensor); kept != histories_.end()) {
+              const KernelTensor& to = kernel_.written(kept->second);
+              kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
+                                      carry(row.tensor, row.row, channel));
+            }
+        });
+    });
   }
 
   // Roots as forward_roots() has them.

@@ -26,6 +26,7 @@ PersistentKernel::PersistentKernel(std::string name, std::string comment, const 
       order_(order),
       builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
       signature_(builder_, cell, problem),
+      flags_(signature_, cell),
       elements_(chip_elements(*this, problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
@@ -64,6 +65,7 @@ void PersistentKernel::place_threads() {
   const PersistentGeometry& g = geometry_;
   batch_ = signature_.batch();
   time_ = signature_.time();
+  flags_.set_time(time_);
   full_ = b.mbarrier("full", g.p.stages, 32 * g.p.producer_warps, "a stage of inputs has landed");
   empty_ = b.mbarrier("empty", g.p.stages, 32 * g.warps, "it has been read");
   if (!written_.empty()) {
@@ -79,6 +81,10 @@ void PersistentKernel::place_threads() {
   if (g.p.blocks > 1) team_ = b.let("team", team_);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
+  if (flags_.stops_early()) {
+    whole_time_ = time_;
+    time_ = flags_.longest(first_row_, min(first_row_ + g.batch, batch_));
+  }
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
   warp_ = b.let("warp", g.parts() == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
   part_ = g.parts() == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
@@ -104,6 +110,41 @@ Value PersistentKernel::unit_exists(int unit_block) {
 }
 
 Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
+
+void PersistentKernel::load_first_flags() {
+  auto& b = builder_;
+  for (const step::TensorId tensor : flags_.tensors())
+    for (int i = 0; i < 2 * geometry_.p.batch_tiles; ++i) {
+      LoadedFlag& flag = loaded_flags_[tensor].emplace_back();
+      flag.row = b.let("flag_row", min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1));
+      const Value first = flags_.load(tensor, flag.row, time_of(b.constant(0)));
+      flag.now = flag.next = flags_.is_length(tensor) ? first : b.variable("next_reset", first);
+    }
+}
+
+// Those of this step into registers that do not change, and those of the next step on their way.
+void PersistentKernel::next_flags(Value done) {
+  auto& b = builder_;
+  bool resets = false;
+  for (auto& [tensor, rows] : loaded_flags_)
+    for (LoadedFlag& flag : rows)
+      if (!flags_.is_length(tensor)) {
+        flag.now = b.let("reset_now", flag.next);
+        resets = true;
+      }
+  if (!resets) return;
+  b.if_(done + 1 < time_, [&] {
+    for (auto& [tensor, rows] : loaded_flags_)
+      for (LoadedFlag& flag : rows)
+        if (!flags_.is_length(tensor)) b.assign(flag.next, flags_.load(tensor, flag.row, time_of(done + 1)));
+  });
+}
+
+Value PersistentKernel::flag(step::TensorId tensor, int channel, Value t, bool ahead) {
+  const auto row = at(2 * geometry_.tile_of(channel) + channel % 2);
+  const LoadedFlag& loaded = loaded_flags_.at(tensor)[row];
+  return flags_.value(tensor, ahead ? loaded.next : loaded.now, t);
+}
 
 void PersistentKernel::if_exists(int channel, const std::function<void()>& body) {
   Value exists = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2) < batch_;
@@ -160,6 +201,7 @@ void PersistentKernel::emit_roles(const Roles& roles) {
         if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::kHelperRegisters, false);
         helper_roles();
       });
+  clear_past_end();
   if (g.in_cluster() || g.p.cluster_k_split > 1) {
     b.comment("no block leaves while others may still send to it");
     b.cluster_barrier();
@@ -220,10 +262,11 @@ void PersistentKernel::compute_role(const Roles& roles) {
         b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
                 staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks * elements_->pair_words());
   roles.prepare();
+  load_first_flags();
   if (roles.begin) {
     b.wait(full_, b.constant(0), b.constant(0));
     load_fragments(b.constant(0));
-    roles.begin(step_at(b.constant(0)));
+    roles.begin(step_at(b.constant(0), true));
   }
   const Value steps = b.named("kSteps", g.p.steps);
   b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
@@ -246,7 +289,8 @@ void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   Value row = stage % 2 * geometry_.p.steps + s;
   if (written_.size() > 1 || geometry_.channels() > 2) row = b.let("ring_line", row);  // used more than once
   if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
-  Step now = step_at(done);
+  next_flags(done);
+  Step now = step_at(done, false);
   now.store = [&](int written, int r, const std::vector<Value>& values) {
     store_row(written_[at(written)], row, r, values);
   };
@@ -254,10 +298,13 @@ void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   roles.step(now);
 }
 
-PersistentKernel::Step PersistentKernel::step_at(Value count) {
+PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
   Step step;
   step.count = count;
   step.time = order_ == TimeOrder::Forward ? count : builder_.let("t", time_of(count));
+  step.flag = [this, ahead, t = step.time](step::TensorId tensor, int channel) {
+    return flag(tensor, channel, t, ahead);
+  };
   step.load = [this](int staged, int row, int channel) {
     const PersistentGeometry& g = geometry_;
     const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
@@ -287,13 +334,50 @@ void PersistentKernel::look_ahead(Value stage, Value s, Value done,
       b.assign(line, slot * p.steps);
     });
     load_fragments(line);
-    body(step_at(b.let("next_done", done + 1)));
+    body(step_at(b.let("next_done", done + 1), true));
   });
 }
 
 void PersistentKernel::load_fragments(Value line) {
   for (const StagedTensor& staged : staged_)
     elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
+}
+
+void PersistentKernel::each_step_past_end(const std::function<void(Value)>& body) {
+  if (!whole_time_.valid()) return;
+  builder_.comment("steps past the end of the longest row");
+  builder_.for_("past", time_, whole_time_, builder_.constant(1), 1, body);
+}
+
+Value PersistentKernel::place(const KernelTensor& tensor, int row, int channel, Value t) {
+  auto& b = builder_;
+  const std::int64_t dim = problem_.sizes.dim;
+  const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  return b.wide(batch) * tensor.stride_b + b.wide(t) * tensor.stride_t +
+         b.wide(head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim);
+}
+
+// All threads of the block, a channel of a batch row each, neighbours side by side.
+void PersistentKernel::clear_past_end() {
+  auto& b = builder_;
+  const PersistentGeometry& g = geometry_;
+  each_step_past_end([&](Value t) {
+    for (const WrittenTensor& written : written_) {
+      if (written.kept) continue;
+      const KernelTensor& to = written.tensor;
+      const std::int64_t places = std::int64_t{to.rows} * g.batch * g.units;
+      b.for_("place", b.thread(), b.constant(places), b.constant(g.threads()), 1, [&](Value index) {
+        const Value unit = b.let("unit", index % g.units);
+        const Value row = b.let("batch_row", first_row_ + index / g.units % g.batch);
+        Value exists = row < batch_;
+        if (!g.exact()) exists = exists && first_unit_ + unit < problem_.sizes.dim;
+        b.if_(exists, [&] {
+          const Value of_row = b.wide(index / (g.units * g.batch) * problem_.sizes.dim + unit);
+          b.store(to.memory[base(to, row) + b.wide(t) * to.stride_t + of_row], b.real(0));
+        });
+      });
+    }
+  });
 }
 
 Launch PersistentKernel::finish() {

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/persistent/elements.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/plan/signature.h"
@@ -32,6 +34,10 @@ class PersistentKernel {
   int stage(TensorRef ref, bool shifted = false);
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
+  // Declares the flags of the sequence that the roots need.
+  void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
+    flags_.declare(graph, roots);
+  }
   // After all tensors are declared.
   void place_threads();
 
@@ -46,7 +52,16 @@ class PersistentKernel {
   kernel::Value warp() const { return warp_; }  // which units
   kernel::Value part() const { return part_; }  // which share of the products; 0: computes
   kernel::Value matrix_warp() const;            // number among those that hold matrices
-  kernel::Value time() const { return time_; }
+  kernel::Value time() const {
+    return time_;
+  }  // steps of the walk: those of the longest row, if it stops there
+  // Emits `body` for the steps past the end of the longest row, where the walk stops there.
+  void each_step_past_end(const std::function<void(kernel::Value t)>& body);
+  // Element of a channel of a tensor with a time axis; its batch row and unit exist.
+  kernel::Value place(const KernelTensor& tensor, int row, int channel, kernel::Value t);
+  const KernelTensor& written(int index) const { return written_[static_cast<std::size_t>(index)].tensor; }
+  // Past the end stands what the caller writes, and no zeros.
+  void keep_past_end(int written) { written_[static_cast<std::size_t>(written)].kept = true; }
   kernel::Value lane() const { return lane_; }
   kernel::Value group() const { return group_; }      // lane / 4: the unit within a block of 8
   kernel::Value quarter() const { return quarter_; }  // lane % 4: the pair of batch rows
@@ -58,6 +73,8 @@ class PersistentKernel {
   struct Step {
     kernel::Value count;  // steps before this one, in the order of the walk
     kernel::Value time;   // t
+    // Value of a flag's leaf; of any batch row where the channel's does not exist.
+    std::function<kernel::Value(step::TensorId, int channel)> flag;
     // Value of a staged row in fp32; store of a row's value for every channel.
     std::function<kernel::Value(int staged, int row, int channel)> load;
     std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
@@ -96,10 +113,12 @@ class PersistentKernel {
   struct WrittenTensor {
     KernelTensor tensor;
     kernel::Memory shared;  // [2, steps, rows, result_elements()]
+    bool kept = false;      // keep_past_end()
   };
 
   void clear_staging();
   void helper_roles();
+  void clear_past_end();
   void load_role();
   void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
@@ -108,8 +127,13 @@ class PersistentKernel {
                     kernel::Value count);
   void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
   void compute_role(const Roles& roles);
+  // Flags are loaded a step ahead: the first exchange of a step waits for them.
+  void load_first_flags();
+  void next_flags(kernel::Value done);
+  kernel::Value flag(step::TensorId tensor, int channel, kernel::Value t, bool ahead);
   void compute_step(const Roles& roles, kernel::Value stage, kernel::Value s);
-  Step step_at(kernel::Value count);
+  // `ahead`: the step after the one under way.
+  Step step_at(kernel::Value count, bool ahead);
   void store_row(const WrittenTensor& written, kernel::Value line, int row,
                  const std::vector<kernel::Value>& values);
   void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
@@ -125,11 +149,18 @@ class PersistentKernel {
   TimeOrder order_;
   kernel::Builder builder_;
   Signature signature_;
+  FlagReader flags_;
   std::unique_ptr<ChipElements> elements_;
+  // Of one of this thread's batch rows, as loaded: for the step under way, and, of resets, for the next one.
+  struct LoadedFlag {
+    kernel::Value row, now, next;
+  };
+  std::map<step::TensorId, std::vector<LoadedFlag>> loaded_flags_;  // by 2 * batch tile + row of the pair
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;
   Warps emitting_ = Warps::Computing;  // whose role
+  kernel::Value whole_time_;           // T, where the walk may end before it
   kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
       quarter_, groups_;
   std::vector<kernel::Value> units_;  // this thread's of each unit block, counted in the block

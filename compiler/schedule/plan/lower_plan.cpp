@@ -61,12 +61,16 @@ class PlanLowering {
       if (!tensor) return tensor.error();
       return executable::Argument{kind, bytes, *tensor};
     };
+    const auto back = [&](TensorRef ref) {
+      return cell_.reversed && has_time_axis(ref.role) && !is_internal(ref.role);
+    };
     if (const auto* p = std::get_if<Pointer>(&argument))
-      return of_tensor(Kind::Pointer, p->tensor, !param.written, param.written);
+      return of_tensor(back(p->tensor) ? Kind::LastStep : Kind::Pointer, p->tensor, !param.written,
+                       param.written);
     if (const auto* s = std::get_if<StrideB>(&argument))
       return of_tensor(Kind::StrideB, s->tensor, false, false);
     if (const auto* s = std::get_if<StrideT>(&argument))
-      return of_tensor(Kind::StrideT, s->tensor, false, false);
+      return of_tensor(back(s->tensor) ? Kind::StrideTBack : Kind::StrideT, s->tensor, false, false);
     const Kind kind = std::holds_alternative<Batch>(argument)       ? Kind::Batch
                       : std::holds_alternative<Time>(argument)      ? Kind::Time
                       : std::holds_alternative<FirstTile>(argument) ? Kind::FirstTile
@@ -123,7 +127,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, c
   const step::Tensor declared = tensor_in_role(ref, cell);
   tensor.shape = shape_of(ref, cell);
   tensor.need = role.need;
-  if (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix))
+  const bool flag = step::is_flag(declared.kind);
+  if (!flag && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
     tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(problem.storage)});
   tensor.unit = unit_elements(ref, cell, problem.sizes);
   if (tensor.unit > kMaxUnit)

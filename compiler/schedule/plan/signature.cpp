@@ -9,7 +9,9 @@ namespace rondo::schedule {
 using kernel::Type;
 
 kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
-  if (ref.role == Role::Exchange || ref.role == Role::Status) return kernel::Storage::I32;
+  if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
+    return kernel::Storage::I32;
+  if (ref.role == Role::Resets) return kernel::Storage::U8;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
@@ -26,6 +28,7 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
 std::string shape_of(TensorRef ref, const step::Cell& cell) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
   const executable::RoleInfo& role = executable::role_info(ref.role);
+  if (step::is_flag(tensor.kind)) return role.timed ? "[B, T]" : "[B]";
   const char* tail = tensor.tail == step::Tail::Scalar   ? ""
                      : tensor.tail == step::Tail::Matrix ? ", D, D"
                                                          : ", D";

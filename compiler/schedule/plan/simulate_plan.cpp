@@ -26,10 +26,12 @@ constexpr Address kStatus = Address{1} << 20, kWorkspace = Address{1} << 43;
 struct Layout {
   std::int64_t batch = 1, time = 1, unit = 0;
   executable::Strides strides;
+  bool from_end = false;  // the last step comes first
   std::int64_t dense_elements() const { return batch * time * unit; }
   std::int64_t buffer_elements() const { return batch * strides.b; }
   std::int64_t place(std::int64_t dense) const {
-    return dense / (time * unit) * strides.b + dense / unit % time * strides.t + dense % unit;
+    const std::int64_t t = dense / unit % time;
+    return dense / (time * unit) * strides.b + (from_end ? time - 1 - t : t) * strides.t + dense % unit;
   }
 };
 
@@ -84,8 +86,13 @@ class PlanSimulator final : public executable::LaunchSink {
       std::int64_t value = 0;
       std::memcpy(&value, arguments[i], sizeof value);
       kernel::Argument result;
-      if (argument.kind == executable::Argument::Kind::Pointer)
+      using Kind = executable::Argument::Kind;
+      if (argument.kind == Kind::Pointer)
         result.buffer = buffer(argument.tensor, static_cast<Address>(value));
+      else if (argument.kind == Kind::LastStep)
+        result.buffer = buffer(argument.tensor, first_step(argument.tensor, static_cast<Address>(value)));
+      else if (argument.kind == Kind::StrideTBack)
+        result.integer = -(argument.bytes == 4 ? static_cast<std::int32_t>(value) : value);
       else
         result.integer = argument.bytes == 4 ? static_cast<std::int32_t>(value) : value;
       values.push_back(result);
@@ -105,6 +112,26 @@ class PlanSimulator final : public executable::LaunchSink {
   }
 
  private:
+  // A tensor that is walked from its end is kept in the order of the walk: this simulator's buffers have no
+  // elements before their first one. The address of step 0 by that of the last step.
+  Address first_step(std::uint16_t index, Address last) const {
+    const executable::Tensor& tensor = executable_.tensors[index];
+    if (bindings_.find(tensor.ref) == nullptr) return last;
+    const Layout l = layout_of(tensor, sizes_, pad_);
+    return last - static_cast<Address>((l.time - 1) * l.strides.t * scalar::storage_bytes(tensor.storage));
+  }
+  bool from_end(std::size_t index) const {
+    for (const executable::Launch& launch : executable_.launches)
+      for (const executable::Argument& argument : launch.arguments)
+        if (argument.kind == executable::Argument::Kind::LastStep && argument.tensor == index) return true;
+    return false;
+  }
+  Layout layout(std::size_t index) const {
+    Layout l = layout_of(executable_.tensors[index], sizes_, pad_);
+    l.from_end = from_end(index);
+    return l;
+  }
+
   // Every tensor that is given or written, each at an address of its own.
   void bind() {
     bindings_.set_workspace(kWorkspace);
@@ -123,7 +150,7 @@ class PlanSimulator final : public executable::LaunchSink {
     const executable::Tensor& tensor = executable_.tensors[index];
     const bool from_zeros = !is_internal(tensor.ref.role) && bindings_.find(tensor.ref) == nullptr;
     // Tensors that are not bound share the zeroed region; they are kept apart by their number.
-    const Layout l = layout_of(tensor, sizes_, pad_);
+    const Layout l = layout(index);
     const bool no_place = from_zeros || l.buffer_elements() == 0;
     const Address key = no_place ? kApart * 1024 + index * kWorkspace : address;
     if (const int known = memory_.find(index, key); known >= 0) return known;
@@ -152,14 +179,17 @@ class PlanSimulator final : public executable::LaunchSink {
     for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
       const double value = zeros ? 0 : found->second.at(static_cast<std::size_t>(i));
       const auto at = static_cast<std::size_t>(l.place(i));
-      buffer.values[at] = scalar::round_to(buffer.storage, static_cast<float>(value));
+      if (is_integer(buffer.storage))
+        buffer.integers[at] = static_cast<std::int32_t>(value);
+      else
+        buffer.values[at] = scalar::round_to(buffer.storage, static_cast<float>(value));
       buffer.written[at] = true;
     }
   }
 
   void collect(const executable::Tensor& tensor) {
-    const Layout l = layout_of(tensor, sizes_, pad_);
     const auto index = static_cast<std::size_t>(&tensor - executable_.tensors.data());
+    const Layout l = layout(index);
     const int found = memory_.find(index, bindings_.find(tensor.ref)->pointer);
     std::vector<double>& values = result_.written[tensor.ref];
     if (found < 0) {  // no kernel was given it

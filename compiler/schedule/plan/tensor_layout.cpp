@@ -8,6 +8,7 @@ using step::Tail;
 
 std::int64_t unit_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
+  if (step::is_flag(tensor.kind)) return 1;
   std::int64_t elements = sizes.heads * tensor.rows;
   if (tensor.tail != Tail::Scalar) elements *= sizes.dim;
   if (tensor.tail == Tail::Matrix) elements *= sizes.dim;
@@ -25,6 +26,7 @@ std::vector<Axis> axes_of(TensorRef ref, const step::Cell& cell, const step::Siz
   std::vector<Axis> axes;
   if (role.per_batch) axes.push_back({"B", sizes.batch});
   if (role.timed) axes.push_back({"T", sizes.time});
+  if (step::is_flag(tensor.kind)) return axes;
   axes.push_back({"H", sizes.heads});
   axes.push_back({"row", tensor.rows});
   if (tensor.tail != Tail::Scalar) axes.push_back({"D", sizes.dim});

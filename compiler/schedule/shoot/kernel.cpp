@@ -97,6 +97,7 @@ void ShootKernel::walk(Value lead, const Walk& body) {
     b.warp_sync();
     copy_stage(begin, block + (p.stages - 1), count);
     const Value first = b.let("stage_step", begin + block * steps);
+    stage_first_ = first;
     const Value slot = b.let("slot", (warp_ * stages + block % stages) * steps);
     const auto segment = [&] {
       b.if_(first == first_, body.enter);
@@ -124,20 +125,24 @@ void ShootKernel::run_steps(Value slot, Value steps, const std::function<void(co
   const int unroll = parameters_.unroll;
   const Value groups =
       steps.valid() ? b.let("groups", steps / unroll) : b.constant(parameters_.steps / unroll);
-  b.for_("group", b.constant(0), groups, b.constant(1), 1,
-         [&](Value group) { run_group(b.let("slot_step", slot + group * unroll), unroll, body); });
+  b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
+    run_group(b.let("slot_step", slot + group * unroll), group * unroll, unroll, body);
+  });
   if (!steps.valid() || unroll == 1) return;
   b.for_("s", groups * unroll, steps, b.constant(1), 1,
-         [&](Value s) { run_group(b.let("slot_step", slot + s), 1, body); });
+         [&](Value s) { run_group(b.let("slot_step", slot + s), s, 1, body); });
 }
 
 // Loads of all steps come first: a load may not be moved above an earlier step's store.
-void ShootKernel::run_group(Value slot_step, int steps, const std::function<void(const Staged&)>& body) {
+void ShootKernel::run_group(Value slot_step, Value step, int steps,
+                            const std::function<void(const Staged&)>& body) {
   auto& b = builder_;
   const Value lane = lane_of_warp_ * parameters_.per_thread;
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  for (int u = 0; u < steps; ++u)
+  std::vector<FlagReader::Values> flags;
+  for (int u = 0; u < steps; ++u) {
+    flags.push_back(flags_.read(batch_index_, stage_first_ + step + u));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows; ++row) {
@@ -146,8 +151,12 @@ void ShootKernel::run_group(Value slot_step, int steps, const std::function<void
                                      parameters_.per_thread));
       }
     }
-  for (const auto& now : values)
+  }
+  for (std::size_t u = 0; u < values.size(); ++u) {
+    const auto& now = values[u];
+    flags_now_ = std::move(flags[u]);
     body([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; });
+  }
 }
 
 // Copies of one stage close a group, also where there is nothing to copy.
@@ -187,6 +196,14 @@ void ShootKernel::store_row(int written, int row, const std::vector<Value>& valu
   const Written& w = written_[at(written)];
   builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values,
                         parameters_.writing());
+}
+
+void ShootKernel::write_past_end() {
+  if (!stops_early_) return;
+  std::vector<PastEnd> written;
+  for (const Written& one : written_) written.push_back({&one.tensor, one.base});
+  if_channels_exist(
+      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), {}); });
 }
 
 Launch ShootKernel::finish() {

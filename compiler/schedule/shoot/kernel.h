@@ -55,6 +55,8 @@ class ShootKernel final : public ChannelThreads {
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // After the walk, where it may have ended early: zeros for the steps past the end.
+  void write_past_end();
   // The launch; called once.
   Launch finish();
 
@@ -77,12 +79,15 @@ class ShootKernel final : public ChannelThreads {
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
-  void run_group(kernel::Value slot_step, int steps, const std::function<void(const Staged&)>& body);
+  // `step` counts the first of the group's steps within the stage.
+  void run_group(kernel::Value slot_step, kernel::Value step, int steps,
+                 const std::function<void(const Staged&)>& body);
 
   ShootParameters parameters_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
   kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_;
+  kernel::Value stage_first_;                // the first step of the stage under way
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/executable/convergence.h"
+#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/shoot/resources.h"
@@ -25,9 +26,11 @@ Launch shoot_forward(const step::Cell& cell, const Problem& problem, const Shoot
   SegmentSweep sweep(kernel, cell, problem, parameters);
   sweep.declare();
   ShootRounds rounds(kernel, sweep, cell, problem, parameters);
+  if (problem.pass == Pass::Forward || stored_histories(cell).empty()) kernel.stop_early();
   kernel.place_threads();
   sweep.start();
   rounds.run();
+  kernel.write_past_end();
   return kernel.finish();
 }
 

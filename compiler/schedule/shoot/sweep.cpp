@@ -36,6 +36,7 @@ SegmentSweep::SegmentSweep(ShootKernel& kernel, const step::Cell& cell, const Pr
 void SegmentSweep::declare() {
   for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
   params_.declare(kernel_, cell_, lowering_);
+  kernel_.declare_flags(step_.graph, step_.roots);
   for (const TensorId id : cell_.of_kind(TensorKind::State))
     first_[id] = kernel_.signature().reads({Role::InitialState, id});
   for (const TensorId id : cell_.of_kind(TensorKind::Output))
@@ -98,6 +99,8 @@ Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& stag
         if (cell_.next[at(k)].tensor == node.tensor && cell_.next[at(k)].row == node.row)
           return state(k, channel);
       throw std::logic_error("shoot: a state row that is never advanced");
+    case TensorKind::Reset:
+    case TensorKind::Length: return kernel_.flag(node.tensor);
     default: return params_.value(node, channel);
   }
 }

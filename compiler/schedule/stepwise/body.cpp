@@ -22,7 +22,8 @@ StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const
       problem_(problem),
       shape_(shape),
       sweep_(sweep),
-      stages_(stages) {}
+      stages_(stages),
+      flags_(signature, cell) {}
 
 int StepwiseBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
   return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
@@ -43,12 +44,15 @@ void StepwiseBody::declare_once(TensorRef ref, bool written) {
 
 StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
   Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
+  flags_.declare(stage.graph, stage.demand);
   for (const NodeId id : reachable(stage.graph, stage.demand)) {
     const Node& node = stage.graph.at(id);
     if (node.kind == NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
       declare_once({Role::Param, node.tensor}, false);
     const auto source = sweep_.sources.find(id);
-    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
+    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
+        source->second.kind == SweepSource::Kind::Flag)
+      continue;
     declare_once(source->second.row.tensor, false);
     if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
   }
@@ -85,6 +89,7 @@ void StepwiseBody::place_threads(Value batch, Value time) {
   const StepTile& g = shape_;
   batch_ = batch;
   time_ = time;
+  flags_.set_time(time);
   b.comment("this block's channels, head and batch rows; this thread's channel and batch row of each turn");
   const Value dim = b.named("kDim", g.dim, "channels a head");
   const Value units = b.named("kUnits", g.units, "channels a block");
@@ -186,6 +191,8 @@ Value StepwiseBody::read(const Part& part, NodeId id, int turn) {
   if (found == sweep_.sources.end()) return param(node, turn);
   const SweepSource& source = found->second;
   if (source.kind == SweepSource::Kind::Carry) return carry(turn, at(source.carry), part.parity);
+  if (source.kind == SweepSource::Kind::Flag)
+    return flags_.read(node.tensor, channels_[at(turn)].batch_row, part.time);
   const KernelTensor& here = declared(source.row.tensor);
   if (source.kind == SweepSource::Kind::Now)
     return b.load(here.name, here.memory[place(here, source.row.row, part.time, turn)]);

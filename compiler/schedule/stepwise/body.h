@@ -10,6 +10,8 @@
 
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/stepwise/sweep.h"
@@ -92,6 +94,7 @@ class StepwiseBody {
   const Sweep& sweep_;
   const StepStages& stages_;
   std::vector<KernelTensor> tensors_;  // each once
+  FlagReader flags_;
   KernelTensor carries_, vectors_, sums_;
   kernel::Value batch_, time_, tile_, head_, first_row_;
   std::vector<Channel> channels_;

@@ -27,6 +27,7 @@ class BackwardBuilder : StreamBody {
 
   Launch build() {
     declare();
+    stream_.stop_early();
     stream_.place_threads();
     declare_carries("grad_");
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
@@ -41,6 +42,7 @@ class BackwardBuilder : StreamBody {
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
     store_sums();
+    stream_.write_past_end();
     return stream_.finish();
   }
 
@@ -51,6 +53,7 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = stream_.stage({Role::OutputGradient, id});
     declare_params();
+    stream_.declare_flags(step_.graph, step_.roots);
     for (const auto& [state, where] : needs_.history)
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
@@ -90,6 +93,8 @@ class BackwardBuilder : StreamBody {
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return stream_.flag(node.tensor);
       case TensorKind::State: {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});

@@ -21,6 +21,8 @@ class ForwardBuilder : StreamBody {
 
   Launch build() {
     declare();
+    // Where blocks split time, no thread that stores histories knows the last states.
+    if (histories_.empty() || !parameters_.among_blocks()) stream_.stop_early();
     stream_.place_threads();
     declare_carries("");
     load_start(ends_);
@@ -34,6 +36,8 @@ class ForwardBuilder : StreamBody {
         },
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
+    stream_.write_past_end(
+        [&](std::size_t written, int row) { return past_end(static_cast<int>(written), row); });
     return stream_.finish();
   }
 
@@ -41,6 +45,7 @@ class ForwardBuilder : StreamBody {
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
     declare_params();
+    stream_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
@@ -56,8 +61,19 @@ class ForwardBuilder : StreamBody {
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
+      case TensorKind::Reset:
+      case TensorKind::Length: return stream_.flag(node.tensor);
       default: return param(node, channel);
     }
+  }
+
+  // A history has the last state there, and an output zeros.
+  std::vector<Value> past_end(int written, int row) const {
+    std::vector<Value> values;
+    for (const auto& [state, history] : histories_)
+      for (int channel = 0; history == written && channel < parameters_.per_thread; ++channel)
+        values.push_back(carry(state, row, channel));
+    return values;
   }
 
   void consume(const Results& results) {

@@ -194,7 +194,9 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
   const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  for (int u = 0; u < steps; ++u)
+  std::vector<FlagReader::Values> flags;
+  for (int u = 0; u < steps; ++u) {
+    flags.push_back(flags_.read(batch_index_, first_step_ + step + (forward ? u : -u)));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
@@ -205,8 +207,11 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
                                      parameters_.per_thread));
       }
     }
+  }
   if (parameters_.interleaved_copies) write_from(first_step_ + step);
-  for (const auto& now : values) {
+  for (std::size_t u = 0; u < values.size(); ++u) {
+    const auto& now = values[u];
+    flags_now_ = std::move(flags[u]);
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
   }
@@ -239,6 +244,14 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
   builder_.store_vector(w.tensor.memory[step + std::int64_t{row} * problem_.sizes.dim], values,
                         parameters_.writing());
+}
+
+void StreamKernel::write_past_end(const Kept& kept) {
+  if (!stops_early_) return;
+  std::vector<PastEnd> written;
+  for (const Written& one : written_) written.push_back({&one.tensor, one.base});
+  if_active(
+      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept); });
 }
 
 Launch StreamKernel::finish() {

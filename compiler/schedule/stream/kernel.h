@@ -52,6 +52,7 @@ enum class Direction { Forward, Backward };
 
 class StreamKernel final : public ChannelThreads {
  public:
+  using ChannelThreads::Kept;
   StreamKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
                const StreamParameters& parameters, Direction direction);
 
@@ -102,6 +103,8 @@ class StreamKernel final : public ChannelThreads {
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
+  // After the walk, where it may have ended early: what each step writes, for the steps past the end.
+  void write_past_end(const Kept& kept = {});
   // The launch; `finish` may be called once.
   Launch finish();
 
@@ -172,6 +175,7 @@ class StreamKernel final : public ChannelThreads {
   void apply_carries(kernel::Value first, kernel::Value whole, const SegmentBody& body);
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
+  kernel::Value within(kernel::Value step);
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
   StreamParameters parameters_;

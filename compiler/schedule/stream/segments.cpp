@@ -112,6 +112,9 @@ Value StreamKernel::guarded(Value condition, const std::string& name, const kern
   return value;
 }
 
+// The step itself, or the last one there is.
+Value StreamKernel::within(Value step) { return min(step, time_ - 1); }
+
 void StreamKernel::local_scan(Value first, Value slot, Value whole, const SegmentBody& body) {
   auto& b = builder_;
   const auto emit = [&](bool all) {
@@ -138,6 +141,7 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
         return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
                      [static_cast<std::size_t>(channel)];
       };
+      if (flags_.any()) flags_now_ = flags_.read(batch_index_, all ? first + place : within(first + place));
       body.local_scan(u, get, guard);
     });
   };

@@ -8,6 +8,7 @@
 #include "compiler/step/derive.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/executor.h"
+#include "compiler/step/reference/flags.h"
 #include "compiler/step/reference/interpreter.h"
 #include "compiler/step/reference/state.h"
 #include "compiler/support/index.h"
@@ -45,6 +46,7 @@ struct BackwardRun {
   std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
   std::vector<Real> zeros;                          // as long as the longest block
   const RunOptions<Real>& options;
+  std::vector<const Real*> flags = {};  // by TensorId
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -56,7 +58,8 @@ class BackwardWorker {
         interpreter_(run.program, run.options),
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
-        previous_(cell(), sizes()) {}
+        previous_(cell(), sizes()),
+        flags_(cell(), sizes(), run.flags) {}
 
   void operator()(std::int64_t item) {
     const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
@@ -83,8 +86,9 @@ class BackwardWorker {
       const Real* loss = run_.loss_states[at(id)];
       carried_.assign(id, loss == nullptr ? nullptr : loss + item * block_of(id));
     }
-    for (std::int64_t t = sizes().time - 1; t >= 0; --t) {
-      locate(batch, t, head);
+    for (std::int64_t done = sizes().time - 1; done >= 0; --done) {
+      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), done);
+      locate(batch, t, head, done == 0);
       interpreter_.run_step(sources_);
       store((batch * sizes().time + t) * sizes().heads + head, head, part);
       carried_.swap(previous_);
@@ -93,16 +97,19 @@ class BackwardWorker {
       std::copy_n(carried_.of(id), carried_.size(id), run_.initial_gradients[at(id)] + item * block_of(id));
   }
 
-  // Points the sources at what step t reads; the states before it are those after the step before.
-  void locate(std::int64_t batch, std::int64_t t, std::int64_t head) {
+  // Points the sources at what step t reads; the states before it are those after the step before, if it is
+  // not the first of the walk.
+  void locate(std::int64_t batch, std::int64_t t, std::int64_t head, bool first) {
     const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
     const std::int64_t item = batch * sizes().heads + head;
+    flags_.locate(batch, t, sources_);
     for (const TensorId id : run_.program.inputs)
       sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
     for (const TensorId id : run_.program.states) {
       const std::size_t index = at(id);
-      if (t > 0)
-        sources_.leaf[index] = run_.history[index] + (place - sizes().heads) * block_of(id);
+      const std::int64_t before = cell().reversed ? place + sizes().heads : place - sizes().heads;
+      if (!first)
+        sources_.leaf[index] = run_.history[index] + before * block_of(id);
       else
         sources_.leaf[index] =
             run_.initial[index] == nullptr ? run_.zeros.data() : run_.initial[index] + item * block_of(id);
@@ -179,6 +186,7 @@ class BackwardWorker {
   Interpreter<Real> interpreter_;
   Sources<Real> sources_;
   StateBlock<Real> carried_, previous_;
+  Flags<Real> flags_;
 };
 
 template <class Real>
@@ -224,6 +232,9 @@ Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& s
            Absent::Zero)};
   for (const Status& status : statuses)
     if (!status) return status.error();
+  auto flags = bind_flags(cell, program.sizes, arguments.flags);
+  if (!flags) return flags.error();
+  run.flags = std::move(*flags);
   std::int64_t longest = 0;
   for (const Tensor& tensor : cell.tensors) {
     if (tensor.tail != Tail::Matrix) longest = std::max(longest, block(tensor, program.sizes));

@@ -29,6 +29,8 @@ struct ForwardArguments {
   TensorMap<Real> params;
   TensorMap<Real> initial_states;           // missing: zero
   std::map<std::string, double> constants;  // overrides of `const`s
+  // Of a cell with forms (forms.h), by tensor name: resets [B, T], set where they are not 0, and lengths [B].
+  TensorMap<Real> flags = {};
 };
 
 template <class Real>

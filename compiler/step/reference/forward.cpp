@@ -4,6 +4,7 @@
 
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/executor.h"
+#include "compiler/step/reference/flags.h"
 #include "compiler/step/reference/interpreter.h"
 #include "compiler/step/reference/state.h"
 #include "compiler/support/index.h"
@@ -29,6 +30,7 @@ struct ForwardRun {
   std::vector<Real*> outputs, last, history;      // history empty if it is not kept
   std::vector<std::optional<Row>> output_states;  // the state an output row publishes, if it does
   const RunOptions<Real>& options;
+  std::vector<const Real*> flags;  // by TensorId
 };
 
 // All steps of one (batch, head).
@@ -40,7 +42,8 @@ class ForwardWorker {
         interpreter_(run.program, run.options),
         sources_(cell().tensors.size()),
         before_(cell(), sizes()),
-        after_(cell(), sizes()) {}
+        after_(cell(), sizes()),
+        flags_(cell(), sizes(), run.flags) {}
 
   void operator()(std::int64_t item) {
     const std::int64_t batch = item / sizes().heads, head = item % sizes().heads;
@@ -52,7 +55,11 @@ class ForwardWorker {
     }
     interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
-    for (std::int64_t t = 0; t < sizes().time; ++t) step((batch * sizes().time + t) * sizes().heads + head);
+    for (std::int64_t done = 0; done < sizes().time; ++done) {
+      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), done);
+      flags_.locate(batch, t, sources_);
+      step((batch * sizes().time + t) * sizes().heads + head);
+    }
     for (const TensorId id : run_.program.states)
       std::copy_n(before_.of(id), before_.size(id), run_.last[at(id)] + item * block_of(id));
   }
@@ -99,6 +106,7 @@ class ForwardWorker {
   Interpreter<Real> interpreter_;
   Sources<Real> sources_;
   StateBlock<Real> before_, after_;
+  Flags<Real> flags_;
 };
 
 }  // namespace
@@ -115,6 +123,8 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
   const auto initial =
       bind(cell, sizes, TensorKind::State, arguments.initial_states, "initial state", Absent::Zero);
   if (!initial) return initial.error();
+  const auto flags = bind_flags(cell, sizes, arguments.flags);
+  if (!flags) return flags.error();
 
   ForwardResult<Real> result;
   result.outputs = allocate<Real>(cell, sizes, TensorKind::Output);
@@ -128,7 +138,8 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
                        pointers(cell, TensorKind::State, result.last_states),
                        {},
                        {},
-                       options};
+                       options,
+                       *flags};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))
       result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));

@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/forms.h"
 #include "runtime/capi/launch/status.h"
 #include "runtime/commands/load_cell.h"
 
@@ -22,7 +23,9 @@ constexpr std::size_t kMostCellText = 1 << 20;  // bytes, as of a cell file
 static_assert(RONDO_KIND_INPUT == static_cast<int>(step::TensorKind::Input) &&
               RONDO_KIND_PARAM == static_cast<int>(step::TensorKind::Param) &&
               RONDO_KIND_STATE == static_cast<int>(step::TensorKind::State) &&
-              RONDO_KIND_OUTPUT == static_cast<int>(step::TensorKind::Output));
+              RONDO_KIND_OUTPUT == static_cast<int>(step::TensorKind::Output) &&
+              RONDO_KIND_RESET == static_cast<int>(step::TensorKind::Reset) &&
+              RONDO_KIND_LENGTH == static_cast<int>(step::TensorKind::Length));
 static_assert(RONDO_TAIL_SCALAR == static_cast<int>(step::Tail::Scalar) &&
               RONDO_TAIL_VECTOR == static_cast<int>(step::Tail::Vector) &&
               RONDO_TAIL_MATRIX == static_cast<int>(step::Tail::Matrix));
@@ -79,6 +82,8 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
   if (clip.any()) selected = step::clipped(*selected, clip);
   if (!selected) return selected.error();
+  selected = step::with_forms(*selected, {options.resets != 0, options.lengths != 0, options.reversed != 0});
+  if (!selected) return selected.error();
   *cell = new_handle(cell_object(std::move(selected).value()));
   return success();
 }
@@ -99,6 +104,9 @@ rondo_cell_info describe(const CellObject& object) {
   info.saves_products = object.saves_products ? 1 : 0;
   info.clip_forward = object.cell->clip.forward.value_or(0);
   info.clip_gradient = object.cell->clip.gradient.value_or(0);
+  info.resets = step::forms_of(*object.cell).resets ? 1 : 0;
+  info.lengths = step::forms_of(*object.cell).lengths ? 1 : 0;
+  info.reversed = object.cell->reversed ? 1 : 0;
   return info;
 }
 

@@ -141,6 +141,8 @@ class ReferenceSink final : public executable::LaunchSink {
         case Role::Input: into = &data.forward.inputs; break;
         case Role::Param: into = &data.forward.params; break;
         case Role::InitialState: into = &data.forward.initial_states; break;
+        case Role::Resets:
+        case Role::Lengths: into = &data.forward.flags; break;
         case Role::Output: into = &outputs; break;
         case Role::History: into = &histories; break;
         case Role::OutputGradient: into = &data.loss.outputs; break;

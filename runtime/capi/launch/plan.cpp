@@ -22,7 +22,8 @@ constexpr std::size_t kFirstTensorInfo = RONDO_SIZE_TO(rondo_tensor_info, extent
 static_assert(RONDO_TYPE_F32 == static_cast<int>(Storage::F32) &&
               RONDO_TYPE_BF16 == static_cast<int>(Storage::BF16) &&
               RONDO_TYPE_F16 == static_cast<int>(Storage::F16) &&
-              RONDO_TYPE_I32 == static_cast<int>(Storage::I32));
+              RONDO_TYPE_I32 == static_cast<int>(Storage::I32) &&
+              RONDO_TYPE_U8 == static_cast<int>(Storage::U8));
 static_assert(RONDO_ROLE_INPUT == static_cast<int>(Role::Input) &&
               RONDO_ROLE_PARAM == static_cast<int>(Role::Param) &&
               RONDO_ROLE_INITIAL_STATE == static_cast<int>(Role::InitialState) &&
@@ -34,7 +35,9 @@ static_assert(RONDO_ROLE_INPUT == static_cast<int>(Role::Input) &&
               RONDO_ROLE_LAST_STATE_GRADIENT == static_cast<int>(Role::LastStateGradient) &&
               RONDO_ROLE_INPUT_GRADIENT == static_cast<int>(Role::InputGradient) &&
               RONDO_ROLE_PARAM_GRADIENT == static_cast<int>(Role::ParamGradient) &&
-              RONDO_ROLE_INITIAL_STATE_GRADIENT == static_cast<int>(Role::InitialStateGradient));
+              RONDO_ROLE_INITIAL_STATE_GRADIENT == static_cast<int>(Role::InitialStateGradient) &&
+              RONDO_ROLE_RESETS == static_cast<int>(Role::Resets) &&
+              RONDO_ROLE_LENGTHS == static_cast<int>(Role::Lengths));
 static_assert(RONDO_NEED_REQUIRED == static_cast<int>(executable::Need::Required) &&
               RONDO_NEED_ZERO == static_cast<int>(executable::Need::Zero) &&
               RONDO_NEED_DISCARD == static_cast<int>(executable::Need::Discard));

@@ -30,7 +30,7 @@ void write_ref(ByteWriter& out, executable::TensorRef ref) {
 
 executable::TensorRef read_ref(ByteReader& in) {
   executable::TensorRef ref;
-  ref.role = in.one_of(executable::Role::Report);
+  ref.role = in.one_of(executable::Role::Lengths);
   ref.tensor = in.i32();
   return ref;
 }

@@ -85,6 +85,21 @@ Kernel block_total() {
   return b.finish();
 }
 
+Kernel bytes_and_lengths() {
+  Builder b("bytes_and_lengths", 32);
+  const Memory bytes = b.input("resets", Storage::U8, "[32]");
+  const Memory lengths = b.input("lengths", Storage::I32, "[1]");
+  const Memory x = b.input("x", Storage::F32, "[32]");
+  const Memory out = b.output("out", Storage::F32, "[32]");
+  const Value t = b.thread();
+  const Value reset = b.let("reset", b.select(b.load("byte", bytes[t]) == 0, b.real(0), b.real(1)));
+  const Value valid =
+      b.let("valid", b.select(t < b.load("length", lengths[b.constant(0)]), b.real(1), b.real(0)));
+  const Value kept = b.math(scalar::Op::Select, {reset, b.real(0), b.load("v", x[t])});
+  b.store(out[t], b.math(scalar::Op::Select, {valid, kept, b.real(-1)}));
+  return b.finish();
+}
+
 Kernel every_access() {
   Builder b("every_access", 32);
   const Value place = b.let("place", b.thread() * 8);
@@ -234,6 +249,7 @@ std::vector<Sample> samples() {
   return {{"axpy", axpy()},
           {"staged_sum", staged_sum()},
           {"block_total", block_total()},
+          {"bytes_and_lengths", bytes_and_lengths()},
           {"every_access", every_access()},
           {"every_expression", every_expression()},
           {"packed_pairs", packed_pairs()},

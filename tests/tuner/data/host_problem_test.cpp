@@ -1,4 +1,5 @@
 // Test data and storage conversion: what every verification stands on.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -6,6 +7,7 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/step/forms.h"
 #include "tests/runtime/plan/cells.h"
 #include "tuner/data/host_problem.h"
 
@@ -95,6 +97,50 @@ TEST(HostProblem, IsSeededScaledAndRounded) {
 }
 
 // Of slstm the cell reaches normalisers of at least 0; arbitrary ones are whatever they are.
+TEST(StorageCodec, IntegersKeepTheirValue) {
+  std::byte bytes[4] = {};
+  for (const double value : {0.0, 1.0, 255.0}) {
+    scalar::encode(Storage::U8, value, bytes);
+    EXPECT_EQ(scalar::decode(Storage::U8, bytes), value);
+  }
+  EXPECT_EQ(bytes[1], std::byte{0}) << "one byte each";
+  for (const double value : {0.0, -7.0, 2147483647.0, -2147483648.0, 16777217.0}) {
+    scalar::encode(Storage::I32, value, bytes);
+    EXPECT_EQ(scalar::decode(Storage::I32, bytes), value);
+  }
+}
+
+TEST(HostProblem, FlagsAreOfEveryKind) {
+  const step::Cell cell = step::with_forms(rondo::testing::library_cell("lstm"), {true, true, false}).value();
+  schedule::Problem problem;
+  problem.sizes = {64, 40, 1, 4};
+  const auto data = random_problem(cell, problem, problem.sizes, {7});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  const std::vector<double>& resets = data->forward.flags.at("resets");
+  const std::vector<double>& lengths = data->forward.flags.at("lengths");
+  ASSERT_EQ(resets.size(), 64U * 40U);
+  ASSERT_EQ(lengths.size(), 64U);
+  const auto set = std::count(resets.begin(), resets.end(), 1.0);
+  EXPECT_EQ(std::count(resets.begin(), resets.end(), 0.0), 64 * 40 - set);
+  EXPECT_GT(set, 200);
+  EXPECT_LT(set, 450);
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    EXPECT_EQ(lengths[row], std::floor(lengths[row]));
+    EXPECT_GE(lengths[row], 0);
+    EXPECT_LE(lengths[row], 40);
+    if (row % 4 == 0) {
+      EXPECT_EQ(lengths[row], 40);
+    }
+  }
+  for (const auto& [name, values] : data->forward.initial_states)
+    EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](double value) { return value != 0; }))
+        << "every row walks to its initial state";
+  EXPECT_EQ(given_values({schedule::Role::Resets, *cell.first_of_kind(step::TensorKind::Reset)}, cell,
+                         schedule::Pass::Forward, *data, {}),
+            &resets);
+  for (const double length : random_flags(cell.tensors.back(), problem.sizes, 3, 1)) EXPECT_GE(length, 1);
+}
+
 TEST(HostProblem, InitialStatesAreReachedUnlessArbitraryOnesAreAskedFor) {
   const step::Cell cell = testing::library_cell("slstm");
   const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);

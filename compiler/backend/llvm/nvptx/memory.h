@@ -27,6 +27,7 @@ struct StatementWriter::Memory {
     if (packed) return {"i32", count, 4, 'r'};
     if (storage == kernel::Storage::F32) return {"float", count, 4, 'f'};
     if (storage == kernel::Storage::I32) return {"i32", count, 4, 'r'};
+    if (storage == kernel::Storage::U8) return {"i8", count, 1, 'h'};
     if (count == 1) return {"i16", 1, 2, 'h'};
     return {"i32", count / 2, 4, 'r'};
   }
@@ -87,6 +88,8 @@ struct StatementWriter::Memory {
       }
       loaded = std::move(numbers);
     }
+    if (storage == kernel::Storage::U8)
+      for (std::string& word : loaded) word = w.text_.value("zext i8 {} to i32", word);
     for (std::size_t i = 0; i < s.into.size(); ++i) {
       w.values_.set_known(s.into[i], std::nullopt);
       w.values_.set(s.into[i],

@@ -1,0 +1,71 @@
+#include "compiler/schedule/lower/flags.h"
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorId;
+using step::TensorKind;
+
+TensorRef flag_ref(const step::Cell& cell, TensorId tensor) {
+  return {cell.tensors[at(tensor)].kind == TensorKind::Reset ? Role::Resets : Role::Lengths, tensor};
+}
+
+void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
+  for (const step::NodeId id : reachable(graph, roots)) {
+    const step::Node& node = graph.at(id);
+    if (node.kind != step::NodeKind::Leaf || !step::is_flag(cell_.tensors[at(node.tensor)].kind)) continue;
+    if (tensors_.count(node.tensor) == 0)
+      tensors_[node.tensor] = signature_.reads(flag_ref(cell_, node.tensor));
+  }
+}
+
+Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
+  kernel::Builder& b = *batch_row.builder();
+  const KernelTensor& from = tensors_.at(tensor);
+  if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  return b.load("reset_byte", from.memory[b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t]);
+}
+
+Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
+  kernel::Builder& b = *loaded.builder();
+  if (!is_length(tensor)) return b.let("reset", b.select(loaded == 0, b.real(0), b.real(1)));
+  const Value step = cell_.reversed ? time_ - 1 - t : t;
+  return b.let("valid", b.select(step < loaded, b.real(1), b.real(0)));
+}
+
+Value FlagReader::read(TensorId tensor, Value batch_row, Value t) const {
+  return value(tensor, load(tensor, batch_row, t), t);
+}
+
+std::vector<TensorId> FlagReader::tensors() const {
+  std::vector<TensorId> result;
+  for (const auto& entry : tensors_) result.push_back(entry.first);
+  return result;
+}
+
+bool FlagReader::stops_early() const {
+  const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
+  return lengths && !cell_.reversed && tensors_.count(*lengths) != 0;
+}
+
+Value FlagReader::longest(Value first, Value end) const {
+  kernel::Builder& b = *first.builder();
+  const KernelTensor& lengths = tensors_.at(*cell_.first_of_kind(TensorKind::Length));
+  const Value longest = b.variable("longest", b.constant(1));
+  b.for_("row", first, end, b.constant(1), 1, [&](Value row) {
+    const Value length = b.load("length", lengths.memory[row]);
+    b.assign(longest, b.select(longest < length, length, longest));
+  });
+  return b.let("walked", min(longest, time_));
+}
+
+FlagReader::Values FlagReader::read(Value batch_row, Value t) const {
+  Values values;
+  for (const auto& [id, tensor] : tensors_) values[id] = read(id, batch_row, t);
+  return values;
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,49 @@
+// Flags of the sequence in a kernel (step/forms.h): resets and lengths, read from memory and turned into the
+// numbers that their leaves stand for.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/schedule/plan/signature.h"
+
+namespace rondo::schedule {
+
+class FlagReader {
+ public:
+  FlagReader(Signature& signature, const step::Cell& cell) : signature_(signature), cell_(cell) {}
+
+  // Declares the tensors of flags that the roots need.
+  void declare(const step::Graph& graph, const std::vector<step::NodeId>& roots);
+  // The kernel's T, once it is known, and before anything is read.
+  void set_time(kernel::Value time) { time_ = time; }
+  // What the leaves of all tensors that are declared have at step t of the walk, both within the tensors: by
+  // tensor, F32, 1 or 0. The loads are emitted where the builder stands.
+  using Values = std::map<step::TensorId, kernel::Value>;
+  Values read(kernel::Value batch_row, kernel::Value t) const;
+  kernel::Value read(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  // The same in two parts, where a kernel loads ahead: what lies in memory, I32, and what its leaf has. A
+  // length is the same at all steps.
+  kernel::Value load(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  kernel::Value value(step::TensorId tensor, kernel::Value loaded, kernel::Value t) const;
+  bool is_length(step::TensorId tensor) const { return tensors_.at(tensor).ref.role == Role::Lengths; }
+  std::vector<step::TensorId> tensors() const;
+  bool any() const { return !tensors_.empty(); }
+  // Whether a walk may end before T: after the longest of its rows. A walk from the last step cannot, for its
+  // first steps are those past the end.
+  bool stops_early() const;
+  // Steps that rows `first` to `end` of the batch, at least one row, have at most: from 1 to T, so that every
+  // walk makes a step.
+  kernel::Value longest(kernel::Value first, kernel::Value end) const;
+
+ private:
+  Signature& signature_;
+  const step::Cell& cell_;
+  std::map<step::TensorId, KernelTensor> tensors_;
+  kernel::Value time_;
+};
+
+// The role of a tensor of flags.
+TensorRef flag_ref(const step::Cell& cell, step::TensorId tensor);
+
+}  // namespace rondo::schedule

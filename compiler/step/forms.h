@@ -1,0 +1,49 @@
+// Forms of a sequence that any cell may take without a change of its text.
+//
+//   resets    a tensor of bytes, [B, T]: where it is not 0, the states before that step are zero. No gradient
+//             crosses a reset. Sequences packed side by side in one row are resets.
+//   lengths   a tensor of 32-bit integers, [B]: steps at and after the length of their row leave the states
+//             as they are, give outputs of zero, and take and give no gradients. The last state is the one
+//             after the last step before the length. A length below 0 counts as 0, one above T as T.
+//
+//   reversed  the walk goes from the last step to the first; tensors with a time axis stay in the order of
+//             time, histories too. "Before" a step is what follows it in time. With lengths each row begins
+//             at its own last step.
+//
+// Resets and lengths are rewritings of the step, like clipping (clip.h): a leaf says what the tensor has for
+// this row and step, and selects put it into effect. So the reference executor, the backward step and every
+// strategy know them through the graph alone. What is affine stays affine, what is diagonal stays diagonal.
+// Reversed time is a matter of addresses: kernels get the place of the last step and strides of the other
+// sign.
+#pragma once
+
+#include <string>
+
+#include "compiler/step/step_ir.h"
+#include "compiler/support/result.h"
+
+namespace rondo::step {
+
+struct Forms {
+  bool resets = false;
+  bool lengths = false;
+  bool reversed = false;
+  bool any() const { return resets || lengths || reversed; }
+};
+
+inline constexpr const char* kResetsName = "resets";
+inline constexpr const char* kLengthsName = "lengths";
+inline constexpr const char* kReversedName = "reversed";
+
+// The cell with the tensors of its forms, named as above, and the step rewritten; a cell that is to be
+// clipped is clipped first. Errors (Input): the cell has a form already, or a tensor or constant of that
+// name.
+Result<Cell> with_forms(const Cell& cell, const Forms& forms);
+
+// The forms that a cell has.
+Forms forms_of(const Cell& cell);
+
+// What they do, in plain words, for `rondo check`; "" if the cell has none.
+std::string describe_forms(const Cell& cell);
+
+}  // namespace rondo::step

@@ -1,0 +1,143 @@
+// Resets, lengths and reversed time, forward and backward, in the simulator against the fp64 reference: what
+// step::with_forms() does to the step reaches every strategy.
+#include <gtest/gtest.h>
+
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/clip.h"
+#include "compiler/step/forms.h"
+#include "compiler/step/structure.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/first_point.h"
+
+namespace rondo::schedule {
+namespace {
+
+constexpr step::Forms kForms[] = {{true, false, false},
+                                  {false, true, false},
+                                  {true, true, false},
+                                  {false, false, true},
+                                  {true, true, true}};
+
+// Both passes at the first point of their spaces.
+Case case_of(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
+  Case c{&strategy, cell, {}, {}, {}, true};
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.pass = Pass::Backward;
+  if (strategy.legal(cell, c.problem).legal) c.backward = first_point(strategy, cell, c.problem);
+  c.problem.pass = Pass::ForwardSave;
+  c.parameters = first_point(strategy, cell, c.problem);
+  return c;
+}
+
+TEST(FormsSimulated, EveryCellOfEveryStrategy) {
+  int runs = 0;
+  for (const step::Cell& plain : all_cells())
+    for (const Strategy* strategy : strategies()) {
+      const Storage storage = step::analyze(plain).has_matrix ? Storage::BF16 : Storage::F32;
+      Problem problem;
+      problem.storage = storage;
+      if (!strategy->legal(plain, problem).legal) continue;
+      const step::Cell cell = step::with_forms(plain, {true, true, true}).value();
+      ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
+      Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
+      ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+      ++runs;
+    }
+  EXPECT_GE(runs, static_cast<int>(all_cells().size()));
+}
+
+// One channel, and more than tiles hold; tiles of the batch that are partly empty.
+TEST(FormsSimulated, AwkwardSizes) {
+  int turn = 0;
+  for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
+    for (const Strategy* strategy : strategies())
+      for (const std::int64_t dim : {1, 33, 130})
+        for (const std::int64_t time : {1, dim == 130 ? 4 : 7}) {
+          const step::Cell cell = step::with_forms(cell_named(name), kForms[++turn % 5]).value();
+          const Storage storage = turn % 2 == 0 ? Storage::BF16 : Storage::F32;
+          Problem problem;
+          problem.storage = storage;
+          if (!strategy->legal(cell, problem).legal) continue;
+          Comparison(case_of(*strategy, cell, storage, {turn % 5 + 5, time, turn % 2 + 1, dim})).run();
+          ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+        }
+}
+
+// Resets at no step, at the first, at the last and at all.
+TEST(FormsSimulated, ResetsAtTheEnds) {
+  const std::int64_t batch = 3, time = 6;
+  for (const char* name : {"mingru", "lstm"})
+    for (const Strategy* strategy : strategies()) {
+      const step::Cell cell = step::with_forms(cell_named(name), {true, false, false}).value();
+      if (!strategy->legal(cell, Problem{}).legal) continue;
+      for (const int where : {0, 1, 2, 3}) {
+        Case c = case_of(*strategy, cell, Storage::BF16, {batch, time, 2, 33});
+        std::vector<double>& resets = c.flags["resets"];
+        for (std::int64_t i = 0; i < batch * time; ++i) {
+          const std::int64_t t = i % time;
+          resets.push_back(where == 3 || (where == 1 && t == 0) || (where == 2 && t == time - 1) ? 1 : 0);
+        }
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << where;
+      }
+    }
+}
+
+// Rows that are all shorter than T, and rows of no step at all: the walk ends before T, and what it leaves
+// out is written all the same.
+TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
+  const std::vector<std::vector<double>> of_rows = {{2, 5, 0, 3, 1}, {0, 0, 0, 0, 0}, {-3, 1, 1, 1, 1}};
+  for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
+    for (const Strategy* strategy : strategies())
+      for (const bool reversed : {false, true})
+        for (const std::vector<double>& lengths : of_rows) {
+          const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
+          if (!strategy->legal(cell, Problem{}).legal) continue;
+          Case c = case_of(*strategy, cell, Storage::BF16, {5, 11, 2, 33});
+          c.flags["lengths"] = lengths;
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << lengths.front();
+        }
+}
+
+// What is affine stays so, so that time is still cut in segments and among blocks.
+TEST(FormsSimulated, TimeIsCutInSegments) {
+  for (const char* name : {"mingru", "hgrn"})
+    for (const step::Forms& forms : kForms) {
+      const step::Cell cell = step::with_forms(cell_named(name), forms).value();
+      Problem problem;
+      for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+        problem.pass = pass;
+        EXPECT_GT(segment_parts(cell, problem), 0) << name;
+      }
+      for (const int turn : {0, 1, 2, 3}) {
+        Case c{find_strategy("stream"), cell, {}, {}, {}, false};
+        c.problem.sizes = {4, 37, 1, 64};
+        c.problem.storage = Storage::F32;
+        c.problem.math = kernel::Math::Accurate;
+        c.parameters = stream_in_cluster_of_two(64, turn % 2 == 1);
+        c.parameters["exchange"] = turn / 2;  // teams of the grid share a table of what they send
+        c.parameters["rewrite"] = 0;
+        c.parameters["vector"] = 4;
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure()) << name;
+      }
+    }
+}
+
+TEST(FormsSimulated, WithClippingAndSavedProducts) {
+  const step::Cell clipped = step::clipped(cell_named("lstm"), {0.25, 0.25}).value();
+  const step::Cell cell = step::with_forms(clipped, {true, true, false}).value();
+  for (const char* name : {"persistent", "alternating"}) {
+    Case c = case_of(*find_strategy(name), cell, Storage::BF16, {5, 9, 1, 40});
+    Comparison(c).run();
+    c.problem.save_products = true;
+    Comparison(std::move(c)).run();
+  }
+}
+
+}  // namespace
+}  // namespace rondo::schedule
