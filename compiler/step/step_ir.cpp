@@ -22,7 +22,8 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::ReduceMax:
     case NodeKind::HeadSize: return Extent::Scalar;
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: return Extent::Vector;
+    case NodeKind::MatTVec:
+    case NodeKind::Uniform: return Extent::Vector;
     case NodeKind::Leaf:
     case NodeKind::Gradient: return node.extent;
     case NodeKind::Scalar: break;
@@ -98,6 +99,12 @@ NodeId Graph::gradient(GradientRef ref, Extent extent) {
   Node node = make(NodeKind::Gradient);
   node.gradient = ref;
   node.extent = extent;
+  return add(std::move(node));
+}
+
+NodeId Graph::uniform(const std::string& draw, NodeId seed) {
+  Node node = make(NodeKind::Uniform, {seed});
+  node.draw = draw;
   return add(std::move(node));
 }
 

@@ -62,6 +62,8 @@ enum class NodeKind {
               // HeadSize)
   HeadSize,   // D as a number
   Gradient,   // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
+  Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
+            // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
 };
 
 // An incoming gradient of the backward step.
@@ -84,6 +86,7 @@ struct Node {
   TensorId tensor = -1;  // Leaf, MatVec, MatTVec
   int row = 0;           // Leaf, MatVec, MatTVec
   GradientRef gradient;  // Gradient
+  std::string draw;      // Uniform
   std::string label;     // the name it has in the cell file, "" if none; used in emitted code
   Span span;
 };
@@ -109,6 +112,7 @@ struct Graph {
   NodeId reduce_max(NodeId vector);
   NodeId head_size();
   NodeId gradient(GradientRef ref, Extent extent);
+  NodeId uniform(const std::string& draw, NodeId seed);
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };
 

@@ -39,7 +39,8 @@ class GraphVerifier {
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
-      case NodeKind::ReduceMax: return 1;
+      case NodeKind::ReduceMax:
+      case NodeKind::Uniform: return 1;
       case NodeKind::Constant:
       case NodeKind::NamedConst:
       case NodeKind::Leaf:
@@ -78,6 +79,7 @@ class GraphVerifier {
       case NodeKind::MatTVec: return check_product(node);
       case NodeKind::Gradient: return check_gradient(node);
       case NodeKind::Scalar: return check_scalar(node);
+      case NodeKind::Uniform: return check_draw(node);
     }
   }
 
@@ -90,6 +92,12 @@ class GraphVerifier {
     bool vector = false;
     for (const NodeId operand : node.operands) vector = vector || graph_.at(operand).extent == Extent::Vector;
     expect(node, vector ? Extent::Vector : Extent::Scalar);
+  }
+
+  void check_draw(const Node& node) {
+    if (node.draw.empty()) report("is a draw without a name");
+    if (graph_.at(node.operands[0]).extent != Extent::Scalar) report("has a seed of more than one number");
+    expect(node, Extent::Vector);
   }
 
   // The tensor named by a node, or nullptr after a report.
@@ -199,7 +207,7 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
 
 bool same_node(const Node& a, const Node& b) {
   return a.kind == b.kind && a.op == b.op && a.extent == b.extent && a.operands == b.operands &&
-         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index;
+         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index && a.draw == b.draw;
 }
 
 void check_prefix(const Cell& cell, const Graph& graph, NodeId forward_nodes, Defects& defects) {

@@ -97,6 +97,9 @@ class BackwardWorker {
   void locate(std::int64_t batch, std::int64_t t, std::int64_t head) {
     const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
     const std::int64_t item = batch * sizes().heads + head;
+    sources_.row = batch;
+    sources_.step = t;
+    sources_.head = head;
     for (const TensorId id : run_.program.inputs)
       sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
     for (const TensorId id : run_.program.states) {

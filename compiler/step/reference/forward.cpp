@@ -52,7 +52,12 @@ class ForwardWorker {
     }
     interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
-    for (std::int64_t t = 0; t < sizes().time; ++t) step((batch * sizes().time + t) * sizes().heads + head);
+    sources_.row = batch;
+    sources_.head = head;
+    for (std::int64_t t = 0; t < sizes().time; ++t) {
+      sources_.step = t;
+      step((batch * sizes().time + t) * sizes().heads + head);
+    }
     for (const TensorId id : run_.program.states)
       std::copy_n(before_.of(id), before_.size(id), run_.last[at(id)] + item * block_of(id));
   }
