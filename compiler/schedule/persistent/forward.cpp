@@ -61,7 +61,8 @@ class ForwardBuilder : PersistentBody {
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
 
-  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) const {
+  Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) {
+    if (node.kind == step::NodeKind::Uniform) return draw(node, now, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);

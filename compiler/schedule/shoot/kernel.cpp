@@ -98,6 +98,7 @@ void ShootKernel::walk(Value lead, const Walk& body) {
     copy_stage(begin, block + (p.stages - 1), count);
     const Value first = b.let("stage_step", begin + block * steps);
     const Value slot = b.let("slot", (warp_ * stages + block % stages) * steps);
+    now_.stage = first;
     const auto segment = [&] {
       b.if_(first == first_, body.enter);
       for (Written& written : written_)
@@ -125,15 +126,16 @@ void ShootKernel::run_steps(Value slot, Value steps, const std::function<void(co
   const Value groups =
       steps.valid() ? b.let("groups", steps / unroll) : b.constant(parameters_.steps / unroll);
   b.for_("group", b.constant(0), groups, b.constant(1), 1,
-         [&](Value group) { run_group(b.let("slot_step", slot + group * unroll), unroll, body); });
+         [&](Value group) { run_group(slot, group * unroll, unroll, body); });
   if (!steps.valid() || unroll == 1) return;
-  b.for_("s", groups * unroll, steps, b.constant(1), 1,
-         [&](Value s) { run_group(b.let("slot_step", slot + s), 1, body); });
+  b.for_("s", groups * unroll, steps, b.constant(1), 1, [&](Value s) { run_group(slot, s, 1, body); });
 }
 
 // Loads of all steps come first: a load may not be moved above an earlier step's store.
-void ShootKernel::run_group(Value slot_step, int steps, const std::function<void(const Staged&)>& body) {
+void ShootKernel::run_group(Value slot, Value group, int steps,
+                            const std::function<void(const Staged&)>& body) {
   auto& b = builder_;
+  const Value slot_step = b.let("slot_step", slot + group);
   const Value lane = lane_of_warp_ * parameters_.per_thread;
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
@@ -146,8 +148,12 @@ void ShootKernel::run_group(Value slot_step, int steps, const std::function<void
                                      parameters_.per_thread));
       }
     }
-  for (const auto& now : values)
+  now_.group = group;
+  now_.ahead = 0;
+  for (const auto& now : values) {
     body([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; });
+    ++now_.ahead;
+  }
 }
 
 // Copies of one stage close a group, also where there is nothing to copy.

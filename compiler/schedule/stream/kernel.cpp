@@ -206,9 +206,11 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
       }
     }
   if (parameters_.interleaved_copies) write_from(first_step_ + step);
+  now_ = {first_step_, step};
   for (const auto& now : values) {
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
+    now_.ahead += forward ? 1 : -1;
   }
 }
 

@@ -138,6 +138,7 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
         return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
                      [static_cast<std::size_t>(channel)];
       };
+      now_ = {first, place};
       body.local_scan(u, get, guard);
     });
   };

@@ -15,6 +15,7 @@ kernel::Kernel block_total();                // fp32, shuffles and shared memory
 kernel::Kernel every_access();               // each storage type at each width, plain and streaming
 kernel::Kernel every_expression();           // integer, comparison, logic, casts, selects, constants
 kernel::Kernel every_op(kernel::Math math);  // each scalar op once
+kernel::Kernel draws();                      // of two names and of neighbouring places
 kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 
 // unit_kernels.cpp
