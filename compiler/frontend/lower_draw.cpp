@@ -33,7 +33,8 @@ bool ExpressionLowering::is_taken(const std::string& name) {
 // The leaf of the parameter `seed`, one number a head. A cell that does not declare it gets it with its first
 // draw.
 std::optional<step::NodeId> ExpressionLowering::seed(step::Span span) {
-  if (const Symbol* known = scope_.find(kSeed)) {
+  if (Symbol* known = scope_.find(kSeed)) {
+    known->used = true;
     const auto* rows = std::get_if<Rows>(&known->value);
     if (known->kind == SymbolKind::Param && rows && rows->lead.empty() &&
         rows->extent == step::Extent::Scalar)

@@ -9,7 +9,6 @@
 #include <bit>
 #include <map>
 
-#include "compiler/scalar/philox.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/support/hash.h"
@@ -63,7 +62,7 @@ class CanonicalWriter {
     mixer.add(std::bit_cast<std::uint64_t>(node.value));
     for (const int field : {node.const_index, node.tensor, node.row})
       mixer.add(static_cast<std::uint64_t>(field));
-    if (node.kind == NodeKind::Uniform) mixer.add(scalar::philox_stream(node.draw));
+    if (node.kind == NodeKind::Uniform) mixer.add(draw_stream(node));
     std::vector<std::uint64_t> operands;
     for (const NodeId operand : node.operands) operands.push_back(hash_of(operand));
     if (commutes(node)) std::sort(operands.begin(), operands.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/scalar/philox.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::step {
@@ -50,6 +51,8 @@ Node make_indexed(NodeKind kind, TensorId tensor, int row, std::vector<NodeId> o
 }  // namespace
 
 const char* tensor_kind_name(TensorKind kind) { return to_text(kTensorKinds, kind); }
+
+std::uint32_t draw_stream(const Node& node) { return scalar::philox_stream(node.draw); }
 
 NodeId Graph::add(Node node) {
   node.extent = extent_of(*this, node);
@@ -121,6 +124,12 @@ std::optional<TensorId> Cell::find(const std::string& tensor_name) const {
                                   [&](const Tensor& tensor) { return tensor.name == tensor_name; });
   if (found == tensors.end()) return std::nullopt;
   return static_cast<TensorId>(found - tensors.begin());
+}
+
+std::optional<TensorId> Cell::seed() const {
+  for (const Node& node : graph.nodes)
+    if (node.kind == NodeKind::Uniform) return graph.at(node.operands[0]).tensor;
+  return std::nullopt;
 }
 
 NodeId Cell::next_of(TensorId state, int row) const {

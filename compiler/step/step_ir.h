@@ -91,6 +91,9 @@ struct Node {
   Span span;
 };
 
+// The number of a Uniform node's name among the streams of the generator (scalar/philox.h).
+std::uint32_t draw_stream(const Node& node);
+
 // Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
 // operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
 // vector folds to a constant.
@@ -153,6 +156,8 @@ struct Cell {
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
   NodeId next_of(TensorId state, int row) const;
+  // The parameter whose bits the draws of the graph follow: one number a head, whose gradient is zero.
+  std::optional<TensorId> seed() const;
   // If output row `output` is the same node as a next-state row, that state (its history need not be stored
   // twice).
   std::optional<Row> state_behind(const Row& output) const;

@@ -96,7 +96,11 @@ class GraphVerifier {
 
   void check_draw(const Node& node) {
     if (node.draw.empty()) report("is a draw without a name");
-    if (graph_.at(node.operands[0]).extent != Extent::Scalar) report("has a seed of more than one number");
+    const Node& seed = graph_.at(node.operands[0]);
+    const bool known = seed.kind == NodeKind::Leaf && holds(cell_.tensors.size(), seed.tensor);
+    if (!known || cell_.tensors[static_cast<std::size_t>(seed.tensor)].kind != TensorKind::Param ||
+        seed.extent != Extent::Scalar)
+      report("has a seed that is no parameter of one number a head");
     expect(node, Extent::Vector);
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/scalar/philox.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/support/index.h"
 
@@ -129,8 +128,7 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
 Value GraphLowering::draw(const Node& node, int channel, const DrawPlace& place) const {
   const Value seed = hoisted(channel, node.operands[0]);
   if (!seed.valid()) throw std::logic_error("a draw whose seed has not been loaded");
-  return builder_.uniform(scalar::philox_stream(node.draw), seed, place.row, place.step, place.head,
-                          place.channel);
+  return builder_.uniform(step::draw_stream(node), seed, place.row, place.step, place.head, place.channel);
 }
 
 void GraphLowering::hoist(int channel, const LeafValue& param) {

@@ -185,7 +185,7 @@ template <class Real>
 void Interpreter<Real>::draw(const Node& node, const Sources<Real>& sources, Real* result) const {
   const auto word = [](std::int64_t place) { return static_cast<std::uint32_t>(place); };
   const auto seed = static_cast<float>(operand(node, 0)[0]);
-  const std::uint32_t stream = scalar::philox_stream(node.draw);
+  const std::uint32_t stream = draw_stream(node);
   for (std::size_t channel = 0; channel < dim_; ++channel)
     result[channel] =
         static_cast<Real>(scalar::philox_uniform(seed, stream, word(sources.row), word(sources.step),
