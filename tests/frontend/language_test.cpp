@@ -124,6 +124,14 @@ TEST(Meaning, ReductionsAreOneNumberAHead) {
             Numbers({4, 29}));
 }
 
+// A state s of 1, an input m of 10, both spread over the channels.
+TEST(Meaning, InputsAndStatesOfOneValueAHead) {
+  EXPECT_EQ(outputs("state s; input m, x[D]; next s = s + m; output y = s * x + m"), Numbers({20, 21}));
+  EXPECT_EQ(outputs("state s[2]; input m[2], x[D]; next s = m; output y = (s * x)[1] + m[1]"),
+            Numbers({31, 33}));
+  EXPECT_EQ(outputs("state s; input x[D]; next s = s + sum(x); output s"), Numbers({22, 22}));
+}
+
 // The seed is 2 here, the first number of a parameter.
 TEST(Meaning, DrawsHaveANameAndTheParameterSeed) {
   const auto draws = [](const char* name) {
