@@ -36,6 +36,7 @@ constexpr std::array kBuiltins = {
     Builtin{"clamp", BuiltinKind::Clamp, 3, 3},
     Builtin{"sum", BuiltinKind::Sum, 1, 1},
     Builtin{"mean", BuiltinKind::Mean, 1, 1},
+    Builtin{"uniform", BuiltinKind::Uniform, 1, 1},
 };
 
 }  // namespace

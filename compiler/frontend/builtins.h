@@ -12,8 +12,9 @@ enum class BuiltinKind {
   Elementwise,  // `op`
   Clamp,        // min(max(x, lo), hi)
   Sum,
-  Mean,  // over the channels of a head
-  Max,   // elementwise with two arguments, over the channels of a head with one
+  Mean,     // over the channels of a head
+  Max,      // elementwise with two arguments, over the channels of a head with one
+  Uniform,  // a draw; its argument is a name and no value
 };
 
 struct Builtin {

@@ -92,8 +92,11 @@ class FunctionCheck {
   }
 
   void check(const ast::Call& node, step::Span span) {
-    for (const ast::ExprPtr& argument : node.arguments) check(*argument);
-    if (const Builtin* builtin = find_builtin(node.function)) {
+    const Builtin* builtin = find_builtin(node.function);
+    // The name of a draw is no value; the lowering of a call looks at it.
+    if (!builtin || builtin->kind != BuiltinKind::Uniform)
+      for (const ast::ExprPtr& argument : node.arguments) check(*argument);
+    if (builtin) {
       good_ &= check_argument_count(node, span, builtin->min_arguments, builtin->max_arguments, diagnostics_);
     } else if (FunctionEntry* entry = functions_.find(node.function)) {
       entry->used = true;

@@ -68,16 +68,8 @@ class DeclarationCheck {
 
   void tail(step::Tensor& tensor) {
     tensor.tail = heads_ == 0 ? step::Tail::Scalar : heads_ == 1 ? step::Tail::Vector : step::Tail::Matrix;
-    if (tensor.kind == TensorKind::Param || heads_ == 1) return;
-    if (heads_ == 0) {
-      report(declaration_.span,
-             fmt::format("{} has one value a channel, but '{}' lacks the head dimension", word(tensor.kind),
-                         declaration_.name),
-             fmt::format("write {}",
-                         declaration_.name + shape_text(tensor.lead, step::Tail::Vector, dimension_)));
-    } else {
+    if (tensor.kind != TensorKind::Param && heads_ > 1)
       report(declaration_.span, fmt::format("{} cannot be a matrix", word(tensor.kind)), "only a param can");
-    }
   }
 
   void report(step::Span span, std::string message, std::string help = "") {

@@ -35,7 +35,8 @@ Origin own_origin(const Node& node) {
     case NodeKind::MatTVec:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
-    case NodeKind::Gradient: return Origin::Tensors;
+    case NodeKind::Gradient:
+    case NodeKind::Uniform: return Origin::Tensors;
   }
   return Origin::Tensors;
 }

@@ -200,7 +200,7 @@ class CellLowering {
       diagnostics_.error(
           statement.span,
           fmt::format("'next {}' must be {}, but this is {}", node.state, shape(symbol->value), shape(value)),
-          std::holds_alternative<Matrix>(value) ? "a matrix can only stand on the left of '@'" : "");
+          misfit_help(node.state, value, symbol->value));
       value = Unknown{};
     }
     expressions_.label(value, "next_" + node.state);
@@ -221,11 +221,21 @@ class CellLowering {
     }
   }
 
+  std::string misfit_help(const std::string& state, const Value& value, const Value& declared) const {
+    if (std::holds_alternative<Matrix>(value)) return "a matrix can only stand on the left of '@'";
+    const auto& wanted = std::get<Rows>(declared);
+    if (wanted.extent == step::Extent::Vector || wanted.lead != std::get<Rows>(value).lead) return "";
+    return fmt::format("declare {} for one value a channel, or reduce by sum, mean or max",
+                       state + shape_text(wanted.lead, step::Tail::Vector, cell_.dimension));
+  }
+
   // A single number may stand for a vector: it is spread over the head. Leading extents must be equal.
   static bool fits(const Value& value, const Value& declared) {
     if (is_unknown(value) || is_unknown(declared)) return true;
     const auto* rows = std::get_if<Rows>(&value);
-    return rows && rows->lead == std::get<Rows>(declared).lead;
+    const auto& wanted = std::get<Rows>(declared);
+    if (!rows || rows->lead != wanted.lead) return false;
+    return wanted.extent == step::Extent::Vector || rows->extent == step::Extent::Scalar;
   }
 
   void lower(const ast::Output& node, const ast::Statement&) {

@@ -151,9 +151,11 @@ Value ExpressionLowering::lower(const ast::Binary& node, step::Span span) {
 }
 
 Value ExpressionLowering::lower(const ast::Call& node, step::Span span) {
+  const Builtin* builtin = find_builtin(node.function);
+  if (builtin && builtin->kind == BuiltinKind::Uniform) return draw(node, span);
   std::vector<Value> arguments;
   for (const ast::ExprPtr& argument : node.arguments) arguments.push_back(lower(*argument));
-  if (const Builtin* builtin = find_builtin(node.function)) {
+  if (builtin) {
     if (!check_argument_count(node, span, builtin->min_arguments, builtin->max_arguments, diagnostics_))
       return Unknown{};
     return call(*builtin, arguments, span);
@@ -214,6 +216,7 @@ Value ExpressionLowering::call(const Builtin& builtin, const std::vector<Value>&
       return reduce(builtin.kind, arguments[0], what, span);
     case BuiltinKind::Sum:
     case BuiltinKind::Mean: return reduce(builtin.kind, arguments[0], what, span);
+    case BuiltinKind::Uniform: break;  // lowered by draw(), as its argument is no value
   }
   return Unknown{};
 }

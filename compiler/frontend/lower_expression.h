@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ class ExpressionLowering {
   Value apply(const Value& left, const Value& right, step::Span span);
   Value elementwise(scalar::Op op, const std::vector<Value>& arguments, const std::string& what,
                     step::Span span);
+  // uniform(NAME): lower_draw.cpp.
+  Value draw(const ast::Call& node, step::Span span);
+  std::optional<step::NodeId> seed(step::Span span);
+  bool is_taken(const std::string& name);
   Value reduce(BuiltinKind kind, const Value& argument, const std::string& what, step::Span span);
   bool subscripts_fit(const Lead& lead, const ast::Index& node, const Value& base);
 

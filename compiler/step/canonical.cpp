@@ -63,6 +63,7 @@ class CanonicalWriter {
     mixer.add(std::bit_cast<std::uint64_t>(node.value));
     for (const int field : {node.const_index, node.tensor, node.row})
       mixer.add(static_cast<std::uint64_t>(field));
+    if (node.kind == NodeKind::Uniform) mixer.add(draw_stream(node));
     std::vector<std::uint64_t> operands;
     for (const NodeId operand : node.operands) operands.push_back(hash_of(operand));
     if (commutes(node)) std::sort(operands.begin(), operands.end());
@@ -112,6 +113,7 @@ class CanonicalWriter {
     if (node.kind == NodeKind::Scalar) nodes_ += fmt::format(" {}", scalar::info(node.op).name);
     if (node.kind == NodeKind::Constant) nodes_ += fmt::format(" {}", node.value);
     if (node.kind == NodeKind::NamedConst) nodes_ += fmt::format(" {}", node.const_index);
+    if (node.kind == NodeKind::Uniform) nodes_ += " " + node.draw;
     if (node.tensor >= 0) nodes_ += fmt::format(" {}[{}]", node.tensor, node.row);
     for (const NodeId operand : ordered_operands(id)) nodes_ += fmt::format(" %{}", numbers_.at(operand));
     nodes_ += '\n';

@@ -65,7 +65,9 @@ class ReverseSweep {
     for (const Node& node : cell_.graph.nodes) {
       bool active = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec ||
                     (node.kind == NodeKind::Leaf && !is_flag(cell_.tensors[at(node.tensor)].kind));
-      for (const NodeId operand : node.operands) active = active || active_[at(operand)];
+      // A draw has no derivative by its seed.
+      if (node.kind != NodeKind::Uniform)
+        for (const NodeId operand : node.operands) active = active || active_[at(operand)];
       active_.push_back(active);
     }
   }
@@ -115,7 +117,8 @@ class ReverseSweep {
       case NodeKind::NamedConst:
       case NodeKind::Leaf:
       case NodeKind::HeadSize:
-      case NodeKind::Gradient: return;
+      case NodeKind::Gradient:
+      case NodeKind::Uniform: return;
     }
   }
 

@@ -18,7 +18,8 @@ Rewriter::Key Rewriter::key_of(const Node& node) const {
           0,
           static_cast<int>(node.extent),
           std::bit_cast<std::uint64_t>(node.value),
-          node.operands};
+          node.operands,
+          node.draw};
   if (node.kind == NodeKind::Scalar && scalar::info(node.op).commutative)
     std::sort(key.operands.begin(), key.operands.end());
   if (node.kind == NodeKind::Gradient) {
@@ -67,7 +68,8 @@ NodeId Rewriter::make(const Node& node) {
     case NodeKind::NamedConst:
     case NodeKind::Leaf:
     case NodeKind::HeadSize:
-    case NodeKind::Gradient: break;
+    case NodeKind::Gradient:
+    case NodeKind::Uniform: break;
   }
   return share(node);
 }

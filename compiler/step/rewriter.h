@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/step/step_ir.h"
@@ -30,6 +31,7 @@ class Rewriter {
     int kind, op, const_index, tensor, row, gradient_of, extent;
     std::uint64_t value_bits;
     std::vector<NodeId> operands;
+    std::string draw;
     // clang-tidy 14 takes the comparison that the compiler writes for a null pointer.
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr)
   };

@@ -22,11 +22,12 @@ void write_node(ByteWriter& writer, const Node& node) {
   writer.i32(node.gradient.tensor);
   writer.i32(node.gradient.row);
   writer.text(node.label);
+  if (node.kind == NodeKind::Uniform) writer.text(node.draw);
 }
 
 Node read_node(ByteReader& reader) {
   Node node;
-  node.kind = reader.one_of(NodeKind::Gradient);
+  node.kind = reader.one_of(NodeKind::Uniform);
   node.op = reader.one_of(static_cast<scalar::Op>(scalar::kOpCount - 1));
   node.extent = reader.one_of(Extent::Vector);
   node.operands.resize(reader.count(4));
@@ -39,6 +40,7 @@ Node read_node(ByteReader& reader) {
   node.gradient.tensor = reader.i32();
   node.gradient.row = reader.i32();
   node.label = reader.text();
+  if (node.kind == NodeKind::Uniform) node.draw = reader.text();
   return node;
 }
 

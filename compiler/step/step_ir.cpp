@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/scalar/philox.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::step {
@@ -21,7 +22,8 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::ReduceMax:
     case NodeKind::HeadSize: return Extent::Scalar;
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: return Extent::Vector;
+    case NodeKind::MatTVec:
+    case NodeKind::Uniform: return Extent::Vector;
     case NodeKind::Leaf:
     case NodeKind::Gradient: return node.extent;
     case NodeKind::Scalar: break;
@@ -48,6 +50,8 @@ Node make_indexed(NodeKind kind, TensorId tensor, int row, std::vector<NodeId> o
 }  // namespace
 
 const char* tensor_kind_name(TensorKind kind) { return to_text(kTensorKinds, kind); }
+
+std::uint32_t draw_stream(const Node& node) { return scalar::philox_stream(node.draw); }
 
 NodeId Graph::add(Node node) {
   node.extent = extent_of(*this, node);
@@ -100,6 +104,12 @@ NodeId Graph::gradient(GradientRef ref, Extent extent) {
   return add(std::move(node));
 }
 
+NodeId Graph::uniform(const std::string& draw, NodeId seed) {
+  Node node = make(NodeKind::Uniform, {seed});
+  node.draw = draw;
+  return add(std::move(node));
+}
+
 std::vector<TensorId> Cell::of_kind(TensorKind kind) const {
   std::vector<TensorId> found;
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -118,6 +128,12 @@ std::optional<TensorId> Cell::find(const std::string& tensor_name) const {
 std::optional<TensorId> Cell::first_of_kind(TensorKind kind) const {
   const std::vector<TensorId> found = of_kind(kind);
   return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::optional<TensorId> Cell::seed() const {
+  for (const Node& node : graph.nodes)
+    if (node.kind == NodeKind::Uniform) return graph.at(node.operands[0]).tensor;
+  return std::nullopt;
 }
 
 NodeId Cell::next_of(TensorId state, int row) const {

@@ -66,6 +66,8 @@ enum class NodeKind {
               // HeadSize)
   HeadSize,   // D as a number
   Gradient,   // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
+  Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
+            // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
 };
 
 // An incoming gradient of the backward step.
@@ -88,9 +90,13 @@ struct Node {
   TensorId tensor = -1;  // Leaf, MatVec, MatTVec
   int row = 0;           // Leaf, MatVec, MatTVec
   GradientRef gradient;  // Gradient
+  std::string draw;      // Uniform
   std::string label;     // the name it has in the cell file, "" if none; used in emitted code
   Span span;
 };
+
+// The number of a Uniform node's name among the streams of the generator (scalar/philox.h).
+std::uint32_t draw_stream(const Node& node);
 
 // Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
 // operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
@@ -113,6 +119,7 @@ struct Graph {
   NodeId reduce_max(NodeId vector);
   NodeId head_size();
   NodeId gradient(GradientRef ref, Extent extent);
+  NodeId uniform(const std::string& draw, NodeId seed);
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };
 
@@ -155,6 +162,8 @@ struct Cell {
   std::optional<TensorId> find(const std::string& name) const;
   std::optional<TensorId> first_of_kind(TensorKind kind) const;
   NodeId next_of(TensorId state, int row) const;
+  // The parameter whose bits the draws of the graph follow: one number a head, whose gradient is zero.
+  std::optional<TensorId> seed() const;
   // If output row `output` is the same node as a next-state row, that state (its history need not be stored
   // twice).
   std::optional<Row> state_behind(const Row& output) const;

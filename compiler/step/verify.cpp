@@ -39,7 +39,8 @@ class GraphVerifier {
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
-      case NodeKind::ReduceMax: return 1;
+      case NodeKind::ReduceMax:
+      case NodeKind::Uniform: return 1;
       case NodeKind::Constant:
       case NodeKind::NamedConst:
       case NodeKind::Leaf:
@@ -78,6 +79,7 @@ class GraphVerifier {
       case NodeKind::MatTVec: return check_product(node);
       case NodeKind::Gradient: return check_gradient(node);
       case NodeKind::Scalar: return check_scalar(node);
+      case NodeKind::Uniform: return check_draw(node);
     }
   }
 
@@ -90,6 +92,16 @@ class GraphVerifier {
     bool vector = false;
     for (const NodeId operand : node.operands) vector = vector || graph_.at(operand).extent == Extent::Vector;
     expect(node, vector ? Extent::Vector : Extent::Scalar);
+  }
+
+  void check_draw(const Node& node) {
+    if (node.draw.empty()) report("is a draw without a name");
+    const Node& seed = graph_.at(node.operands[0]);
+    const bool known = seed.kind == NodeKind::Leaf && holds(cell_.tensors.size(), seed.tensor);
+    if (!known || cell_.tensors[static_cast<std::size_t>(seed.tensor)].kind != TensorKind::Param ||
+        seed.extent != Extent::Scalar)
+      report("has a seed that is no parameter of one number a head");
+    expect(node, Extent::Vector);
   }
 
   // The tensor named by a node, or nullptr after a report.
@@ -210,7 +222,7 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
 
 bool same_node(const Node& a, const Node& b) {
   return a.kind == b.kind && a.op == b.op && a.extent == b.extent && a.operands == b.operands &&
-         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index;
+         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index && a.draw == b.draw;
 }
 
 void check_prefix(const Cell& cell, const Graph& graph, NodeId forward_nodes, Defects& defects) {

@@ -18,6 +18,8 @@ using step::TensorKind;
 
 namespace {
 
+constexpr std::int64_t kLargestSeed = 1 << 24;  // up to it, every integer is a number of fp32
+
 Error bad(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
 }
@@ -66,7 +68,7 @@ class SizeFinder {
     }
     for (const step::TensorId id : cell_.of_kind(kind)) {
       const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
-      if (all_needed && std::find(seen.begin(), seen.end(), tensor.name) == seen.end())
+      if (all_needed && cell_.seed() != id && std::find(seen.begin(), seen.end(), tensor.name) == seen.end())
         return bad(fmt::format("{} '{}' [{}] of cell {} is missing", kind_name(kind), tensor.name,
                                fmt::join(axes_of(tensor), ", "), cell_.name),
                    fmt::format("give it with {} {}=FILE.npy", option_of(kind), tensor.name));
@@ -204,6 +206,21 @@ Result<Storage> deduce_storage(const RunArrays& arrays) {
     storage = natural;
   }
   return storage.value_or(Storage::F32);
+}
+
+Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
+                step::ForwardArguments<double>& arguments) {
+  const std::optional<step::TensorId> id = cell.seed();
+  if (!id && seed) return bad(fmt::format("cell {} draws no random numbers: it has no seed", cell.name));
+  if (!id) return success();
+  const std::string& name = cell.tensors[static_cast<std::size_t>(*id)].name;
+  if (seed && arguments.params.contains(name))
+    return bad(fmt::format("parameter '{}' is given as an array and by --seed", name), "leave out one");
+  if (seed && (*seed < 0 || *seed > kLargestSeed))
+    return bad(fmt::format("the seed {} is not within 0 and {}", *seed, kLargestSeed),
+               fmt::format("other numbers, and one for each head, can be given by --param-file {}", name));
+  arguments.params.try_emplace(name, static_cast<std::size_t>(heads), static_cast<double>(seed.value_or(0)));
+  return success();
 }
 
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {

@@ -32,7 +32,7 @@ std::vector<std::int64_t> shape_of(const step::Tensor& tensor, const step::Sizes
 
 // Errors (Input) name tensor, file and axis: unknown, missing, given twice, of the wrong rank, an extent that
 // contradicts the cell or another array, an extent of 0, not enough arrays to know every size (then
-// `fallback` helps).
+// `fallback` helps). The seed of a cell's draws may be missing (set_seed).
 Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
                                  const std::optional<step::Sizes>& fallback);
 
@@ -42,5 +42,11 @@ Result<kernel::Storage> deduce_storage(const RunArrays& arrays);
 // The values, inputs rounded to `storage`, parameters and states to fp32. Error Input for an element type
 // that does not fit, and for values that are not finite.
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, kernel::Storage storage);
+
+// Gives every head `seed`, 0 if there is none, unless the arguments hold the seed of the cell's draws as an
+// array. Errors (Input): a seed that the array gives too, that fp32 cannot tell from its neighbours, or of a
+// cell that draws nothing.
+Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
+                step::ForwardArguments<double>& arguments);
 
 }  // namespace rondo::runtime

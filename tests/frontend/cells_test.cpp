@@ -16,14 +16,15 @@ struct Expected {
 
 const std::map<std::string, Expected>& expected_structures() {
   static const std::map<std::string, Expected> table = {
-      {"affine", {1, true, true, false}},   {"elman", {1, false, false, true}},
-      {"gru", {1, false, false, true}},     {"hgrn", {1, true, true, false}},
-      {"indrnn", {1, true, false, false}},  {"janet", {1, false, false, true}},
-      {"lstm", {2, false, false, true}},    {"mgu", {1, false, false, true}},
-      {"mingru", {1, true, true, false}},   {"minlstm", {1, true, true, false}},
-      {"paragru", {1, true, false, false}}, {"paralstm", {2, true, false, false}},
-      {"rglru", {1, true, true, false}},    {"slstm", {4, false, false, true}},
-      {"sru", {1, true, false, false}},
+      {"affine", {1, true, true, false}},    {"blockgru", {1, false, false, true}},
+      {"elman", {1, false, false, true}},    {"gru", {1, false, false, true}},
+      {"hgrn", {1, true, true, false}},      {"indrnn", {1, true, false, false}},
+      {"janet", {1, false, false, true}},    {"lstm", {2, false, false, true}},
+      {"mgu", {1, false, false, true}},      {"mingru", {1, true, true, false}},
+      {"minlstm", {1, true, true, false}},   {"paragru", {1, true, false, false}},
+      {"paralstm", {2, true, false, false}}, {"peephole", {2, false, false, true}},
+      {"rglru", {1, true, true, false}},     {"slstm", {4, false, false, true}},
+      {"sru", {1, true, false, false}},      {"zoneout", {2, false, false, true}},
   };
   return table;
 }

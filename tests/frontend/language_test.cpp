@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compiler/scalar/philox.h"
 #include "compiler/step/reference/executor.h"
 #include "tests/frontend/support.h"
 
@@ -121,6 +122,37 @@ TEST(Meaning, ReductionsAreOneNumberAHead) {
   EXPECT_EQ(outputs("state h[D]; next h = h; output y = h * D", 3), Numbers({3, 6, 9}));
   EXPECT_EQ(outputs("state h[D]; input x[2, D]; next h = h; output y = h * sum(x)[1] - sum(x)[0]", 2),
             Numbers({4, 29}));
+}
+
+// A state s of 1, an input m of 10, both spread over the channels.
+TEST(Meaning, InputsAndStatesOfOneValueAHead) {
+  EXPECT_EQ(outputs("state s; input m, x[D]; next s = s + m; output y = s * x + m"), Numbers({20, 21}));
+  EXPECT_EQ(outputs("state s[2]; input m[2], x[D]; next s = m; output y = (s * x)[1] + m[1]"),
+            Numbers({31, 33}));
+  EXPECT_EQ(outputs("state s; input x[D]; next s = s + sum(x); output s"), Numbers({22, 22}));
+}
+
+// The seed is 2 here, the first number of a parameter.
+TEST(Meaning, DrawsHaveANameAndTheParameterSeed) {
+  const auto draws = [](const char* name) {
+    Numbers numbers;
+    for (const std::uint32_t channel : {0u, 1u})
+      numbers.push_back(
+          static_cast<double>(scalar::philox_uniform(2, scalar::philox_stream(name), 0, 0, 0, channel)));
+    return numbers;
+  };
+  EXPECT_EQ(outputs("state h[D]; next h = h; output y = uniform(drop)"), draws("drop"));
+  EXPECT_EQ(outputs("state h[D]; next h = h; output y = uniform(keep) + 0 * uniform(drop)"), draws("keep"));
+  EXPECT_EQ(outputs("param seed; state h[D]; next h = h; output y = uniform(drop)"), draws("drop"));
+  EXPECT_EQ(
+      outputs("state h[D]; next h = h; output y = noise(1) - h", 2, {}, "fn noise(v) = v + uniform(drop)\n"),
+      (Numbers{draws("drop")[0] + 1 - 1, draws("drop")[1] + 1 - 2}));
+  const step::Cell cell = parse_one("cell c(D) { state h[D]; next h = h * uniform(drop); output h }");
+  ASSERT_TRUE(cell.seed());
+  const step::Tensor& seed = cell.tensors[static_cast<std::size_t>(*cell.seed())];
+  EXPECT_EQ(seed.name, "seed");
+  EXPECT_EQ(seed.kind, step::TensorKind::Param);
+  EXPECT_EQ(seed.tail, step::Tail::Scalar);
 }
 
 TEST(Meaning, ComparisonsAndChoices) {

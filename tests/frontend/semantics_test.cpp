@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
+#include <tuple>
 
+#include "compiler/scalar/philox.h"
 #include "compiler/step/reference/executor.h"
 #include "tests/frontend/support.h"
 
@@ -41,7 +44,9 @@ using States = std::map<std::string, Vector>;
 struct Head {
   std::vector<Vector> x;  // this step's input rows
   Vector R, b;            // this head's parameters, flat
+  States params;          // the same by name
   States states;
+  std::size_t batch = 0, step = 0, number = 0;  // in the batch, in time, among the heads
 
   // (R[row] v)_i + b[row]_i; without b if there is none.
   double product(int row, const Vector& v, std::size_t i) const {
@@ -59,9 +64,11 @@ Vector slice(const Vector& all, std::size_t begin, std::size_t count) {
 }
 
 // Compares the cell with the loop over one (batch, head); `vector` names the per-channel parameter, if any.
-void compare(const std::string& name, bool initial_states, const char* vector, const StepFunction& advance) {
+void compare(const std::string& name, bool initial_states, const char* vector, const StepFunction& advance,
+             const std::map<std::string, double>& constants = {}) {
   const step::Cell cell = shipped(name);
-  const step::ForwardArguments<double> arguments = random_arguments(cell, initial_states);
+  step::ForwardArguments<double> arguments = random_arguments(cell, initial_states);
+  arguments.constants = constants;
   const auto result = step::run_forward(cell, kSizes, arguments);
   ASSERT_TRUE(result.ok()) << result.error().message;
   const auto B = static_cast<std::size_t>(kSizes.batch), T = static_cast<std::size_t>(kSizes.time);
@@ -77,12 +84,17 @@ void compare(const std::string& name, bool initial_states, const char* vector, c
         const Vector& all = arguments.params.at(vector);
         head.b = slice(all, k * (all.size() / H), all.size() / H);
       }
+      for (const auto& [param, all] : arguments.params)
+        head.params[param] = slice(all, k * (all.size() / H), all.size() / H);
+      head.batch = n;
+      head.number = k;
       for (const step::TensorId id : cell.of_kind(step::TensorKind::State)) {
         const std::string& state = cell.tensors[static_cast<std::size_t>(id)].name;
         head.states[state] =
             initial_states ? slice(arguments.initial_states.at(state), (n * H + k) * D, D) : Vector(D, 0);
       }
       for (std::size_t t = 0; t < T; ++t) {
+        head.step = t;
         head.x.clear();
         for (std::size_t row = 0; row < rows; ++row)
           head.x.push_back(slice(x, (((n * T + t) * H + k) * rows + row) * D, D));
@@ -170,11 +182,62 @@ void rglru(Head& head) {
   }
 }
 
+void peephole(Head& head) {
+  States next = head.states;
+  const Vector &h = head.states["h"], &c = head.states["c"], &p = head.params["p"];
+  for (std::size_t i = 0, d = h.size(); i < d; ++i) {
+    const double in = sigmoid(head.x[0][i] + head.product(0, h, i) + p[i] * c[i]);
+    const double forget = sigmoid(head.x[1][i] + head.product(1, h, i) + p[d + i] * c[i]);
+    next["c"][i] = forget * c[i] + in * std::tanh(head.x[2][i] + head.product(2, h, i));
+    const double out = sigmoid(head.x[3][i] + head.product(3, h, i) + p[2 * d + i] * next["c"][i]);
+    next["h"][i] = out * std::tanh(next["c"][i]);
+  }
+  head.states = next;
+}
+
+void blockgru(Head& head) {
+  States next = head.states;
+  const Vector& h = head.states["h"];
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double reset = sigmoid(head.x[0][i] + head.product(0, h, i));
+    const double candidate = std::tanh(reset * (head.x[1][i] + head.product(1, h, i)));
+    const double update = sigmoid(head.x[2][i] + head.product(2, h, i) - 1);
+    next["h"][i] = update * candidate + (1 - update) * h[i];
+  }
+  head.states = next;
+}
+
+// What an LSTM makes of the states, of which draws keep some as they were; or the mean of both.
+void zoneout(Head& head, bool training) {
+  const States before = head.states;
+  lstm(head);
+  const auto kept = [&](const char* draw, double probability, std::size_t channel) {
+    if (!training) return probability;
+    const auto word = [](std::size_t place) { return static_cast<std::uint32_t>(place); };
+    const float u =
+        scalar::philox_uniform(static_cast<float>(head.params["seed"][0]), scalar::philox_stream(draw),
+                               word(head.batch), word(head.step), word(head.number), word(channel));
+    return static_cast<double>(u) < probability ? 1.0 : 0.0;
+  };
+  for (const auto& [state, draw, probability] :
+       {std::tuple{"c", "zone_c", 0.5}, std::tuple{"h", "zone_h", 0.05}})
+    for (std::size_t i = 0; i < before.at(state).size(); ++i) {
+      const double keep = kept(draw, probability, i);
+      head.states[state][i] = keep * before.at(state)[i] + (1 - keep) * head.states[state][i];
+    }
+}
+
 TEST(Semantics, Lstm) {
   compare("lstm", true, "b", lstm);
   compare("lstm", false, "b", lstm);
 }
 TEST(Semantics, Gru) { compare("gru", true, "b", gru); }
+TEST(Semantics, Peephole) { compare("peephole", true, "b", peephole); }
+TEST(Semantics, Blockgru) { compare("blockgru", true, nullptr, blockgru); }
+TEST(Semantics, ZoneoutDrawsInTrainingAndTakesTheMeanInEvaluation) {
+  compare("zoneout", true, "b", [](Head& head) { zoneout(head, true); });
+  compare("zoneout", true, "b", [](Head& head) { zoneout(head, false); }, {{"training", 0}});
+}
 TEST(Semantics, Slstm) { compare("slstm", false, "b", slstm_plain); }
 TEST(Semantics, Mingru) { compare("mingru", true, nullptr, mingru); }
 TEST(Semantics, Rglru) { compare("rglru", true, "lambda", rglru); }

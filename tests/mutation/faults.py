@@ -6,6 +6,7 @@ test program and a filter of its tests. `old` stands exactly once in the file. A
 finds the fault; a crash does not.
 """
 ROWS = "tests/mutation/cells/rows.cell"
+DRAWS = "tests/mutation/cells/draws.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
@@ -49,6 +50,15 @@ CASES = {
                             "--param channels=16 --param steps=8 --param stages=2 " + STREAM,
     "residual": ROWS + " --cell residual --shape B=2,T=41,D=24 --pass fw --math fast --param rewrite=latency "
                 "--param steps=8 --param stages=2 --param unroll=4 --param channels=8 " + STREAM,
+    "draws bw": DRAWS + " --shape B=3,T=41,D=40,H=2 --pass bw --param steps=8 --param stages=2 " + PLAIN,
+    "draws in segments": DRAWS + " --shape B=2,T=77,D=40 --pass bw --param segments=4 --param steps=16 "
+                         "--param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "draws shoot": DRAWS + " --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
+                   "--param exchange=cluster " + SHOT,
+    "draws dense bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=4 " +
+                      KEPT,
+    "draws in turns bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param units=8 --param stages=2 --param warps=2 " +
+                         TURNS,
     "shoot": "paragru --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
              "--param exchange=cluster " + SHOT,
     "shoot in a block": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
@@ -357,6 +367,19 @@ FAULTS = [
     fault("persistent: the sweep drops an initial state row", P + "backward.cpp",
           "kernel_.state_index(tensor(id).rows, row, channel)", "kernel_.state_index(tensor(id).rows, 0, channel)",
           "pair bw"),
+    # Draws.
+    fault("draws: noise of the wrong step in stream's backward pass", S + "kernel.cpp",
+          "now_.ahead += forward ? 1 : -1;", "now_.ahead += 1;", "draws bw"),
+    fault("draws: noise of the wrong step in stream's segments", S + "segments.cpp", "now_ = {first, place};",
+          "now_ = {first, b.constant(0)};", "draws in segments"),
+    fault("draws: shoot draws the same for a group of steps", H + "kernel.cpp", "++now_.ahead;",
+          "now_.ahead += 0;", "draws shoot"),
+    fault("draws: noise of the wrong step in persistent's backward pass", P + "body.cpp",
+          "{kernel_.batch_row(channel), now.time, kernel_.head(), unit}",
+          "{kernel_.batch_row(channel), now.count, kernel_.head(), unit}", "draws dense bw"),
+    fault("draws: noise of the wrong step in alternating's backward pass", A + "body.cpp",
+          "{c.batch_row, part.time, head_, c.channel}", "{c.batch_row, part.count, head_, c.channel}",
+          "draws in turns bw"),
     # The alternating strategy.
     fault("alternating: a second chunk of columns is the first again", A + "pack.cpp",
           'b_.let("chunk", i / (64 * tiles) % g_.chunks)', 'b_.let("chunk", i / (64 * tiles) % 1)', "turns fw"),

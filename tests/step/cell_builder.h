@@ -70,6 +70,7 @@ class CellBuilder {
   Value matvec(TensorId matrix, int row, Value v) { return value(graph().matvec(matrix, row, v.id)); }
   Value sum(Value v) { return value(graph().reduce_sum(v.id)); }
   Value maximum(Value v) { return value(graph().reduce_max(v.id)); }
+  Value uniform(const std::string& draw, Value seed) { return value(graph().uniform(draw, seed.id)); }
   Value head_size() { return value(graph().head_size()); }
 
   // In tensor then row order.

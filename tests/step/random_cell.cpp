@@ -43,6 +43,10 @@ class RandomCellBuilder {
     if (chance(0.2)) read_all(b_.tensor(TensorKind::Input, "gain", Tail::Scalar));
     if (chance(0.5)) read_all(b_.param("a", lead()));
     if (chance(0.3)) read_all(b_.tensor(TensorKind::Param, "s", Tail::Scalar, lead()));
+    if (options_.draws) {
+      const Value seed = b_.read(b_.tensor(TensorKind::Param, "seed", Tail::Scalar));
+      for (const char* name : {"drop", "keep"}) pool_.push_back(b_.uniform(name, seed));
+    }
     if (options_.matrices) matrix_ = b_.matrix("R", lead());
     const int states = pick(1, 3);
     for (int i = 0; i < states; ++i) {
@@ -159,7 +163,7 @@ Cell random_cell(Random& random, const RandomCellOptions& options) {
 Cell random_cell_of_seed(std::uint64_t seed) {
   Random random(seed);
   const bool dense = seed % 2 == 0;
-  return random_cell(random, {dense, dense});
+  return random_cell(random, {dense, dense, seed % 3 == 0});
 }
 
 ForwardArguments<double> random_arguments(const Cell& cell, const Sizes& sizes, Random& random) {

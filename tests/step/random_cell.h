@@ -16,12 +16,14 @@ using Random = std::mt19937_64;
 struct RandomCellOptions {
   bool matrices = true;
   bool reductions = true;
+  bool draws = false;  // two, of one seed
 };
 // Well formed; values stay of moderate size for arguments of about 1 (domains are guarded: log of softplus +
 // 0.1 and so on).
 Cell random_cell(Random& random, const RandomCellOptions& options = {});
 
-// Odd seeds: only diagonal coupling. The cell of a seed is the same in every run.
+// Odd seeds: only diagonal coupling. Every third draws random numbers. The cell of a seed is the same in
+// every run.
 Cell random_cell_of_seed(std::uint64_t seed);
 // Normally distributed inputs, parameters (matrices scaled by 1/sqrt D) and initial states. A third of the
 // steps are resets, and lengths are any from 0 to T, where the cell has them.

@@ -100,6 +100,43 @@ TEST(Run, TakesFormsOfTheSequence) {
   EXPECT_NE(wrong.err.find("the cell wants [B]"), std::string::npos) << wrong.err;
 }
 
+// A cell that draws: equal seeds give equal results, and no seed is the seed 0.
+TEST(Run, ASeedDecidesTheDraws) {
+  const Folder folder;
+  write_file(folder.path("noisy.cell"),
+             "cell noisy(D) { input x[D]\n state h[D]\n const noise = 1\n"
+             "next h = h + x + noise * uniform(drop)\n output h }");
+  write_array(folder.path("x.npy"), {2, 4, 2, 3});
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> call = {"run",     folder.path("noisy.cell"),
+                                     "--input", "x=" + folder.path("x.npy"),
+                                     "--out",   "h=" + folder.path("h.npy")};
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome outcome = rondo(call);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return read_npy(folder.path("h.npy"))->data;
+  };
+  const std::string seven = run({"--seed", "7"});
+  EXPECT_EQ(run({"--seed", "7"}), seven);
+  EXPECT_NE(run({"--seed", "8"}), seven);
+  EXPECT_EQ(run({}), run({"--seed", "0"}));
+  EXPECT_EQ(run({"--const", "noise=0", "--seed", "8"}), run({"--const", "noise=0"}));
+  write_array(folder.path("seed.npy"), {2});
+  EXPECT_NE(run({"--param-file", "seed=" + folder.path("seed.npy")}), seven);
+  const auto refused = [&](std::vector<std::string> call, const char* message) {
+    const Outcome outcome = rondo(std::move(call));
+    EXPECT_EQ(outcome.status, 2) << message;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
+  };
+  const std::string cell = folder.path("noisy.cell"), x = "x=" + folder.path("x.npy");
+  refused({"run", cell, "--input", x, "--seed", "-1"}, "the seed -1 is not within 0 and 16777216");
+  refused({"run", cell, "--input", x, "--seed", "1", "--param-file", "seed=" + folder.path("seed.npy")},
+          "'seed' is given as an array and by --seed");
+  write_array(folder.path("x2.npy"), {2, 5, 1, 2, 3});
+  refused({"run", "mingru", "--input", "x=" + folder.path("x2.npy"), "--seed", "1"},
+          "cell mingru draws no random numbers");
+}
+
 struct BadRun {
   std::vector<std::string> arguments;
   int status;

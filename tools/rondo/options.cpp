@@ -166,6 +166,7 @@ void run_options(CLI::App& app, Options& o) {
                "from the last step to the first; outputs stay in the order of time");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--seed", o.draw_seed, "of the cell's draws; default: 0");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
   app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");
   app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");

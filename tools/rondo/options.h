@@ -2,6 +2,8 @@
 // (runtime/commands/problem_text.h).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +52,8 @@ struct Options {
   std::string resets, lengths;                                        // run: files; "": the form is not used
   bool reversed = false;                                              // run
   bool reference = false;
-  bool strict = false;  // run, bench
+  std::optional<std::int64_t> draw_seed;  // run
+  bool strict = false;                    // run, bench
 
   bool simulate = false, no_full_shape = false, arbitrary_states = false;  // verify
   unsigned seed = 0;

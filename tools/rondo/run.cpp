@@ -174,8 +174,10 @@ Status run(const Options& options) {
   if (!session) return session.error();
   const Result<schedule::Problem> problem = run_problem(options, cell, *arrays, *session);
   if (!problem) return problem.error();
-  const auto arguments = runtime::to_arguments(*arrays, problem->storage);
+  auto arguments = runtime::to_arguments(*arrays, problem->storage);
   if (!arguments) return arguments.error();
+  if (Status status = runtime::set_seed(cell, problem->sizes.heads, options.draw_seed, *arguments); !status)
+    return status.error();
   const Result<runtime::CellRun> result = compute(options, cell, *problem, *arguments, *session);
   if (!result) return result.error();
   if (Status status = write_results(*targets, *problem, *result); !status) return status;

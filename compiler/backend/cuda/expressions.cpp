@@ -228,6 +228,12 @@ struct ExpressionWriter::Visit {
     w.prelude_.require("round_tf32");
     return {fmt::format("round_tf32({})", w.whole(e.a)), kPrimary};
   }
+  Text operator()(const UniformExpr& e) const {
+    w.prelude_.require("philox_uniform");
+    std::string text = fmt::format("philox_uniform({}, {:#x}u", w.whole(e.seed), e.stream);
+    for (const ExprId place : {e.row, e.step, e.head, e.channel}) text += ", " + w.whole(place);
+    return {text + ")", kPrimary};
+  }
 };
 
 Text ExpressionWriter::write(ExprId id) {

@@ -12,7 +12,8 @@ const std::vector<EmbeddedText>& embedded_prelude();
 namespace {
 
 // In the order in which their text is emitted.
-constexpr std::array<std::string_view, 5> kFiles = {"memory", "tensor", "warpgroup", "sync", "math"};
+constexpr std::array<std::string_view, 6> kFiles = {"memory", "tensor", "warpgroup",
+                                                    "sync",   "math",   "random"};
 
 }  // namespace
 

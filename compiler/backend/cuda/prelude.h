@@ -17,7 +17,8 @@ inline constexpr std::size_t kColumns = 120;  // what is put on one line to save
 
 // All helpers (prelude/*.cuh, sections marked "//:"), in the order in which their text is emitted: memory
 // (aliases, 16-bit conversion, asynchronous copies), tensor (packed pairs, ldmatrix, mma), warpgroup
-// (products of warpgroups), sync (barriers, mbarriers, clusters, grid flags), math (scalar functions).
+// (products of warpgroups), sync (barriers, mbarriers, clusters, grid flags), math (scalar functions), random
+// (draws).
 const std::vector<Helper>& helpers();
 
 // Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32

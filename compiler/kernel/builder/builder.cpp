@@ -187,6 +187,11 @@ Value Builder::unpack(Storage storage, Value pair, bool high) {
   return {this, add({Type::F32, UnpackExpr{storage, pair.id(), high}})};
 }
 
+Value Builder::uniform(std::uint32_t stream, Value seed, Value row, Value step, Value head, Value channel) {
+  return {this,
+          add({Type::F32, UniformExpr{stream, seed.id(), row.id(), step.id(), head.id(), channel.id()}})};
+}
+
 Value Builder::round_tf32(Value a) {
   if (a.type() != Type::F32) misuse("other than F32 rounded to tf32");
   return {this, add({Type::F32, RoundExpr{a.id()}})};

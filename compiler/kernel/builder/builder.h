@@ -111,6 +111,8 @@ class Builder {
   Value pack(Storage storage, Value low, Value high);
   Value unpack(Storage storage, Value pair, bool high);
   Value round_tf32(Value a);
+  // A draw of `stream` at a place of which all parts are I32.
+  Value uniform(std::uint32_t stream, Value seed, Value row, Value step, Value head, Value channel);
   Value cluster_rank() { return builtin(Builtin::ClusterRank); }
   Value read(Array array, Value index);
 

@@ -107,10 +107,15 @@ struct UnpackExpr {
 struct RoundExpr {
   ExprId a;
 };
+// A draw, F32 in [0, 1): scalar::philox_uniform of the stream. The seed is F32, the place of the draw I32.
+struct UniformExpr {
+  std::uint32_t stream;
+  ExprId seed, row, step, head, channel;
+};
 struct Expr {
   Type type;
   std::variant<IntConst, FloatConst, RegRead, ArrayRead, ParamRead, BuiltinRead, IntExpr, CompareExpr,
-               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr, RoundExpr>
+               LogicExpr, MathExpr, CastExpr, SelectExpr, PackExpr, UnpackExpr, RoundExpr, UniformExpr>
       node;
 };
 

@@ -160,6 +160,11 @@ class ExpressionPrinter {
                         operand(n.pair, id, kSelect)),
             kAtom};
   }
+  Text visit(const UniformExpr& n, const Expr&, ExprId id) {
+    std::string text = fmt::format("uniform_{:08x}({}", n.stream, operand(n.seed, id, kSelect));
+    for (const ExprId place : {n.row, n.step, n.head, n.channel}) text += ", " + operand(place, id, kSelect);
+    return {text + ")", kAtom};
+  }
   Text visit(const RoundExpr& n, const Expr&, ExprId id) {
     return {fmt::format("tf32({})", operand(n.a, id, kSelect)), kAtom};
   }

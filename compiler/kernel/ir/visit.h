@@ -46,6 +46,7 @@ struct Operands {
   void operator()(Node<PackExpr> auto& n) { f(n.low), f(n.high); }
   void operator()(Node<UnpackExpr> auto& n) { f(n.pair); }
   void operator()(Node<RoundExpr> auto& n) { f(n.a); }
+  void operator()(Node<UniformExpr> auto& n) { f(n.seed), f(n.row), f(n.step), f(n.head), f(n.channel); }
 };
 
 template <class F>

@@ -94,6 +94,7 @@ struct Evaluator {
   Value visit(const PackExpr&, Type) const { return std::nullopt; }
   Value visit(const UnpackExpr&, Type) const { return std::nullopt; }
   Value visit(const RoundExpr&, Type) const { return std::nullopt; }
+  Value visit(const UniformExpr&, Type) const { return std::nullopt; }
 };
 
 }  // namespace

@@ -4,11 +4,15 @@
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/simulator/simulate.h"
+#include "compiler/scalar/philox.h"
 #include "compiler/scalar/table.h"
 
 namespace rondo::kernel::simulator {
 
 namespace {
+
+// Of an expression, in the order of for_each_operand.
+using Operands = std::array<const Lanes*, std::tuple_size_v<decltype(Compute::in)>>;
 
 std::int64_t narrow(std::int64_t value) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
@@ -100,7 +104,7 @@ void active_lanes(Mask active, F&& f) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
 }
 
-void math(scalar::Op op, Mask active, Lanes& into, const std::array<const Lanes*, 3>& in) {
+void math(scalar::Op op, Mask active, Lanes& into, const Operands& in) {
   scalar::visit(op, [&]<class Evaluate>(const scalar::Row<Evaluate>& row) {
     if constexpr (std::is_invocable_v<Evaluate, float>)
       active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l]); });
@@ -108,6 +112,13 @@ void math(scalar::Op op, Mask active, Lanes& into, const std::array<const Lanes*
       active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l], in[1]->f[l]); });
     else
       active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l], in[1]->f[l], in[2]->f[l]); });
+  });
+}
+
+void draw(const UniformExpr& n, Mask active, Lanes& into, const Operands& in) {
+  const auto word = [&](std::size_t operand, int l) { return static_cast<std::uint32_t>(in[operand]->i[l]); };
+  active_lanes(active, [&](int l) {
+    into.f[l] = scalar::philox_uniform(in[0]->f[l], n.stream, word(1, l), word(2, l), word(3, l), word(4, l));
   });
 }
 
@@ -214,7 +225,7 @@ void LaneFile::read_array(const ArrayRead& n, Lanes& into, const Lanes& index) {
 void LaneFile::evaluate(const Compute& compute, Mask active) {
   const Expr& expr = program_.kernel->expr(compute.expr);
   Lanes& into = (*this)[compute.into];
-  std::array<const Lanes*, 3> in{};
+  Operands in{};
   into.undefined = 0;
   for (std::size_t k = 0; k < in.size() && compute.in[k] >= 0; ++k) {
     in[k] = &(*this)[compute.in[k]];
@@ -247,6 +258,7 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
                         [&](const RoundExpr&) {
                           active_lanes(active, [&](int l) { into.f[l] = scalar::round_tf32(in[0]->f[l]); });
                         },
+                        [&](const UniformExpr& n) { draw(n, active, into, in); },
                         // Leaves have slots of their own and are never computed.
                         [](const IntConst&) {}, [](const FloatConst&) {}, [](const RegRead&) {},
                         [](const ParamRead&) {}, [](const BuiltinRead&) {}},

@@ -70,7 +70,7 @@ class Compiler {
   Slot place(ExprId id, std::vector<Compute>& computes, Slot& next) {
     Slot& slot = slot_of_[static_cast<std::size_t>(id)];
     if (slot >= 0) return slot;
-    Compute compute{id, -1, {-1, -1, -1}};
+    Compute compute{id, -1, {-1, -1, -1, -1, -1}};
     std::size_t operand = 0;
     for_each_operand(kernel_.expr(id), [&](ExprId in) { compute.in[operand++] = place(in, computes, next); });
     slot = compute.into = next++;

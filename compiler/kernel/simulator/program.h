@@ -21,7 +21,7 @@ using Pc = std::int32_t;    // index into Program::code
 struct Compute {
   ExprId expr;
   Slot into;
-  std::array<Slot, 3> in;
+  std::array<Slot, 5> in;
 };
 
 // What an instruction does once its Computes have run. Slots of values come from those.

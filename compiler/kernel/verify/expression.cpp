@@ -90,6 +90,12 @@ struct ExpressionCheck {
     if (of(n.a) != Type::F32) return fmt::format("{} rounded to tf32", type_name(of(n.a)));
     return wants(Type::F32, "a number of tf32");
   }
+  std::string operator()(const UniformExpr& n) const {
+    if (of(n.seed) != Type::F32) return fmt::format("a draw by a seed of {}", type_name(of(n.seed)));
+    for (const ExprId place : {n.row, n.step, n.head, n.channel})
+      if (of(place) != Type::I32) return fmt::format("a draw at a place of {}", type_name(of(place)));
+    return wants(Type::F32, "a draw");
+  }
 };
 
 }  // namespace

@@ -13,6 +13,9 @@ using step::NodeId;
 using step::NodeKind;
 
 constexpr int kNotCarried = -1;
+// Instructions of a draw: ten rounds of two products of two words, two exclusive ors and two sums of keys. A
+// product of 64 bits counts twice.
+constexpr int kDraw = 100;
 
 bool is_parameter(const step::Cell& cell, const Node& node) {
   return node.kind == NodeKind::Leaf &&
@@ -32,6 +35,7 @@ StepCost step_cost(const step::Cell& cell, const Problem& problem, const step::G
     invariant[at] =
         node.kind == NodeKind::Constant || node.kind == NodeKind::NamedConst || is_parameter(cell, node);
     if (is_carried(cell, problem, node)) path[at] = 0;
+    if (node.kind == NodeKind::Uniform) cost.alu += kDraw;
     if (node.kind != NodeKind::Scalar) continue;
     invariant[at] = true;
     for (const NodeId operand : node.operands) {

@@ -16,15 +16,15 @@ namespace {
 // What a node's value waits for.
 struct Waits {
   bool carry = false;  // for the step before
-  bool step = false;   // for inputs of the step
+  bool step = false;   // for inputs or draws of the step
 };
 
 Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& node, bool product) {
   if (product || is_carried(cell, problem, node)) return {true, true};
   if (node.kind == NodeKind::Leaf)
     return {false, cell.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param};
-  return {false,
-          node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec};
+  return {false, node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
+                     node.kind == NodeKind::MatTVec || node.kind == NodeKind::Uniform};
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class Cutter {
     invariant_.assign(graph_.nodes.size(), true);
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Node& node = graph_.at(id);
-      bool invariant = !is_product(node) && node.kind != NodeKind::Gradient;
+      bool invariant = !is_product(node) && node.kind != NodeKind::Gradient && node.kind != NodeKind::Uniform;
       if (node.kind == NodeKind::Leaf)
         invariant = cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
       for (const NodeId operand : node.operands) {
@@ -86,6 +86,7 @@ class Cutter {
   void visit(NodeId id) {
     const Node& node = graph_.at(id);
     if (invariant_[at(id)] || node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient) return;
+    if (node.kind == NodeKind::Uniform) return;             // drawn where it is needed: nothing is stored
     if (is_product(node) && node.operands.empty()) return;  // read from memory, like a leaf
     if (made_[at(id)] == stage_) return;
     if (made_[at(id)] != kNever) {

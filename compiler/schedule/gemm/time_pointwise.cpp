@@ -106,6 +106,7 @@ class VectorBuilder {
 
   Value leaf(const Node& node, Value t) {
     auto& b = builder_;
+    if (node.kind == NodeKind::Uniform) return lowering_.draw(node, 0, {batch_, t, head_, channel_});
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - graph_.nodes.data());
       const RowRef& where = split_.products.at(id);

@@ -35,8 +35,8 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, c
     if (root != step::kNoNode) ++uses_[at(root)];
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
-    bool invariant =
-        node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec && node.kind != NodeKind::MatTVec;
+    bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
+                     node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform;
     if (node.kind == NodeKind::Leaf)
       invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -108,6 +108,9 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::Gradient:
     case NodeKind::MatVec:
     case NodeKind::MatTVec: values[id] = leaf(node); return true;
+    case NodeKind::Uniform:
+      values[id] = builder_.let(node.label.empty() ? node.draw : node.label, leaf(node));
+      return true;
     case NodeKind::Scalar: {
       const Value value = scalar(node, values);
       values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
@@ -120,6 +123,12 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::ReduceMax: break;
   }
   throw std::logic_error("a node that couples channels cannot be lowered for one channel");
+}
+
+Value GraphLowering::draw(const Node& node, int channel, const DrawPlace& place) const {
+  const Value seed = hoisted(channel, node.operands[0]);
+  if (!seed.valid()) throw std::logic_error("a draw whose seed has not been loaded");
+  return builder_.uniform(step::draw_stream(node), seed, place.row, place.step, place.head, place.channel);
 }
 
 void GraphLowering::hoist(int channel, const LeafValue& param) {

@@ -98,6 +98,7 @@ class SweepBuilder : PersistentBody {
   }
 
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
+    if (node.kind == NodeKind::Uniform) return draw(node, now, channel);
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
       const RowRef& where = split_.products.at(id);

@@ -286,6 +286,11 @@ Value PersistentBody::param(const step::Node& leaf, int channel) const {
   return param_values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(unit)];
 }
 
+Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step& now, int channel) {
+  const Value unit = kernel_.unit_index(kernel_.geometry().unit_of(channel));
+  return lowering_.draw(node, channel, {kernel_.batch_row(channel), now.time, kernel_.head(), unit});
+}
+
 Value PersistentBody::carry(TensorId id, int row, int channel) const {
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];

@@ -38,6 +38,7 @@ class PersistentBody {
                   const LeafOf& leaf, const Consume& consume);
 
   kernel::Value param(const step::Node& leaf, int channel) const;
+  kernel::Value draw(const step::Node& node, const PersistentKernel::Step& now, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   int channels() const { return kernel_.geometry().channels(); }

@@ -146,8 +146,12 @@ Value PersistentKernel::flag(step::TensorId tensor, int channel, Value t, bool a
   return flags_.value(tensor, ahead ? loaded.next : loaded.now, t);
 }
 
+Value PersistentKernel::batch_row(int channel) {
+  return batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+}
+
 void PersistentKernel::if_exists(int channel, const std::function<void()>& body) {
-  Value exists = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2) < batch_;
+  Value exists = batch_row(channel) < batch_;
   if (const Value unit = unit_exists(geometry_.unit_of(channel)); unit.valid()) exists = unit && exists;
   builder_.if_(exists, body);
 }
@@ -155,7 +159,7 @@ void PersistentKernel::if_exists(int channel, const std::function<void()>& body)
 Value PersistentKernel::state_index(int rows, int row, int channel) {
   auto& b = builder_;
   const std::int64_t dim = problem_.sizes.dim;
-  const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  const Value batch = batch_row(channel);
   return (b.wide(batch) * problem_.sizes.heads + b.wide(head_)) * (rows * dim) +
          b.wide(unit_index(geometry_.unit_of(channel)) + row * dim);
 }

@@ -45,6 +45,7 @@ class PersistentKernel {
   kernel::Value state_index(int rows, int row, int channel);
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
   kernel::Value unit_index(int unit_block);                 // channel within the head
+  kernel::Value batch_row(int channel);                     // of this thread's channel
   kernel::Value first_unit() const { return first_unit_; }  // of this block
   kernel::Value rank() const { return rank_; }              // of this block in its team
   kernel::Value head() const { return head_; }

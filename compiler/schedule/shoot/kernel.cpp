@@ -97,7 +97,7 @@ void ShootKernel::walk(Value lead, const Walk& body) {
     b.warp_sync();
     copy_stage(begin, block + (p.stages - 1), count);
     const Value first = b.let("stage_step", begin + block * steps);
-    stage_first_ = first;
+    now_.stage = first;
     const Value slot = b.let("slot", (warp_ * stages + block % stages) * steps);
     const auto segment = [&] {
       b.if_(first == first_, body.enter);
@@ -125,24 +125,23 @@ void ShootKernel::run_steps(Value slot, Value steps, const std::function<void(co
   const int unroll = parameters_.unroll;
   const Value groups =
       steps.valid() ? b.let("groups", steps / unroll) : b.constant(parameters_.steps / unroll);
-  b.for_("group", b.constant(0), groups, b.constant(1), 1, [&](Value group) {
-    run_group(b.let("slot_step", slot + group * unroll), group * unroll, unroll, body);
-  });
+  b.for_("group", b.constant(0), groups, b.constant(1), 1,
+         [&](Value group) { run_group(slot, group * unroll, unroll, body); });
   if (!steps.valid() || unroll == 1) return;
-  b.for_("s", groups * unroll, steps, b.constant(1), 1,
-         [&](Value s) { run_group(b.let("slot_step", slot + s), s, 1, body); });
+  b.for_("s", groups * unroll, steps, b.constant(1), 1, [&](Value s) { run_group(slot, s, 1, body); });
 }
 
 // Loads of all steps come first: a load may not be moved above an earlier step's store.
-void ShootKernel::run_group(Value slot_step, Value step, int steps,
+void ShootKernel::run_group(Value slot, Value group, int steps,
                             const std::function<void(const Staged&)>& body) {
   auto& b = builder_;
+  const Value slot_step = b.let("slot_step", slot + group);
   const Value lane = lane_of_warp_ * parameters_.per_thread;
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
   std::vector<FlagReader::Values> flags;
   for (int u = 0; u < steps; ++u) {
-    flags.push_back(flags_.read(batch_index_, stage_first_ + step + u));
+    flags.push_back(flags_.read(batch_index_, now_.stage + group + u));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows; ++row) {
@@ -152,10 +151,13 @@ void ShootKernel::run_group(Value slot_step, Value step, int steps,
       }
     }
   }
+  now_.group = group;
+  now_.ahead = 0;
   for (std::size_t u = 0; u < values.size(); ++u) {
     const auto& now = values[u];
     flags_now_ = std::move(flags[u]);
     body([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; });
+    ++now_.ahead;
   }
 }
 

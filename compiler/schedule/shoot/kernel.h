@@ -52,6 +52,8 @@ class ShootKernel final : public ChannelThreads {
   };
   // Walks from `lead` stages before the segment to its end; whole warps, the same way for all lanes.
   void walk(kernel::Value lead, const Walk& body);
+  // t of the step that is emitted: within Walk::lead_in and Walk::step.
+  kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
@@ -79,15 +81,21 @@ class ShootKernel final : public ChannelThreads {
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
-  // `step` counts the first of the group's steps within the stage.
-  void run_group(kernel::Value slot_step, kernel::Value step, int steps,
+  void run_group(kernel::Value slot, kernel::Value group, int steps,
                  const std::function<void(const Staged&)>& body);
 
+  // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
+  // group.
+  struct Now {
+    kernel::Value stage, group;
+    int ahead = 0;
+  };
+
   ShootParameters parameters_;
+  Now now_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
   kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_;
-  kernel::Value stage_first_;                // the first step of the stage under way
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

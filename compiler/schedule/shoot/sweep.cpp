@@ -92,6 +92,10 @@ void SegmentSweep::start() {
 }
 
 Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
+  if (node.kind == step::NodeKind::Uniform)
+    return lowering_.draw(
+        node, channel,
+        {kernel_.batch_index(), kernel_.step(), kernel_.head_index(), kernel_.channel_index(channel)});
   switch (tensor(node.tensor).kind) {
     case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:

@@ -251,6 +251,10 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
   auto& b = builder_;
   const StepStage& stage = *part.stage;
   const auto leaf = [&](const Node& node) {
+    if (node.kind == NodeKind::Uniform) {
+      const Channel& c = channels_[at(turn)];
+      return part.lowering.draw(node, turn, {c.batch_row, part.time, head_, c.channel});
+    }
     const auto id = static_cast<NodeId>(&node - stage.graph.nodes.data());
     const auto known = part.reads.find(id);
     return known != part.reads.end() ? known->second[at(turn)] : given(id);

@@ -102,6 +102,12 @@ void StreamBody::assign_carries(const Results& values) {
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
 
+Value StreamBody::draw(const step::Node& node, int channel) {
+  return lowering_.draw(
+      node, channel,
+      {stream_.batch_index(), stream_.step(), stream_.head_index(), stream_.channel_index(channel)});
+}
+
 Value StreamBody::carry(TensorId id, int row, int channel) const {
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];

@@ -51,6 +51,7 @@ class StreamBody {
                                                const std::vector<kernel::Value>& values);
 
   kernel::Value param(const step::Node& leaf, int channel) const;
+  kernel::Value draw(const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   std::string state_name(std::size_t k) const;

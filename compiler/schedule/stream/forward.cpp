@@ -57,7 +57,8 @@ class ForwardBuilder : StreamBody {
       ends_.last[id] = stream_.signature().writes({Role::LastState, id});
   }
 
-  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) const {
+  Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) {
+    if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);

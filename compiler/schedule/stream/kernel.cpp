@@ -209,11 +209,13 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
     }
   }
   if (parameters_.interleaved_copies) write_from(first_step_ + step);
+  now_ = {first_step_, step};
   for (std::size_t u = 0; u < values.size(); ++u) {
     const auto& now = values[u];
     flags_now_ = std::move(flags[u]);
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
+    now_.ahead += forward ? 1 : -1;
   }
 }
 

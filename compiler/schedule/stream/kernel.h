@@ -100,6 +100,8 @@ class StreamKernel final : public ChannelThreads {
     std::function<void()> scan;  // where blocks split time: all that the scan warp does
   };
   void walk_segments(const SegmentBody& body);
+  // t of the step that is emitted: within StepBody and SegmentBody::local_scan.
+  kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
@@ -183,6 +185,13 @@ class StreamKernel final : public ChannelThreads {
   std::vector<StagedTensor> staged_;
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
+  // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
+  // group.
+  struct Now {
+    kernel::Value stage, group;
+    int ahead = 0;
+  };
+  Now now_;
   kernel::Value slot_, first_step_;  // of the stage under way
   kernel::Value blocks_;             // stages of this block
   kernel::Value part_;               // of blocks that split time: place in the order of time

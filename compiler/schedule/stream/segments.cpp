@@ -142,6 +142,7 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
                      [static_cast<std::size_t>(channel)];
       };
       if (flags_.any()) flags_now_ = flags_.read(batch_index_, all ? first + place : within(first + place));
+      now_ = {first, place};
       body.local_scan(u, get, guard);
     });
   };

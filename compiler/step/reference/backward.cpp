@@ -103,6 +103,9 @@ class BackwardWorker {
     const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
     const std::int64_t item = batch * sizes().heads + head;
     flags_.locate(batch, t, sources_);
+    sources_.row = batch;
+    sources_.step = Flags<Real>::step_of(cell(), sizes(), t);  // of the walk
+    sources_.head = head;
     for (const TensorId id : run_.program.inputs)
       sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
     for (const TensorId id : run_.program.states) {

@@ -55,9 +55,12 @@ class ForwardWorker {
     }
     interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
+    sources_.row = batch;
+    sources_.head = head;
     for (std::int64_t done = 0; done < sizes().time; ++done) {
       const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), done);
       flags_.locate(batch, t, sources_);
+      sources_.step = done;
       step((batch * sizes().time + t) * sizes().heads + head);
     }
     for (const TensorId id : run_.program.states)

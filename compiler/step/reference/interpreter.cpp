@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/scalar/philox.h"
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
 #include "compiler/step/reference/binding.h"
@@ -16,7 +17,7 @@ namespace {
 
 bool varies_by_itself(const Cell& cell, const Node& node) {
   if (node.kind == NodeKind::Leaf) return cell.tensors[at(node.tensor)].kind != TensorKind::Param;
-  return node.kind == NodeKind::Gradient;
+  return node.kind == NodeKind::Gradient || node.kind == NodeKind::Uniform;
 }
 
 // Several running sums, so that the loop vectorises and the rounding error grows as D / 8.
@@ -147,6 +148,7 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(id, node), result);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
+    case NodeKind::Uniform: return draw(node, sources, result);
   }
 }
 
@@ -177,6 +179,17 @@ void Interpreter<Real>::apply(const Node& node, Real* result) const {
     }
   });
   if (node.extent == Extent::Scalar) fill(result, result[0]);
+}
+
+template <class Real>
+void Interpreter<Real>::draw(const Node& node, const Sources<Real>& sources, Real* result) const {
+  const auto word = [](std::int64_t place) { return static_cast<std::uint32_t>(place); };
+  const auto seed = static_cast<float>(operand(node, 0)[0]);
+  const std::uint32_t stream = draw_stream(node);
+  for (std::size_t channel = 0; channel < dim_; ++channel)
+    result[channel] =
+        static_cast<Real>(scalar::philox_uniform(seed, stream, word(sources.row), word(sources.step),
+                                                 word(sources.head), static_cast<std::uint32_t>(channel)));
 }
 
 template <class Real>

@@ -33,6 +33,7 @@ struct Sources {
   std::vector<const Real*> leaf;             // inputs, parameters (matrices too), states before the step
   std::vector<const Real*> output_gradient;  // incoming gradients, in backward graphs
   std::vector<const Real*> next_gradient;
+  std::int64_t row = 0, step = 0, head = 0;  // in the batch, in time, among the heads: draws follow them
 };
 
 template <class Real>
@@ -55,6 +56,7 @@ class Interpreter {
   void evaluate(NodeId id, const Node& node, const Sources<Real>& sources);
   void load(NodeId id, const Node& node, const Real* block, int row);
   void apply(const Node& node, Real* result) const;
+  void draw(const Node& node, const Sources<Real>& sources, Real* result) const;
   // Adds to a node's value the errors that a kernel may make.
   void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
   void perturb_scalar(NodeId id, const Node& node);

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "compiler/scalar/philox.h"
+
 namespace rondo::backend::cuda::testing {
 
 using namespace kernel;
@@ -245,6 +247,22 @@ Kernel one_op(scalar::Op op, Math math) {
   return b.finish();
 }
 
+// Two draws of one place, and one of its neighbour.
+Kernel draws() {
+  Builder b("draws", 32);
+  const Memory seed = b.input("seed", Storage::F32, "[1]");
+  const Memory out = b.output("out", Storage::F32, "[3, 32]");
+  const Value step = b.argument("step", Type::I32);
+  const Value key = b.load("seed_0", seed[b.constant(0)]);
+  const auto draw = [&](const char* name, Value channel) {
+    return b.uniform(scalar::philox_stream(name), key, b.block(), step, b.constant(3), channel);
+  };
+  b.store(out[b.thread()], b.let("drop", draw("drop", b.thread())));
+  b.store(out[b.thread() + 32], b.let("keep", draw("keep", b.thread())));
+  b.store(out[b.thread() + 64], b.let("next_drop", draw("drop", b.thread() + 1)));
+  return b.finish();
+}
+
 std::vector<Sample> samples() {
   return {{"axpy", axpy()},
           {"staged_sum", staged_sum()},
@@ -264,7 +282,8 @@ std::vector<Sample> samples() {
           {"cluster_sum", cluster_sum(), 90},
           {"grid_ring", grid_ring()},
           {"math_fast", every_op(Math::Fast)},
-          {"math_accurate", every_op(Math::Accurate)}};
+          {"math_accurate", every_op(Math::Accurate)},
+          {"draws", draws()}};
 }
 
 }  // namespace rondo::backend::cuda::testing

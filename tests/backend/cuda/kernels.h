@@ -16,6 +16,7 @@ kernel::Kernel bytes_and_lengths();          // a byte and an integer that decid
 kernel::Kernel every_access();               // each storage type at each width, plain and streaming
 kernel::Kernel every_expression();           // integer, comparison, logic, casts, selects, constants
 kernel::Kernel every_op(kernel::Math math);  // each scalar op once
+kernel::Kernel draws();                      // of two names and of neighbouring places
 kernel::Kernel one_op(scalar::Op op, kernel::Math math);
 
 // unit_kernels.cpp

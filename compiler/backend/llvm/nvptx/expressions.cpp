@@ -114,6 +114,11 @@ struct ValueWriter::Visit {
     const std::string a = w.typed(e.a);
     return w.call("float", "round_tf32", a);
   }
+  std::string operator()(const UniformExpr& e) const {
+    std::string arguments = w.typed(e.seed) + fmt::format(", i32 {}", static_cast<std::int32_t>(e.stream));
+    for (const ExprId place : {e.row, e.step, e.head, e.channel}) arguments += ", " + w.typed(place);
+    return w.call("float", "philox_uniform", arguments);
+  }
 };
 
 std::string ValueWriter::write(ExprId id) {

@@ -15,7 +15,7 @@ const std::vector<EmbeddedText>& embedded_llvm_prelude();
 namespace {
 
 // In the order in which their text is emitted.
-constexpr std::array<std::string_view, 4> kFiles = {"tensor", "sync", "precise", "math"};
+constexpr std::array<std::string_view, 5> kFiles = {"tensor", "sync", "precise", "math", "random"};
 
 }  // namespace
 

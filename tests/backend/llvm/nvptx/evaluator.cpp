@@ -277,4 +277,9 @@ float Evaluator::operator()(const std::string& function, float x) const {
   return to_float(run(functions_[static_cast<std::size_t>(names_.at(function))], {of_float(x)}));
 }
 
+std::uint64_t Evaluator::operator()(const std::string& function,
+                                    const std::vector<std::uint64_t>& arguments) const {
+  return run(functions_[static_cast<std::size_t>(names_.at(function))], arguments);
+}
+
 }  // namespace rondo::backend::nvptx::testing

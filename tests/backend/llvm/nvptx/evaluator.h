@@ -22,6 +22,8 @@ class Evaluator {
   void replace(const std::string& name, Hardware function) { hardware_[name] = std::move(function); }
 
   float operator()(const std::string& function, float x) const;
+  // Of any number of arguments, all as bits.
+  std::uint64_t operator()(const std::string& function, const std::vector<std::uint64_t>& arguments) const;
 
  private:
   // A value or a constant: values have numbers, constants their bits.
