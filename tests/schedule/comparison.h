@@ -44,12 +44,14 @@ struct Case {
   // Initial states that some steps reach, not any numbers: a state may be a normaliser, which nothing near
   // zero is.
   bool reached_states = false;
-  // How a plan is run: in the simulator, unless a test has something else.
-  std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&, const TensorValues&, int pad)>
-      runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan, const TensorValues& values,
-                  int pad) { return simulate_plan(of, given, plan, values, pad); };
-  double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
+  double matrix_scale = 1;             // of the matrices, whose spectral norm is about 1.2 otherwise
   step::TensorMap<double> flags = {};  // resets and lengths by name; those that are not here are drawn
+  // How a plan is run: in the simulator, unless a test has something else.
+  std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&, const TensorValues&,
+                             int pad)>
+      runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan,
+                  const TensorValues& values,
+                  int pad) { return simulate_plan(of, given, plan, values, pad); };
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/index.h"
@@ -29,6 +30,7 @@ class DiagonalBuilder {
                              sweep.order == TimeOrder::Forward ? "forward" : "backward",
                              kernel::storage_name(problem.storage))),
         signature_(builder_, cell, problem),
+        flags_(signature_, cell),
         lowering_(builder_, cell, problem, sweep.step.graph, sweep.step.roots) {}
 
   Launch build() {
@@ -37,6 +39,7 @@ class DiagonalBuilder {
     const Value batch = signature_.batch();
     (void)batch;
     time_ = signature_.time();
+    flags_.set_time(time_);
     place();
     for (int turn = 0; turn < p_.vectors; ++turn) begin(turn);
     b.for_("step", b.constant(0), time_, b.constant(1), 1, [&](Value count) {
@@ -59,21 +62,26 @@ class DiagonalBuilder {
 
   // ---- tensors ----
   void declare_once(TensorRef ref, bool written) {
-    const bool known = std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    const bool known =
+        std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
     if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
   }
   const KernelTensor& declared(TensorRef ref) const {
-    const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    const auto found =
+        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
     if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
     return *found;
   }
   void declare() {
+    flags_.declare(sweep_.step.graph, sweep_.step.roots);
     for (const NodeId id : reachable(sweep_.step.graph, sweep_.step.roots)) {
       const Node& node = sweep_.step.graph.at(id);
       if (node.kind == step::NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
         declare_once({Role::Param, node.tensor}, false);
       const auto source = sweep_.sources.find(id);
-      if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry) continue;
+      if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
+          source->second.kind == SweepSource::Kind::Flag)
+        continue;
       declare_once(source->second.row.tensor, false);
       if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
     }
@@ -133,18 +141,20 @@ class DiagonalBuilder {
     const step::Tensor& t = tensor(leaf.tensor);
     Value channel = channels_[at(turn)];
     if (dim() % p_.channels() != 0) channel = min(channel, b.constant(dim() - 1));
-    const Value place = t.tail == step::Tail::Scalar
-                            ? head_ * t.rows + leaf.row
-                            : head_ * (t.rows * dim()) + leaf.row * dim() + channel;
+    const Value place = t.tail == step::Tail::Scalar ? head_ * t.rows + leaf.row
+                                                     : head_ * (t.rows * dim()) + leaf.row * dim() + channel;
     return b.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
   }
   Value leaf(const Node& node, int turn) {
     auto& b = builder_;
+    if (node.kind == step::NodeKind::Uniform)
+      return lowering_.draw(node, turn, {row_, t_, head_, channels_[at(turn)]});
     const auto id = static_cast<NodeId>(&node - sweep_.step.graph.nodes.data());
     const auto found = sweep_.sources.find(id);
     if (found == sweep_.sources.end()) return param(node, turn);
     const SweepSource& source = found->second;
     if (source.kind == SweepSource::Kind::Carry) return carries_[at(turn)][at(source.carry)];
+    if (source.kind == SweepSource::Kind::Flag) return flags_.read(node.tensor, row_, t_);
     const KernelTensor& here = declared(source.row.tensor);
     if (source.kind == SweepSource::Kind::Now)
       return b.load(here.name, here.memory[at_step(here, source.row.row, t_, turn)]);
@@ -155,9 +165,7 @@ class DiagonalBuilder {
           const KernelTensor& first = declared(source.first.tensor);
           b.assign(before, b.load("first", first.memory[boundary(first.rows, source.first.row, turn)]));
         },
-        [&] {
-          b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1, turn)]));
-        });
+        [&] { b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1, turn)])); });
     return before;
   }
 
@@ -199,11 +207,12 @@ class DiagonalBuilder {
   const HostParameters p_;
   kernel::Builder builder_;
   Signature signature_;
+  FlagReader flags_;
   GraphLowering lowering_;
   std::vector<KernelTensor> tensors_;
   KernelTensor sums_memory_;
   Value time_, t_, head_, row_;
-  std::vector<Value> channels_;                    // by turn
+  std::vector<Value> channels_;                     // by turn
   std::vector<std::vector<Value>> carries_, sums_;  // by turn
 };
 

@@ -1,6 +1,8 @@
 // The strategy host, compiled for this machine and run, against the fp64 reference.
 #ifdef RONDO_BUILT_LLVM
+#include "compiler/frontend/frontend.h"
 #include "compiler/step/derive.h"
+#include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/index.h"
 #include "compiler/target/target.h"
@@ -14,6 +16,24 @@ namespace {
 const Strategy* const kHost = find_strategy("host");
 
 constexpr Storage kStorages[] = {Storage::F32, Storage::BF16, Storage::F16};
+
+constexpr const char* kDraws = R"(
+cell drawn(D) {
+  input x[D], w[D]
+  state h[D]
+
+  next h = select(uniform(drop) < 0.5, h, x)
+  output h, u = uniform(drop), y = w * uniform(keep)
+}
+cell drawn_and_multiplied(D) {
+  input x[D]
+  param R[D, D]
+  state h[D]
+
+  next h = R @ select(uniform(mask) < 0.5, h, 0) + x
+  output h, u = uniform(mask)
+}
+)";
 
 Case native_case(const step::Cell& cell, const step::Sizes& sizes, Storage storage) {
   Case c{kHost, cell, {}, {}, {}, false};
@@ -72,6 +92,31 @@ TEST(HostOracle, EveryCellWithMatrices) {
         Comparison(std::move(c)).run();
         if (testing::Test::HasFailure()) return;
       }
+}
+
+// Resets, lengths and reversed time, in one walk and in launches of a step each.
+TEST(HostOracle, FormsOfTheSequence) {
+  int turn = 0;
+  for (const char* name : {"mingru", "hgrn", "paralstm", "lstm", "mgu"})
+    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true}}) {
+      ++turn;
+      const step::Cell cell = step::with_forms(cell_named(name), forms).value();
+      Case c = native_case(cell, {5, 9, 2, 33}, kStorages[turn % 3]);
+      c.reached_states = true;
+      c.parameters = {{"lanes", 16}, {"vectors", 2}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << name;
+    }
+}
+
+// Draws of random numbers: the bits of the reference, in both passes.
+TEST(HostOracle, Draws) {
+  for (const step::Cell& cell : frontend::parse(kDraws, "draws").cells) {
+    Case c = native_case(cell, {3, 21, 2, 40}, Storage::F32);
+    c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
 }
 
 // The results of a forward pass of `cell` on a pool of so many threads.

@@ -29,7 +29,8 @@ std::string type_of(const Param& param) {
   return param.buffer ? "ptr" : std::string(nvptx::type_text(param.type));
 }
 
-// The function that is called: it fetches the arguments. What it calls is inlined, and knows which buffers lie apart.
+// The function that is called: it fetches the arguments. What it calls is inlined, and knows which buffers
+// lie apart.
 std::string entry_text(const Kernel& kernel) {
   std::string text, list = "i32 %block, i32 %grid, ptr %shared";
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {

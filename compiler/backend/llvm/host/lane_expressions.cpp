@@ -54,9 +54,7 @@ struct LaneValues::Visit {
   Spread spread;
 
   bool scalar() const { return !spread.is_varying(); }
-  std::string type_of_result() const {
-    return scalar() ? std::string(type_text(type)) : w.vector_type(type);
-  }
+  std::string type_of_result() const { return scalar() ? std::string(type_text(type)) : w.vector_type(type); }
   // An operand in the form in which this node works on it.
   std::string operand(ExprId id) const { return scalar() ? w.write(id).text : w.vector(id); }
   std::string type_of(ExprId id) const {
@@ -111,8 +109,8 @@ struct LaneValues::Visit {
     return w.text_.value("{} {} {} {}, {}", real ? "fcmp" : "icmp", predicate_of(e.op, real), type_of(e.a), a,
                          b);
   }
-  // All lanes of an operand, so that a mask is never a constant of the text: LLVM 22 stores 32 bits where such a mask has
-  // one lane of 16 bits (x86-64-v4).
+  // All lanes of an operand, so that a mask is never a constant of the text: LLVM 22 stores 32 bits where
+  // such a mask has one lane of 16 bits (x86-64-v4).
   std::string unfolded(ExprId id, Type of) const {
     Operand lanes = w.write(id);
     if (of != Type::I32 || lanes.spread.is_varying() || lanes.spread.is_uniform()) return w.vector(lanes, of);
@@ -122,15 +120,14 @@ struct LaneValues::Visit {
   }
   std::string operator()(const LogicExpr& e) const {
     const std::string a = operand(e.a), of = type_of_result();
-    const std::string yes = scalar() ? "true" : "splat (i1 true)", no = scalar() ? "false" : "splat (i1 false)";
+    const std::string yes = scalar() ? "true" : "splat (i1 true)",
+                      no = scalar() ? "false" : "splat (i1 false)";
     if (e.op == Logic::Not) return w.text_.value("xor {} {}, {}", of, a, yes);
     const std::string b = operand(e.b);
     return e.op == Logic::And ? w.text_.value("select {0} {1}, {0} {2}, {0} {3}", of, a, b, no)
                               : w.text_.value("select {0} {1}, {0} {2}, {0} {3}", of, a, yes, b);
   }
-  std::string operator()(const MathExpr& e) const {
-    return w.apply(nvptx::math_text(e.op).accurate, e);
-  }
+  std::string operator()(const MathExpr& e) const { return w.apply(nvptx::math_text(e.op).accurate, e); }
   std::string operator()(const CastExpr& e) const {
     const Type from = w.kernel_.expr(e.a).type;
     const std::string a = operand(e.a), to = type_of_result();
@@ -150,6 +147,15 @@ struct LaneValues::Visit {
     const bool one = condition.spread.is_uniform();
     return w.text_.value("select {0} {1}, {2} {3}, {2} {4}",
                          one ? std::string("i1") : w.vector_type(Type::Pred), condition.text, of, a, b);
+  }
+  std::string operator()(const UniformExpr& e) const {
+    const std::string words = w.vector_type(Type::I32);
+    std::string list = fmt::format("{} {}, {} splat (i32 {})", w.vector_type(Type::F32), w.vector(e.seed),
+                                   words, static_cast<std::int32_t>(e.stream));
+    for (const ExprId place : {e.row, e.step, e.head, e.channel})
+      list += fmt::format(", {} {}", words, w.vector(place));
+    return w.text_.value("call {} @{}({})", w.vector_type(Type::F32),
+                         w.helpers_.require("philox_uniform", w.lanes()), list);
   }
   std::string operator()(const auto&) const {
     throw std::logic_error("kernels of CPUs have no packed pairs and no tf32 numbers");

@@ -81,8 +81,7 @@ void LaneValues::assign(RegId reg, ExprId value, bool blended) {
   const std::string whole = form.is_varying() ? vector_type(type(reg)) : std::string(type_text(type(reg)));
   if (blended && !mask_.empty()) {
     const std::string before = text_.value("load {}, ptr {}", whole, slot);
-    text =
-        text_.value("select {0} {1}, {2} {3}, {2} {4}", vector_type("i1"), mask_, whole, text, before);
+    text = text_.value("select {0} {1}, {2} {3}, {2} {4}", vector_type("i1"), mask_, whole, text, before);
   }
   text_.line(fmt::format("store {} {}, ptr {}", whole, text, slot));
 }
@@ -133,8 +132,7 @@ Operand LaneValues::address(const MemRef& place, int bytes) {
     return {text_.value("getelementptr inbounds i{}, ptr {}, i64 {}", 8 * bytes, base, at), index.spread};
   }
   std::string at = index.text;
-  if (type == Type::I32)
-    at = text_.value("sext {} {} to {}", vector_type("i32"), at, vector_type("i64"));
+  if (type == Type::I32) at = text_.value("sext {} {} to {}", vector_type("i32"), at, vector_type("i64"));
   return {text_.value("getelementptr inbounds i{}, ptr {}, {} {}", 8 * bytes, base, vector_type("i64"), at),
           index.spread};
 }

@@ -1,4 +1,5 @@
-// The values of one kernel for all lanes of a block: KernelIR expressions as instructions on scalars and vectors.
+// The values of one kernel for all lanes of a block: KernelIR expressions as instructions on scalars and
+// vectors.
 #pragma once
 
 #include <cstdint>

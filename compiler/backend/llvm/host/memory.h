@@ -19,6 +19,7 @@ struct StatementWriter::Access {
       case kernel::Storage::I32: return "i32";
       case kernel::Storage::F16: return "half";
       case kernel::Storage::BF16: return "i16";
+      case kernel::Storage::U8: return "i8";
     }
     return "";
   }
@@ -36,9 +37,9 @@ struct StatementWriter::Access {
     const std::string& mask = w.values_.mask();
     if (at.spread == Spread::strided(1)) {
       if (mask.empty()) return w.text_.value("load {}, ptr {}, align {}", whole, at.text, bytes);
-      return w.text_.value("call {0} @llvm.masked.load.v{1}{2}.p0(ptr {3}, i32 {4}, {5} {6}, {0} zeroinitializer)",
-                           whole, w.values_.lanes(), mangled(element), at.text, bytes,
-                           w.values_.vector_type("i1"), mask);
+      return w.text_.value(
+          "call {0} @llvm.masked.load.v{1}{2}.p0(ptr {3}, i32 {4}, {5} {6}, {0} zeroinitializer)", whole,
+          w.values_.lanes(), mangled(element), at.text, bytes, w.values_.vector_type("i1"), mask);
     }
     return w.text_.value(
         "call {0} @llvm.masked.gather.v{1}{2}.v{1}p0({3} {4}, i32 {5}, {6} {7}, {0} zeroinitializer)", whole,
@@ -72,10 +73,11 @@ struct StatementWriter::Access {
     const std::string real = type_for("float", uniform), word = type_for("i32", uniform);
     if (storage == kernel::Storage::F16)
       return w.text_.value("fpext {} {} to {}", type_for("half", uniform), bits, real);
+    if (storage == kernel::Storage::U8)
+      return w.text_.value("zext {} {} to {}", type_for("i8", uniform), bits, word);
     if (storage != kernel::Storage::BF16) return bits;
     const std::string wide = w.text_.value("zext {} {} to {}", type_for("i16", uniform), bits, word);
-    const std::string high =
-        w.text_.value("shl {} {}, {}", word, wide, uniform ? "16" : "splat (i32 16)");
+    const std::string high = w.text_.value("shl {} {}, {}", word, wide, uniform ? "16" : "splat (i32 16)");
     return w.text_.value("bitcast {} {} to {}", word, high, real);
   }
   // To nearest even, by the bits: the instruction for it takes small numbers for zero. A NaN stays one.
@@ -92,8 +94,8 @@ struct StatementWriter::Access {
     const std::string near = w.text_.value("lshr {} {}, splat (i32 16)", word, sum);
     const std::string quiet = w.text_.value("or {} {}, splat (i32 64)", word, up);
     const std::string number = w.text_.value("fcmp ord {} {}, zeroinitializer", real, value);
-    const std::string chosen = w.text_.value("select {0} {1}, {2} {3}, {2} {4}", type_for("i1", false),
-                                             number, word, near, quiet);
+    const std::string chosen =
+        w.text_.value("select {0} {1}, {2} {3}, {2} {4}", type_for("i1", false), number, word, near, quiet);
     return w.text_.value("trunc {} {} to {}", word, chosen, type_for("i16", false));
   }
 
@@ -105,7 +107,7 @@ struct StatementWriter::Access {
       // Lanes may see one place, and the register vary all the same.
       const bool one = w.values_.spreads().of(s.from.index).is_uniform();
       std::string value = widened(storage, fetch(s.from, static_cast<int>(i), one), one);
-      if (one && !uniform) value = w.values_.splat(value, storage == kernel::Storage::I32 ? "i32" : "float");
+      if (one && !uniform) value = w.values_.splat(value, is_integer(storage) ? "i32" : "float");
       w.values_.set_known(s.into[i], std::nullopt);
       w.values_.set(s.into[i], w.text_.named(value, w.values_.name(s.into[i])));
     }
@@ -130,10 +132,10 @@ struct StatementWriter::Access {
       return w.text_.line(fmt::format("call void @llvm.masked.store.v{}{}.p0({} {}, ptr {}, i32 {}, {} {})",
                                       w.values_.lanes(), mangled(element), whole, value, at.text, bytes,
                                       w.values_.vector_type("i1"), mask));
-    w.text_.line(fmt::format("call void @llvm.masked.scatter.v{0}{1}.v{0}p0({2} {3}, {4} {5}, i32 {6}, {7} {8})",
-                             w.values_.lanes(), mangled(element), whole, value, w.values_.vector_type("ptr"),
-                             pointers(at, bytes), bytes, w.values_.vector_type("i1"),
-                             mask.empty() ? "splat (i1 true)" : mask));
+    w.text_.line(fmt::format(
+        "call void @llvm.masked.scatter.v{0}{1}.v{0}p0({2} {3}, {4} {5}, i32 {6}, {7} {8})",
+        w.values_.lanes(), mangled(element), whole, value, w.values_.vector_type("ptr"), pointers(at, bytes),
+        bytes, w.values_.vector_type("i1"), mask.empty() ? "splat (i1 true)" : mask));
   }
 };
 

@@ -39,6 +39,7 @@ struct OfNode {
     return a.is_uniform() || !to_float ? a : Spread::varying();
   }
   Spread operator()(const MathExpr&) const { return Spread::varying(); }
+  Spread operator()(const UniformExpr&) const { return Spread::varying(); }
   Spread operator()(const auto& e) const {
     bool uniform = true;
     Expr expr{Type::I32, e};

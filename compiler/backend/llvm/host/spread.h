@@ -1,5 +1,6 @@
-// How the threads of a block differ in a value. On a CPU the threads of a block are the lanes of vectors, so this
-// decides which values are scalars, which places are those of one wide access, and which branches need masks.
+// How the threads of a block differ in a value. On a CPU the threads of a block are the lanes of vectors, so
+// this decides which values are scalars, which places are those of one wide access, and which branches need
+// masks.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ class Spreads {
 
   Spread of(kernel::ExprId id) const;
   Spread of_register(kernel::RegId reg) const { return registers_[static_cast<std::size_t>(reg)]; }
-  // Regions are bodies that only some lanes may execute, null for what all do. Whether lanes that do not take part in
-  // an assignment to the variable must keep its value.
+  // Regions are bodies that only some lanes may execute, null for what all do. Whether lanes that do not take
+  // part in an assignment to the variable must keep its value.
   using Region = const kernel::Body*;
   bool is_blended(kernel::RegId reg, Region region) const {
     return declared_in_[static_cast<std::size_t>(reg)] != region;

@@ -21,7 +21,8 @@ struct StatementWriter::Visit {
                                        w.values_.name(s.reg)));
   }
   void operator()(const Variable& s) const {
-    // Its value may be made of another variable of this name in an outer turn: written before the slot is its.
+    // Its value may be made of another variable of this name in an outer turn: written before the slot is
+    // its.
     w.values_.write(s.initial);
     w.values_.make_variable(s.reg);
     w.values_.assign(s.reg, s.initial, false);
@@ -73,8 +74,8 @@ struct StatementWriter::Visit {
     } else {
       const std::string outer = w.values_.mask();
       const std::string all = w.values_.vector(Operand{variable, begin.spread}, Type::I32);
-      const std::string inside = w.text_.value("icmp slt {} {}, {}", w.values_.vector_type("i32"), all,
-                                               w.values_.splat(end, "i32"));
+      const std::string inside =
+          w.text_.value("icmp slt {} {}, {}", w.values_.vector_type("i32"), all, w.values_.splat(end, "i32"));
       w.values_.set_mask(w.values_.both(outer, inside));
       w.write(s.body, &s.body);
       w.values_.set_mask(outer);
@@ -96,8 +97,8 @@ struct StatementWriter::Visit {
     const Operand condition = w.values_.write(s.condition);
     if (condition.spread.is_uniform()) return branch(s, condition.text);
     const std::string outer = w.values_.mask();
-    const std::string none = w.text_.value("xor {} {}, splat (i1 true)", w.values_.vector_type("i1"),
-                                           condition.text);
+    const std::string none =
+        w.text_.value("xor {} {}, splat (i1 true)", w.values_.vector_type("i1"), condition.text);
     w.masked(s.then_body, w.values_.both(outer, condition.text));
     w.values_.set_mask(outer);
     w.masked(s.else_body, s.else_body.empty() ? "" : w.values_.both(outer, none));

@@ -47,7 +47,9 @@ bool is_number(std::string_view word) {
   return word.size() > sign && std::isdigit(static_cast<unsigned char>(word[sign])) != 0;
 }
 
-std::string vector_of(std::string_view element, int lanes) { return fmt::format("<{} x {}>", lanes, element); }
+std::string vector_of(std::string_view element, int lanes) {
+  return fmt::format("<{} x {}>", lanes, element);
+}
 
 bool is_element(std::string_view word) {
   return word == "float" || word == "i32" || word == "i1" || word == "i64" || word == "double";
@@ -82,8 +84,7 @@ std::string function_name(std::string_view name, int lanes) {
 // One call a lane of the scalar function.
 std::string lane_by_lane(std::string_view name, int lanes) {
   const std::string type = vector_of("float", lanes);
-  std::string text =
-      fmt::format("define internal {0} @{1}_{2}({0} %x) alwaysinline {{\n", type, name, lanes);
+  std::string text = fmt::format("define internal {0} @{1}_{2}({0} %x) alwaysinline {{\n", type, name, lanes);
   std::string result = "poison";
   for (int lane = 0; lane < lanes; ++lane) {
     text += fmt::format("  %x{0} = extractelement {1} %x, i32 {0}\n", lane, type);
