@@ -25,11 +25,11 @@ class PaddedTensor {
   }
   void put(const std::vector<double>& values) {
     for (std::int64_t i = 0; i < count(); ++i)
-      write(place(i), static_cast<float>(values[static_cast<std::size_t>(i)]));
+      scalar::encode(storage_, values[static_cast<std::size_t>(i)], element(place(i)));
   }
   std::vector<double> get() const {
     std::vector<double> values;
-    for (std::int64_t i = 0; i < count(); ++i) values.push_back(static_cast<double>(read(place(i))));
+    for (std::int64_t i = 0; i < count(); ++i) values.push_back(read(place(i)));
     return values;
   }
   // Whether all bytes outside of the elements are as they were.
@@ -48,23 +48,11 @@ class PaddedTensor {
   std::int64_t place(std::int64_t i) const {
     return i / (time_ * unit_) * strides_.b + i / unit_ % time_ * strides_.t + i % unit_;
   }
-  void write(std::int64_t place, float value) {
-    if (storage_ == scalar::Storage::F32) {
-      std::memcpy(bytes_.data() + 4 * place, &value, 4);
-      return;
-    }
-    const std::uint16_t bits = scalar::half_bits(storage_, value);
-    std::memcpy(bytes_.data() + 2 * place, &bits, 2);
+  std::byte* element(std::int64_t place) {
+    return reinterpret_cast<std::byte*>(bytes_.data()) + scalar::storage_bytes(storage_) * place;
   }
-  float read(std::int64_t place) const {
-    if (storage_ == scalar::Storage::F32) {
-      float value;
-      std::memcpy(&value, bytes_.data() + 4 * place, 4);
-      return value;
-    }
-    std::uint16_t bits;
-    std::memcpy(&bits, bytes_.data() + 2 * place, 2);
-    return scalar::half_value(storage_, bits);
+  double read(std::int64_t place) const {
+    return scalar::decode(storage_, const_cast<PaddedTensor*>(this)->element(place));
   }
 
   scalar::Storage storage_;
