@@ -1,7 +1,9 @@
 #include "compiler/support/find_files.h"
 
+#include <dlfcn.h>
 #include <glob.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -16,13 +18,30 @@ std::vector<std::string> matching_paths(const std::string& pattern) {
   return paths;
 }
 
-std::vector<std::string> program_folders(int levels) {
+namespace {
+
+// The file that this code was loaded from; empty if the system cannot tell, as of a program found by PATH.
+std::filesystem::path own_file() {
+  Dl_info found{};
+  std::error_code failed;
+  if (::dladdr(reinterpret_cast<const void*>(&own_folders), &found) == 0 || found.dli_fname == nullptr)
+    return {};
+  const std::filesystem::path file = std::filesystem::canonical(found.dli_fname, failed);
+  return failed ? std::filesystem::path() : file;
+}
+
+}  // namespace
+
+std::vector<std::string> own_folders(int levels) {
   std::vector<std::string> folders;
   std::error_code failed;
-  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-  for (int level = 0; level < levels && !failed && folder.has_relative_path();
-       ++level, folder = folder.parent_path())
-    folders.push_back(folder.string());
+  for (const std::filesystem::path& file :
+       {own_file(), std::filesystem::read_symlink("/proc/self/exe", failed)}) {
+    std::filesystem::path folder = file.parent_path();
+    for (int level = 0; level < levels && folder.has_relative_path(); ++level, folder = folder.parent_path())
+      if (std::find(folders.begin(), folders.end(), folder.string()) == folders.end())
+        folders.push_back(folder.string());
+  }
   return folders;
 }
 

@@ -9,7 +9,8 @@ namespace rondo {
 // The paths that match the pattern (glob(7)), in alphabetical order.
 std::vector<std::string> matching_paths(const std::string& pattern);
 
-// The folders from the one that holds this program up to the root, at most `levels` of them.
-std::vector<std::string> program_folders(int levels);
+// Folders where files of Rondo may lie: from the one that holds this code up to the root, at most `levels` of
+// them, and the same of the program, which is another file where this code is in a shared library.
+std::vector<std::string> own_folders(int levels);
 
 }  // namespace rondo

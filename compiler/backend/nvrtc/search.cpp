@@ -30,7 +30,7 @@ void add_python_prefix(std::vector<std::string>& candidates, const std::string& 
 // tools/setup unpacks the wheel under .deps of the source tree, where the program is built too.
 void add_unpacked_wheels(std::vector<std::string>& candidates) {
   constexpr int kLevels = 5;
-  for (const std::string& folder : program_folders(kLevels))
+  for (const std::string& folder : own_folders(kLevels))
     for (const char* place : {"/.deps/cuda/lib", "/.deps/cuda/lib64"}) add_folder(candidates, folder + place);
 }
 

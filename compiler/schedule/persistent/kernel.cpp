@@ -81,7 +81,9 @@ void PersistentKernel::place_threads() {
   if (g.p.blocks > 1) team_ = b.let("team", team_);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
-  if (flags_.stops_early()) {
+  // Saved products of steps past the end are those of the last states, which nobody has multiplied.
+  const bool saves_products = problem_.save_products && problem_.pass == Pass::ForwardSave;
+  if (flags_.stops_early() && !saves_products) {
     whole_time_ = time_;
     time_ = flags_.longest(first_row_, min(first_row_ + g.batch, batch_));
   }

@@ -10,7 +10,6 @@
 
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/analysis/sweep.h"
-#include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
