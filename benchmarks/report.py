@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
+from report_layers import capi_page, cpu_page, min_page
 from report_picture import peers_picture, picture
 from report_shoot import shoot_page
 from report_text import against, counts, median_text, missed, of_commit, ratio_to_target, row_name, slower, stands, table, wrapped
@@ -181,9 +182,9 @@ def checks_page(record):
     return f"# Correctness on the GPU{of_commit(checks, record)}\n\n" + "\n\n".join(wrapped(line) for line in said) + "\n"
 
 
-PAGES = (  # name, title, what it shows, text
+PAGES = (  # name, title, what it shows, text or files of records
     ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
-    ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", None),
+    ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", "*-shoot.json"),
     ("matrices", "Cells with matrices", "every row, with target and peer", dense_page),
     ("layers", "Beside PyTorch's layers", "cuDNN's LSTM, GRU and RNN on the same machine", layers_page),
     ("saved", "With products saved", "training steps that store the products of the matrices", saved_page),
@@ -192,7 +193,12 @@ PAGES = (  # name, title, what it shows, text
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
     ("checks", "Correctness on the GPU", "tests and compute-sanitizer", checks_page),
+    ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
+    ("cpu", "CPUs", "kernels of the strategy host beside JAX", "cpu.json"),
+    ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
 )
+# Pages from records of their own, which stand in place of the text.
+OF_RECORDS = {"shoot": shoot_page, "min": min_page, "cpu": cpu_page, "capi": capi_page}
 
 
 def documents(record, docs, results):
@@ -200,10 +206,11 @@ def documents(record, docs, results):
     made = {}
     shown = []
     for name, title, about, text_of in PAGES:
-        text = text_of(record) if text_of else shoot_page(results)
+        of_record = not isinstance(text_of, str)
+        text = text_of(record) if of_record else OF_RECORDS[name](results)
         if text:
             heading, rest = text.split("\n", 1)
-            source = generated("../../") if text_of else f"{GENERATED} `benchmarks/results/*-{name}.json`; do not edit.\n"
+            source = generated("../../") if of_record else f"{GENERATED} `benchmarks/results/{text_of}`; do not edit.\n"
             made[docs / "results" / f"{name}.md"] = f"{heading}\n\n{source}{rest}"
             shown.append((name, title, about))
     made[docs / "results.md"] = summary_page(record, shown)

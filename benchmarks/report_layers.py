@@ -1,0 +1,82 @@
+"""Pages of layers end to end, CPUs and the C interface, from the records min.json, cpu.json and *-capi.json: a part of
+report.py."""
+import json
+
+from report_text import median_text, wrapped
+
+
+def read(results, pattern):
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob(pattern), reverse=True)]
+
+
+def min_page(results):
+    """minGRU and minLSTM as layers; empty without a record."""
+    text = ""
+    for record in read(results, "min.json"):
+        text += f"""
+## {record['gpu'] or 'no GPU'}, {record['cores']} CPU cores, commit {record['commit']}
+
+B={record['batch']}, D={record['dim']}, fp32, milliseconds. In brackets: the recurrence alone.
+
+| cell | T | loop | CPU, one thread | CPU, all | GPU | loop / GPU |
+|---|--:|--:|--:|--:|--:|--:|
+"""
+        for row in record["rows"]:
+            forms = [row.get(form) for form in ("loop", "cpu 1", "cpu", "gpu")]
+            shown = [f"{median_text(f['all'])} ({median_text(f['recurrence'])})" if f and "all" in f else "" for f in forms]
+            ratio = f"{row['loop']['all'] / row['gpu']['all']:.0f}x" if shown[3] else ""
+            text += f"| {row['cell']} | {row['T']} | {' | '.join(shown)} | {ratio} |\n"
+    if not text:
+        return ""
+    return "# minGRU and minLSTM as layers\n\n" + wrapped("""A layer multiplies its input by the cell's weights, one product for
+all steps, walks the recurrence, and projects the output by one product more. *loop* is NumPy a step at a time on one thread, as the
+sequential form reads. The others are Rondo's kernels, compiled by LLVM for CPUs, between NumPy's products, and on the GPU between
+PyTorch's. All give the same outputs. `benchmarks/min_table.py` makes the table on any machine.""") + "\n" + text
+
+
+def cpu_page(results):
+    """Kernels for CPUs beside JAX and the reference; empty without a record."""
+    text = ""
+    for record in read(results, "cpu.json"):
+        text += f"""
+{wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}.")}
+
+| cell | B, T, H, D | forward ms | of JAX's | with gradients ms | of JAX's | reference / Rondo | of copy, fw | bw |
+|---|---|--:|--:|--:|--:|--:|--:|--:|
+"""
+        for row in record["rows"]:
+            text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {median_text(row['fw_ms'])} | "
+                     f"{row['fw_ms'] / row['jax_fw_ms']:.2f} | {median_text(row['gradients_ms'])} | "
+                     f"{row['gradients_ms'] / row['jax_gradients_ms']:.2f} | {row['reference_ms'] / row['fw_ms']:.0f}x | "
+                     f"{row['share_of_copy_fw']:.2f} | {row['share_of_copy_bw']:.2f} |\n")
+    if not text:
+        return ""
+    return "# CPUs\n\n" + wrapped("""Kernels of the strategy [host](../strategies/host.md) beside `jax.lax.scan` under `jit` on the same CPU,
+and beside the reference executor, fp32. Both sides take turns in one run (`benchmarks/cpu.py`).""") + "\n" + text
+
+
+def capi_page(results):
+    """Launches through the C interface and from packages; empty without a record."""
+    text = ""
+    for record in read(results, "*-capi.json"):
+        host, first = record["host"], record["first"]
+        worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
+        text += f"""
+## {record['device']}, commit {record['commit']}
+
+{wrapped(f"""Host time of a launch of {host['tensors']} tensors: {host['launch_us']:.1f} us. First launch, from a context that exists to the end
+of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
+problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
+in all {len(record['checks'])} checks.""")}
+
+| cell | B, T, H, D | dtype | pass | `rondo bench` ms | C interface | package |
+|---|---|---|---|--:|--:|--:|
+"""
+        for row in record["rows"]:
+            ms = sorted(row["ms"]["bench"])[len(row["ms"]["bench"]) // 2]
+            text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | "
+                     f"{median_text(ms)} | {row['capi_ratio']:.3f} | {row['package_ratio']:.3f} |\n")
+    if not text:
+        return ""
+    return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as
+ratios to `rondo bench` with the same choice in the same run (`benchmarks/capi.py`).""") + "\n" + text
