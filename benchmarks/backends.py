@@ -10,21 +10,14 @@ registers and spills. At the end NVRTC and ptxas are hidden, and a kernel is mad
 """
 import argparse
 import json
-import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 
+from rondo_program import tried, write
+
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-def rondo(program, words, hidden=None):
-    run = subprocess.run([program, *words, "--no-db", "--json"], capture_output=True, text=True, env={**os.environ, **(hidden or {})})
-    if run.returncode != 0:
-        return {"error": (run.stderr.strip().splitlines() or [f"status {run.returncode}"])[0]}
-    return json.loads(run.stdout)
 
 
 def rows():
@@ -33,11 +26,11 @@ def rows():
 
 
 def measure(program, problem):
-    verified = rondo(program, ["verify", *problem, "--backend", "llvm"])
+    verified = tried(program, "verify", *problem, "--backend", "llvm", "--no-db")
     row = {"verified": "error" not in verified, "error": verified.get("error", "")}
     times = {"nvrtc": [], "llvm": []}
     for backend in ("nvrtc", "llvm", "llvm", "nvrtc"):
-        timed = rondo(program, ["bench", *problem, "--backend", backend])
+        timed = tried(program, "bench", *problem, "--backend", backend, "--no-db")
         if "error" in timed:
             row["error"] = timed["error"]
             return row
@@ -72,15 +65,11 @@ def main():
             print(given["cell"], shape, given["dtype"], which, said, "" if row["verified"] else "NOT VERIFIED", flush=True)
             write(record, options.out)
     hidden = {"RONDO_NVRTC": "/nowhere", "CUDA_HOME": "/nowhere", "PATH": "/usr/bin:/bin"}
-    alone = rondo(options.rondo, ["bench", "mingru", "--shape", "B=8,T=4096,H=1,D=1536", "--backend", "llvm"], hidden)
+    alone = tried(options.rondo, "bench", "mingru", "--shape", "B=8,T=4096,H=1,D=1536", "--backend", "llvm", "--no-db",
+                  environment=hidden)
     record["driver_alone"] = alone if "error" in alone else {k: alone["rows"][0][k] for k in ("cell", "median_ms", "ready_ms")}
     write(record, options.out)
     return 0
-
-
-def write(record, path):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
 
 
 if __name__ == "__main__":

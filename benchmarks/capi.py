@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-import record
+import rondo_program
 from parameter_names import from_text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -153,7 +153,7 @@ def checks(programs):
 
 
 def begun(options):
-    device, driver = record.query("name,driver_version")[:2]
+    device, driver = rondo_program.query("name,driver_version")[:2]
     new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns}
     try:
         with open(options.out, encoding="utf-8") as file:
@@ -193,16 +193,16 @@ def main():
             host = programs.capi("host", EIGHT_TENSORS, "bench_capi_rt", "--package",
                                  programs.package(EIGHT_TENSORS, programs.bench(EIGHT_TENSORS)["device"]))
             result["host"] = {key: host[key] for key in ("tensors", "strategy", "launch_us", "launch_us_p90")}
-            record.write(result, options.out)
+            rondo_program.write(result, options.out)
             print(f"host time of a launch of {host['tensors']} tensors: {host['launch_us']} us", flush=True)
         if "first" not in result:
             result["first"] = first_launches(programs)
-            record.write(result, options.out)
+            rondo_program.write(result, options.out)
             print("first launch: " + ", ".join(f"{name} {max(t['first_ms'] for t in times):.1f} ms at worst"
                                                for name, times in result["first"].items() if isinstance(times, list)), flush=True)
         if "checks" not in result:
             result["checks"] = checks(programs)
-            record.write(result, options.out)
+            rondo_program.write(result, options.out)
             print(f"{len(result['checks'])} times graph, threads and devices: equal bits", flush=True)
         known = {text(row) for row in result["rows"]}
         for row in rows():
@@ -213,7 +213,7 @@ def main():
                 break
             result["rows"].append(measured(programs, row, options.turns))
             result["summary"] = summary(result["rows"])
-            record.write(result, options.out)
+            rondo_program.write(result, options.out)
             last = result["rows"][-1]
             print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
     print(json.dumps(result.get("summary", {})))

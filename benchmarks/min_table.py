@@ -172,6 +172,7 @@ def main():
     gpu = subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.get_device_name(0))"], capture_output=True,
                          text=True, check=False)
     options.forms = FORMS if gpu.returncode == 0 else FORMS[:3]
+    from rondo_program import write
     record = {"gpu": gpu.stdout.strip() if gpu.returncode == 0 else None, "cores": len(os.sched_getaffinity(0)),
               "commit": options.commit, "batch": options.batch, "dim": options.dim, "rows": []}
     wrong = False
@@ -182,9 +183,7 @@ def main():
             wrong = wrong or any("error" in row[form] for form in options.forms) or not row["apart"] <= WITHIN
             print(cell, f"T={time}", *(f"{form} {row[form].get('all', row[form].get('error'))}" for form in options.forms),
                   f"apart {row['apart']}", flush=True)
-            with open(options.out, "w", encoding="utf-8") as out:
-                json.dump(record, out, indent=1)
-                out.write("\n")
+            write(record, options.out)
     return 1 if wrong else 0
 
 

@@ -31,29 +31,12 @@ import sys
 import tempfile
 
 from parameter_names import completed
+from rondo_program import WrongResults, query, rondo, write
 
 BY_COUNT = 8  # FlashRNN's batches are multiples of it
 WITHOUT_GPU = {"memory"}
 HEAD = ("device", "compiler")
 READY_PROCESSES = 3  # the first one of all may have to read NVRTC from the disk
-
-
-class WrongResults(SystemExit):
-    """`rondo` found no kernel whose results pass its check (exit status 8)."""
-
-
-def rondo(program, *arguments):
-    """Output of one `rondo ... --json` call as an object; raises with the program's own message if it fails."""
-    done = subprocess.run([program, *arguments, "--json"], capture_output=True, text=True)
-    if done.returncode != 0:
-        failed = WrongResults if done.returncode == 8 else SystemExit
-        raise failed(f"record: rondo {' '.join(arguments)} failed ({done.returncode}): {done.stderr.strip()}")
-    return json.loads(done.stdout)
-
-
-def query(fields):
-    out = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True, text=True)
-    return out.stdout.strip().split(", ")
 
 
 def compiler_version(findings):
@@ -101,12 +84,6 @@ def existing(record_file):
             return json.load(file)
     except FileNotFoundError:
         raise SystemExit(f"record: there is no {record_file}; run the stages that measure first") from None
-
-
-def write(record, record_file):
-    with open(record_file + ".part", "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-    os.replace(record_file + ".part", record_file)
 
 
 def problem_arguments(row):

@@ -14,12 +14,12 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 import record
+import rondo_program
 import shipped
 
 LIMITS = {"listed": 1.05, "beside": 1.15}
@@ -89,13 +89,6 @@ def arguments(row, folder):
     return words
 
 
-def call(program, words, environment):
-    done = subprocess.run([program, *words, "--json"], capture_output=True, text=True, env=os.environ | environment)
-    if done.returncode != 0:
-        raise SystemExit(f"shipped_check: rondo {' '.join(words)} failed ({done.returncode}): {done.stderr.strip()}")
-    return json.loads(done.stdout)
-
-
 def measured(options, row):
     with tempfile.TemporaryDirectory() as folder:
         words = arguments(row, folder)
@@ -103,14 +96,14 @@ def measured(options, row):
         ways = {"shipped": ({}, os.path.join(folder, "empty.db")),
                 "tuned": ({"RONDO_SHIPPED": "none"}, os.path.join(folder, "tuned.db"))}
         for environment, database in ways.values():
-            call(options.rondo, ["db", "import", options.profile, "--db", database], environment)
+            rondo_program.rondo(options.rondo, "db", "import", options.profile, "--db", database, environment=environment)
         environment, database = ways["tuned"]
-        call(options.rondo, ["tune", *words, "--db", database, "--budget", f"{options.seconds:g}s"], environment)
+        rondo_program.rondo(options.rondo, "tune", *words, "--db", database, "--budget", f"{options.seconds:g}s", environment=environment)
         found = {name: {"ms": []} for name in ways}
         for turn in range(TURNS):
             for name in sorted(ways, reverse=turn % 2 == 1):
                 environment, database = ways[name]
-                timed = call(options.rondo, ["bench", *words, "--db", database], environment)["rows"][0]
+                timed = rondo_program.rondo(options.rondo, "bench", *words, "--db", database, environment=environment)["rows"][0]
                 found[name]["ms"].append(timed["median_ms"])
                 found[name] |= {key: timed[key] for key in ("origin", "strategy", "parameters")}
     ratio = statistics.median(found["shipped"]["ms"]) / statistics.median(found["tuned"]["ms"])
@@ -118,9 +111,9 @@ def measured(options, row):
 
 
 def head(options):
-    device, driver = record.query("name,driver_version")
+    device, driver = rondo_program.query("name,driver_version")
     return {"device": device, "driver": driver, "seed": options.seed, "seconds": options.seconds, "limits": LIMITS,
-            "compiler": record.compiler_version(record.rondo(options.rondo, "doctor")["findings"]),
+            "compiler": record.compiler_version(rondo_program.rondo(options.rondo, "doctor")["findings"]),
             "commit": os.environ.get("RONDO_COMMIT", "unknown")}
 
 
@@ -163,7 +156,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         calibrated = os.path.join(folder, "calibrated.db")
         options.profile = os.path.join(folder, "profile.json")
-        call(options.rondo, ["calibrate", "--db", calibrated], {})
+        rondo_program.rondo(options.rondo, "calibrate", "--db", calibrated)
         code, _, err = shipped.rondo(options.rondo, "db", "export", "--db", calibrated, "-o", options.profile)
         if code != 0:
             raise SystemExit(f"shipped_check: rondo db export failed ({code}): {err}")
@@ -175,7 +168,7 @@ def main():
                 break
             result["rows"].append(measured(options, row))
             result["summary"] = summary(result["rows"])
-            record.write(result, options.out)
+            rondo_program.write(result, options.out)
             last = result["rows"][-1]
             print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
                   f"{last['shipped']['origin']} / tuned {last['ratio']:.3f}", flush=True)

@@ -7,20 +7,13 @@ For each size: the best of each strategy, tuned apart; the strategy that a choic
 share of the copy bandwidth and the sweeps of the best.
 """
 import argparse
-import json
-import subprocess
 import sys
+
+from rondo_program import tried, write
 
 CHANNELS = (64, 512, 4096, 32768, 262144)
 TIMES = (128, 1024, 8192, 65536, 1048576)
 MOST_ELEMENTS = 1 << 31  # of B * D * T: tensors of 16 GB
-
-
-def rondo(program, *words):
-    run = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
-    if run.returncode != 0:
-        return {"error": (run.stderr.strip().splitlines() or ["status %d" % run.returncode])[0]}
-    return json.loads(run.stdout)
 
 
 def main():
@@ -41,13 +34,13 @@ def main():
                 problem = [cell, "--shape", f"B={channels // dim},T={time},H=1,D={dim}", "--dtype", "bf16", "--pass", "fw", "--no-db"]
                 row = {"cell": cell, "channels": channels, "T": time}
                 for strategy in ("shoot", "stream"):
-                    tuned = rondo(options.rondo, "tune", *problem, "--strategy", strategy, "--budget", options.budget)
+                    tuned = tried(options.rondo, "tune", *problem, "--strategy", strategy, "--budget", options.budget)
                     best = tuned.get("passes", [{}])[0].get("best")
                     if not best:
                         row[strategy] = {"error": tuned.get("error", "no winner")}
                         continue
                     fixed = [word for name, value in best["parameters"].items() for word in ("--param", f"{name}={value}")]
-                    timed = rondo(options.rondo, "bench", *problem, "--strategy", strategy, *fixed)
+                    timed = tried(options.rondo, "bench", *problem, "--strategy", strategy, *fixed)
                     if "rows" not in timed:
                         row[strategy] = {"error": timed["error"]}
                         continue
@@ -55,13 +48,12 @@ def main():
                     record["device"] = timed["device"]
                     row[strategy] = {"ms": found["median_ms"], "share": found["share_of_copy_bandwidth"],
                                      "convergence": found["convergence"], "parameters": best["parameters"]}
-                chosen = rondo(options.rondo, "bench", *problem)
+                chosen = tried(options.rondo, "bench", *problem)
                 if "rows" in chosen:
                     row["by_model"] = {"strategy": chosen["rows"][0]["strategy"], "ms": chosen["rows"][0]["median_ms"]}
                 record["rows"].append(row)
                 print(cell, channels, time, {s: round(row[s].get("ms", -1), 4) for s in ("shoot", "stream")}, row.get("by_model"), flush=True)
-                with open(options.out, "w", encoding="utf-8") as file:
-                    json.dump(record, file, indent=1)
+                write(record, options.out)
     return 0
 
 

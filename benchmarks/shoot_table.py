@@ -9,11 +9,11 @@ recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is t
 [B, D, T, 3], without a copy. Every time is a median of runs whose inputs take turns, so that none finds them in the L2.
 """
 import argparse
-import json
 import re
 import statistics
-import subprocess
 import sys
+
+from rondo_program import rondo, write
 
 SHAPES = {
     "paragru": [(8, 512, 1024), (8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
@@ -28,13 +28,6 @@ TARGETS = {
 }
 WEIGHTS = (0.1, 1.0, 5.0)
 L2_BYTES = 50 << 20
-
-
-def rondo(program, *words):
-    run = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
-    if run.returncode != 0:
-        raise SystemExit(f"{' '.join(words)}: status {run.returncode}\n{run.stderr}")
-    return json.loads(run.stdout)
 
 
 def bench(program, problem, weights, *words):
@@ -113,8 +106,7 @@ def main():
                       f"{row['weights']['1.0']['rondo']['ms']:.4f}, of 5: {row['weights']['5.0']['rondo']['ms']:.4f} "
                       f"(stream {row['weights']['5.0']['stream_by_model_ms']:.4f})", flush=True)
                 record["device"] = rondo(options.rondo, "bench", cell, "--shape", "B=1,T=64,H=1,D=64", "--samples", "1", "--no-db")["device"]
-                with open(options.out, "w", encoding="utf-8") as file:
-                    json.dump(record, file, indent=1)
+                write(record, options.out)
     return 0
 
 

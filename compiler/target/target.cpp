@@ -1,6 +1,9 @@
 #include "compiler/target/target.h"
 
 #include <fmt/format.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <iterator>
 #include <string_view>
@@ -10,6 +13,25 @@ namespace rondo::target {
 namespace {
 constexpr const char* kCpus[] = {"", "aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};  // by capability
 constexpr int kCpuCount = static_cast<int>(std::size(kCpus));
+
+#if defined(__x86_64__)
+// The levels of the x86-64 psABI (section 3.1.1). The names of levels are not known to the builtin of Clang
+// 14, and three features of level 3 to that of no compiler.
+bool has_level_3() {
+  constexpr unsigned kMovbe = 1U << 22, kF16c = 1U << 29, kLzcnt = 1U << 5;  // of ECX
+  unsigned eax = 0, ebx = 0, basic = 0, extended = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &basic, &edx) == 0) return false;
+  if (__get_cpuid(0x80000001, &eax, &ebx, &extended, &edx) == 0) return false;
+  return (basic & kMovbe) != 0 && (basic & kF16c) != 0 && (extended & kLzcnt) != 0 &&
+         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2");
+}
+bool has_level_4() {
+  return has_level_3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif
 }  // namespace
 
 std::string Target::name() const {
@@ -19,8 +41,8 @@ std::string Target::name() const {
 
 int host_capability() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return 4;
-  if (__builtin_cpu_supports("x86-64-v3")) return 3;
+  if (has_level_4()) return 4;
+  if (has_level_3()) return 3;
   return 2;
 #elif defined(__aarch64__)
   return 1;

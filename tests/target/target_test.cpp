@@ -31,5 +31,13 @@ TEST(Target, TheSuffixIsNoChoice) {
   EXPECT_EQ(find_profile("sm_100a")->key, "b200");
 }
 
+// GCC knows the levels by name.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+TEST(HostCapability, IsTheLevelThatTheCompilerSays) {
+  const int said = __builtin_cpu_supports("x86-64-v4") ? 4 : __builtin_cpu_supports("x86-64-v3") ? 3 : 2;
+  EXPECT_EQ(host_capability(), said);
+}
+#endif
+
 }  // namespace
 }  // namespace rondo::target

@@ -1,0 +1,43 @@
+"""What the benchmarks share: the `rondo` program called for an object, the GPU asked for its names, records written whole."""
+import json
+import os
+import subprocess
+
+
+class WrongResults(SystemExit):
+    """`rondo` found no kernel whose results pass its check (exit status 8)."""
+
+
+def finished(program, arguments, environment):
+    return subprocess.run([program, *arguments, "--json"], capture_output=True, text=True, env=os.environ | (environment or {}))
+
+
+def rondo(program, *arguments, environment=None):
+    """Output of one `rondo ... --json` call as an object; raises with the program's own message if it fails."""
+    done = finished(program, arguments, environment)
+    if done.returncode != 0:
+        failed = WrongResults if done.returncode == 8 else SystemExit
+        raise failed(f"rondo {' '.join(arguments)} failed ({done.returncode}): {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def tried(program, *arguments, environment=None):
+    """The same where failures belong to the record: {"error": the first line of the program's message}."""
+    done = finished(program, arguments, environment)
+    if done.returncode != 0:
+        return {"error": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]}
+    return json.loads(done.stdout)
+
+
+def query(fields):
+    """What nvidia-smi says of the first GPU: "name,driver_version"."""
+    out = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True, text=True)
+    return out.stdout.strip().split(", ")
+
+
+def write(record, path):
+    """Never a part of it, whenever the process ends."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".part", path)
