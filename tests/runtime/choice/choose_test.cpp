@@ -1,12 +1,12 @@
 #include "runtime/choice/choose.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "compiler/step/clip.h"
 #include "runtime/commands/emit_stages.h"
 #include "runtime/plan/compile.h"
+#include "tests/runtime/choice/tuned_folder.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::runtime {
@@ -20,23 +20,7 @@ int alignment_of(const schedule::Problem& problem, const Choice& choice) {
 
 class Choosing : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("choose-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
-    db::Device device;
-    device.key = profile_.key;
-    device.name = profile_.name;
-    ASSERT_TRUE(database_->put_device(device).ok());
-    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
-    options_.database = database_.get();
-  }
-  void TearDown() override {
-    database_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  void SetUp() override { options_.database = database_.get(); }
 
   void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms,
                   const std::string& strategy = "stream") {
@@ -62,8 +46,7 @@ class Choosing : public ::testing::Test {
   step::Cell cell_ = testing::library_cell("paragru");
   target::Profile profile_ = target::find_profile("h200").value();
   schedule::Problem problem_ = testing::problem_of(Pass::Forward);
-  std::filesystem::path folder_;
-  std::unique_ptr<db::Database> database_;
+  rondo::testing::TunedFolder database_{profile_, cell_};
   ChooseOptions options_;
 };
 

@@ -1,8 +1,8 @@
 // Choices of a lock file: they come from there, or there is none.
-#include <filesystem>
 
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
+#include "tests/runtime/choice/tuned_folder.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::runtime {
@@ -90,22 +90,8 @@ class PinnedAndRecorded : public Pinned {
  protected:
   void SetUp() override {
     Pinned::SetUp();
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("pinned-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
-    db::Device device;
-    device.key = profile_.key;
-    device.name = profile_.name;
-    ASSERT_TRUE(database_->put_device(device).ok());
-    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
     options_.database = database_.get();
     options_.platform = &platform_;
-  }
-  void TearDown() override {
-    database_.reset();
-    std::filesystem::remove_all(folder_);
   }
   std::int64_t store_best(const schedule::Parameters& parameters) {
     db::Trial trial;
@@ -132,8 +118,7 @@ class PinnedAndRecorded : public Pinned {
   }
 
   db::Platform platform_{"0.1.0", "GPU-1", "13.0"};
-  std::filesystem::path folder_;
-  std::unique_ptr<db::Database> database_;
+  rondo::testing::TunedFolder database_{profile_, cell_};
 };
 
 TEST_F(PinnedAndRecorded, WhatTheDatabaseThinksBestIsNotTaken) {

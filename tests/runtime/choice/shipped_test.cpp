@@ -1,9 +1,9 @@
 // What is shipped lies under the user's database and above the model.
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "tests/runtime/choice/shipped_layer.h"
+#include "tests/runtime/choice/tuned_folder.h"
 
 namespace rondo::runtime {
 namespace {
@@ -13,22 +13,8 @@ using schedule::Pass;
 class Shipped : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("shipped-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
-    db::Device device;
-    device.key = profile_.key;
-    device.name = profile_.name;
-    ASSERT_TRUE(database_->put_device(device).ok());
-    ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
     options_.database = database_.get();
     options_.shipped = &layer_;
-  }
-  void TearDown() override {
-    database_.reset();
-    std::filesystem::remove_all(folder_);
   }
 
   // The first point whose time, by the model, is at least `least` times that of the best. The list is made
@@ -78,8 +64,7 @@ class Shipped : public ::testing::Test {
   testing::ShippedText text_{profile_};
   ShippedLayer layer_;
   std::map<std::string, std::vector<Candidate>> ranked_;
-  std::filesystem::path folder_;
-  std::unique_ptr<db::Database> database_;
+  rondo::testing::TunedFolder database_{profile_, cell_};
   ChooseOptions options_;
 };
 
