@@ -10,42 +10,9 @@ namespace rondo::backend::host {
 using namespace kernel;
 using nvptx::float_text;
 using nvptx::Form;
+using nvptx::instruction_of;
+using nvptx::predicate_of;
 using nvptx::type_text;
-
-namespace {
-
-// As in compiler/backend/llvm/nvptx/expressions.cpp; "" for those that are calls.
-std::string_view instruction_of(IntOp op) {
-  switch (op) {
-    case IntOp::Add: return "add nsw";
-    case IntOp::Sub: return "sub nsw";
-    case IntOp::Mul: return "mul nsw";
-    case IntOp::Div: return "udiv";
-    case IntOp::Mod: return "urem";
-    case IntOp::Shl: return "shl";
-    case IntOp::Shr: return "ashr";
-    case IntOp::And: return "and";
-    case IntOp::Or: return "or";
-    case IntOp::Xor: return "xor";
-    case IntOp::Min: return "smin";
-    case IntOp::Max: return "smax";
-  }
-  return "";
-}
-
-std::string_view predicate_of(Compare op, bool real) {
-  switch (op) {
-    case Compare::Less: return real ? "olt" : "slt";
-    case Compare::LessEqual: return real ? "ole" : "sle";
-    case Compare::Greater: return real ? "ogt" : "sgt";
-    case Compare::GreaterEqual: return real ? "oge" : "sge";
-    case Compare::Equal: return real ? "oeq" : "eq";
-    case Compare::NotEqual: return real ? "une" : "ne";
-  }
-  return "";
-}
-
-}  // namespace
 
 // One node to one instruction, or a few. `spread`: of the node.
 struct LaneValues::Visit {

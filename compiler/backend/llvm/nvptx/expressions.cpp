@@ -8,38 +8,6 @@ using namespace kernel;
 
 namespace {
 
-// Sums and products do not overflow, as those of the CUDA text, which are int. Div and Mod are of
-// non-negative values only. "" for those that are calls.
-std::string_view instruction_of(IntOp op) {
-  switch (op) {
-    case IntOp::Add: return "add nsw";
-    case IntOp::Sub: return "sub nsw";
-    case IntOp::Mul: return "mul nsw";
-    case IntOp::Div: return "udiv";
-    case IntOp::Mod: return "urem";
-    case IntOp::Shl: return "shl";
-    case IntOp::Shr: return "ashr";
-    case IntOp::And: return "and";
-    case IntOp::Or: return "or";
-    case IntOp::Xor: return "xor";
-    case IntOp::Min:
-    case IntOp::Max: return "";
-  }
-  return "";
-}
-
-std::string_view predicate_of(Compare op, bool real) {
-  switch (op) {
-    case Compare::Less: return real ? "olt" : "slt";
-    case Compare::LessEqual: return real ? "ole" : "sle";
-    case Compare::Greater: return real ? "ogt" : "sgt";
-    case Compare::GreaterEqual: return real ? "oge" : "sge";
-    case Compare::Equal: return real ? "oeq" : "eq";
-    case Compare::NotEqual: return real ? "une" : "ne";
-  }
-  return "";
-}
-
 bool is_constant(const std::string& operand) { return operand.find('%') == std::string::npos; }
 
 }  // namespace
@@ -66,9 +34,8 @@ struct ValueWriter::Visit {
     const std::string a = w.write(e.a);
     std::string b = w.write(e.b);
     const std::string_view text = type_text(type), instruction = instruction_of(e.op);
-    if (instruction.empty())
-      return w.text_.value("call {0} @llvm.{1}.{0}({0} {2}, {0} {3})", text,
-                           e.op == IntOp::Min ? "smin" : "smax", a, b);
+    if (e.op == IntOp::Min || e.op == IntOp::Max)
+      return w.text_.value("call {0} @llvm.{1}.{0}({0} {2}, {0} {3})", text, instruction, a, b);
     // A quotient that is not used (of a select) must be no undefined one.
     if ((e.op == IntOp::Div || e.op == IntOp::Mod) && !is_constant(b))
       b = w.text_.value("call {0} @llvm.umax.{0}({0} {1}, {0} 1)", text, b);

@@ -62,4 +62,34 @@ static_assert(scalar::has_each_op_in_order(kTable), "rows are in the order of Op
 
 const MathText& math_text(Op op) { return kTable[static_cast<std::size_t>(op)]; }
 
+std::string_view instruction_of(kernel::IntOp op) {
+  switch (op) {
+    case kernel::IntOp::Add: return "add nsw";
+    case kernel::IntOp::Sub: return "sub nsw";
+    case kernel::IntOp::Mul: return "mul nsw";
+    case kernel::IntOp::Div: return "udiv";
+    case kernel::IntOp::Mod: return "urem";
+    case kernel::IntOp::Shl: return "shl";
+    case kernel::IntOp::Shr: return "ashr";
+    case kernel::IntOp::And: return "and";
+    case kernel::IntOp::Or: return "or";
+    case kernel::IntOp::Xor: return "xor";
+    case kernel::IntOp::Min: return "smin";
+    case kernel::IntOp::Max: return "smax";
+  }
+  return "";
+}
+
+std::string_view predicate_of(kernel::Compare op, bool real) {
+  switch (op) {
+    case kernel::Compare::Less: return real ? "olt" : "slt";
+    case kernel::Compare::LessEqual: return real ? "ole" : "sle";
+    case kernel::Compare::Greater: return real ? "ogt" : "sgt";
+    case kernel::Compare::GreaterEqual: return real ? "oge" : "sge";
+    case kernel::Compare::Equal: return real ? "oeq" : "eq";
+    case kernel::Compare::NotEqual: return real ? "une" : "ne";
+  }
+  return "";
+}
+
 }  // namespace rondo::backend::nvptx

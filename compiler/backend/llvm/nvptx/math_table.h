@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "compiler/kernel/ir/ir.h"
 #include "compiler/scalar/ops.h"
 
 namespace rondo::backend::nvptx {
@@ -34,5 +35,12 @@ struct MathText {
 
 // The row of `op`. Total: every Op has one.
 const MathText& math_text(scalar::Op op);
+
+// The instruction of an operation on integers; of the smaller and the larger of two, the name of the
+// intrinsic function. Sums and products do not overflow, as those of the CUDA text, which are int. Div and
+// Mod are of non-negative values only.
+std::string_view instruction_of(kernel::IntOp op);
+// What icmp compares by, or fcmp where the operands are `real`.
+std::string_view predicate_of(kernel::Compare op, bool real);
 
 }  // namespace rondo::backend::nvptx
