@@ -8,7 +8,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/first_point.h"
-#include "tests/turns.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {

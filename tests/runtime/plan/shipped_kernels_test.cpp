@@ -18,7 +18,7 @@
 #include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tests/runtime/plan/cells.h"
-#include "tests/turns.h"
+#include "tests/support/turns.h"
 
 namespace rondo::runtime {
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/persistent/dense_points.h"
-#include "tests/turns.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
