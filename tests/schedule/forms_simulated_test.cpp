@@ -2,6 +2,9 @@
 // step::with_forms() does to the step reaches every strategy.
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <utility>
+
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
@@ -84,6 +87,39 @@ TEST(FormsSimulated, ResetsAtTheEnds) {
         ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << where;
       }
     }
+}
+
+// Resets are loaded ahead, by windows of steps or by stages: walks of several, ends within one, forms of
+// teams.
+TEST(FormsSimulated, ResetsOfManySteps) {
+  const step::Forms forms{true, false, false};
+  for (const std::int64_t time : {8, 9, 37}) {
+    for (const auto& [blocks, exchange, tiles] : {std::tuple{1, 0, 2}, {2, 0, 1}, {2, 1, 1}}) {
+      Case c = case_of(*find_strategy("persistent"), step::with_forms(cell_named("elman"), forms).value(),
+                       Storage::BF16, {11, time, 1, 40});
+      for (Parameters* point : {&c.parameters, &c.backward})
+        for (const auto& [name, value] :
+             {std::pair{"blocks", blocks}, {"exchange", exchange}, {"batch_tiles", tiles}})
+          (*point)[name] = value;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << "persistent, " << blocks << " blocks, T = " << time;
+    }
+    for (const auto& [channels, producers, pieces] : {std::tuple{8, 0, 0}, {32, 1, 0}, {40, 0, 1}}) {
+      Case c = case_of(*find_strategy("stream"), step::with_forms(cell_named("indrnn"), forms).value(),
+                       Storage::BF16, {3, time, 2, 40});
+      for (Parameters* point : {&c.parameters, &c.backward})
+        for (const auto& [name, value] : {std::pair{"channels", channels},
+                                          {"steps", 8},
+                                          {"unroll", 4},
+                                          {"segments", 1},
+                                          {"producer_warps", producers},
+                                          {"vector", 4},
+                                          {"interleaved_copies", pieces}})
+          (*point)[name] = value;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << "stream, " << channels << " channels, T = " << time;
+    }
+  }
 }
 
 // Rows that are all shorter than T, and rows of no step at all: the walk ends before T, and what it leaves

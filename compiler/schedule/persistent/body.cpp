@@ -107,19 +107,40 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
     });
 }
 
-bool PersistentBody::sent_early(const ProductGroup& group) const {
-  const step::Node& node = step_.graph.at(group.vector);
-  return group.level == 0 && node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+const step::Node* PersistentBody::state_of(step::NodeId vector) const {
+  const step::Node* node = &step_.graph.at(vector);
+  const auto is_reset = [&](const step::Node& flag) {
+    return flag.kind == step::NodeKind::Leaf && tensor(flag.tensor).kind == TensorKind::Reset;
+  };
+  if (node->kind == step::NodeKind::Scalar && node->op == scalar::Op::Select &&
+      is_reset(step_.graph.at(node->operands[0])) &&
+      step_.graph.at(node->operands[1]).kind == step::NodeKind::Constant)
+    node = &step_.graph.at(node->operands[2]);
+  return node->kind == step::NodeKind::Leaf && is_carried(cell_, problem_, *node) ? node : nullptr;
 }
 
+bool PersistentBody::sent_early(const ProductGroup& group) const {
+  return group.level == 0 && state_of(group.vector) != nullptr;
+}
+
+// `next`: the states before the step of `count`, whose resets are those of the step ahead.
 void PersistentBody::send_states(Value count, const std::function<Value(std::size_t, int)>& next) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     if (!sent_early(groups_[group])) continue;
-    const step::Node& node = step_.graph.at(groups_[group].vector);
+    const step::Node& node = *state_of(groups_[group].vector);
+    const bool as_it_is = &node == &step_.graph.at(groups_[group].vector);
+    const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
     for (std::size_t k = 0; k < cell_.next.size(); ++k) {
       if (cell_.next[k].tensor != node.tensor || cell_.next[k].row != node.row) continue;
       std::vector<Value> vector;
-      for (int c = 0; c < channels(); ++c) vector.push_back(next(k, c));
+      for (int c = 0; c < channels(); ++c) {
+        GraphLowering::Values values = lowering_.start(c);
+        const auto leaf = [&](const step::Node& of) {
+          return &of == &node ? next(k, c) : ahead.flag(of.tensor, c);
+        };
+        vector.push_back(as_it_is ? next(k, c)
+                                  : lowering_.emit_roots(values, {groups_[group].vector}, leaf)[0]);
+      }
       products_->publish(group, count, vector);
     }
   }

@@ -121,6 +121,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   auto& b = builder_;
   const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
+  begin_resets();
   const auto fill = [&] {
     b.comment("fill the ring");
     b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
@@ -135,6 +136,7 @@ void StreamKernel::walk(const StepBody& each_step) {
         b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread");
     b.if_(loader, fill);
     b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+      put_resets(block);
       b.barrier();
       b.if_(
           loader,
@@ -148,6 +150,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   }
   fill();
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+    put_resets(block);
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
     if (!interleaves_copies()) stage_ahead(block + (stages - 1));
@@ -196,7 +199,8 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
       at(steps));  // [step][tensor][row][channel]
   std::vector<FlagReader::Values> flags;
   for (int u = 0; u < steps; ++u) {
-    flags.push_back(flags_.read(batch_index_, first_step_ + step + (forward ? u : -u)));
+    const Value of_stage = step + (forward ? u : -u);
+    flags.push_back(flags_at(of_stage, first_step_ + of_stage));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {

@@ -178,6 +178,13 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value within(kernel::Value step);
+  // Resets (resets.cpp). begin_resets() stands before the walk, put_resets() before the barrier of stage
+  // `block`. Then flags_at() gives the flags of its step `place` at time t.
+  void begin_resets();
+  void load_resets(kernel::Value block);
+  void put_resets(kernel::Value block);
+  FlagReader::Values flags_at(kernel::Value place, kernel::Value t);
+  void each_reset(const std::function<void(std::size_t, kernel::Value)>& body);
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
   StreamParameters parameters_;
@@ -185,6 +192,14 @@ class StreamKernel final : public ChannelThreads {
   std::vector<StagedTensor> staged_;
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
+  // A reset's bytes of two stages: in shared memory, [2, steps], and of the stage to come in registers.
+  struct StagedResets {
+    step::TensorId tensor = -1;
+    kernel::Memory shared;
+    std::vector<kernel::Value> coming;
+    kernel::Value line;  // of the stage under way
+  };
+  StagedResets resets_;
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group.
   struct Now {

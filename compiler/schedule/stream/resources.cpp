@@ -78,6 +78,11 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
          (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(states));
 }
 
+std::int64_t reset_bytes(const step::Cell& cell) {
+  return cell.first_of_kind(TensorKind::Reset) ? kResetLines * kernel::storage_bytes(kernel::Storage::I32)
+                                               : 0;
+}
+
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
   return {segment_parts(cell, problem), static_cast<int>(cell.next.size()), param_rows(cell),
           problem.pass == Pass::Backward,
