@@ -16,11 +16,9 @@
 namespace rondo::schedule {
 namespace {
 
-constexpr step::Forms kForms[] = {{true, false, false},
-                                  {false, true, false},
-                                  {true, true, false},
-                                  {false, false, true},
-                                  {true, true, true}};
+constexpr step::Forms kForms[] = {{true, false, false},    {false, true, false}, {true, true, false},
+                                  {false, false, true},    {true, true, true},   {true, false, false, true},
+                                  {true, true, true, true}};
 
 // Both passes at the first point of their spaces.
 Case case_of(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
@@ -43,10 +41,12 @@ TEST(FormsSimulated, EveryCellOfEveryStrategy) {
       Problem problem;
       problem.storage = storage;
       if (!strategy->legal(plain, problem).legal) continue;
-      const step::Cell cell = step::with_forms(plain, {true, true, true}).value();
-      ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
-      Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
-      ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+      for (const bool given : {false, true}) {
+        const step::Cell cell = step::with_forms(plain, {true, true, true, given}).value();
+        ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
+        Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
+        ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+      }
       ++runs;
     }
   EXPECT_GE(runs, static_cast<int>(all_cells().size()));
@@ -59,7 +59,8 @@ TEST(FormsSimulated, AwkwardSizes) {
     for (const Strategy* strategy : strategies())
       for (const std::int64_t dim : {1, 33, 130})
         for (const std::int64_t time : {1, dim == 130 ? 4 : 7}) {
-          const step::Cell cell = step::with_forms(cell_named(name), kForms[++turn % 5]).value();
+          const step::Cell cell =
+              step::with_forms(cell_named(name), kForms[++turn % std::size(kForms)]).value();
           const Storage storage = turn % 2 == 0 ? Storage::BF16 : Storage::F32;
           Problem problem;
           problem.storage = storage;
@@ -92,8 +93,8 @@ TEST(FormsSimulated, ResetsAtTheEnds) {
 // Resets are loaded ahead, by windows of steps or by stages: walks of several, ends within one, forms of
 // teams.
 TEST(FormsSimulated, ResetsOfManySteps) {
-  const step::Forms forms{true, false, false};
   for (const std::int64_t time : {8, 9, 37}) {
+    const step::Forms forms{true, false, false, time == 37};
     for (const auto& [blocks, exchange, tiles] : {std::tuple{1, 0, 2}, {2, 0, 1}, {2, 1, 1}}) {
       Case c = case_of(*find_strategy("persistent"), step::with_forms(cell_named("elman"), forms).value(),
                        Storage::BF16, {11, time, 1, 40});
