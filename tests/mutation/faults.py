@@ -98,6 +98,8 @@ CASES = {
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "
                          "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=16 "
+                          "--param time_split=2 --param exchange=global --param stages=2 " + STREAM,
     "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
                    SHOT,
     "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
@@ -441,6 +443,10 @@ FAULTS = [
           "flags_.read(node.tensor, batch_, t)", "flags_.read(node.tensor, batch_, t * 0)", "forms of products"),
     fault("forms: a backward sweep has the flags of steps from the first on", W + "body.cpp",
           "channels_[at(turn)].batch_row, part.time)", "channels_[at(turn)].batch_row, part.count)", "forms in turns"),
+    fault("forms: a backward sweep multiplies at steps counted from its own beginning", W + "body.cpp",
+          "shape_.batch), time_of(count)", "shape_.batch), count", "forms in turns"),
+    fault("forms: teams of short rows take the words of others", "schedule/channelwise/global_transforms.cpp",
+          "kernel_.most_rounds()", "kernel_.rounds()", "forms among blocks"),
     fault("forms: a step past the end is not written", "schedule/channelwise/threads.cpp",
           "const Value first = time_ + rank_ * p.segments + segment_;",
           "const Value first = time_ + rank_ * p.segments + segment_ + 1;", "forms fw"),

@@ -140,6 +140,25 @@ TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
         }
 }
 
+// A step is made by launches that know no lengths; what it multiplies for rows that are past their end is
+// nothing.
+TEST(FormsSimulated, AStepOfNoRowMultipliesNothing) {
+  for (const bool lengths : {false, true})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      const step::Cell cell =
+          step::with_forms(cell_named("lstm"), {true, lengths, pass == Pass::Forward}).value();
+      Problem problem;
+      problem.sizes = {5, 9, 1, 40};
+      problem.pass = pass;
+      const Strategy& alternating = *find_strategy("alternating");
+      const auto plan = point_plan(alternating, cell, problem, first_point(alternating, cell, problem));
+      int stopping = 0;
+      for (const Launch& launch : plan.launches)
+        if (print(launch.kernel).find("any ? count : 0") != std::string::npos) ++stopping;
+      EXPECT_EQ(stopping, lengths ? 1 : 0);
+    }
+}
+
 // What is affine stays so, so that time is still cut in segments and among blocks.
 TEST(FormsSimulated, TimeIsCutInSegments) {
   for (const char* name : {"mingru", "hgrn"})

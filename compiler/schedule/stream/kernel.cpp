@@ -78,7 +78,10 @@ void StreamKernel::place_threads() {
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
   const Value span = split == 1 ? steps : steps * split;
-  rounds_ = blocks_ = b.let("blocks", (time_ + (split * parameters_.steps - 1)) / span);
+  const auto rounds_of = [&](Value time) { return (time + (split * parameters_.steps - 1)) / span; };
+  rounds_ = blocks_ = b.let("blocks", rounds_of(time_));
+  if (stops_early_ && parameters_.through_global())
+    most_rounds_ = b.let("most_blocks", rounds_of(whole_time_));
   for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
   for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
