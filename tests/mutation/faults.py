@@ -98,12 +98,13 @@ CASES = {
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "
                          "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
-    "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=16 "
-                          "--param time_split=2 --param exchange=global --param stages=2 " + STREAM,
+    "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=64 "
+                          "--param channels=32 --param time_split=2 --param exchange=global --param stages=2 " + STREAM,
     "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
                    SHOT,
     "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
                             "--param batch_tiles=2 --param steps=2 " + KEPT,
+    "forms of carries": "lstm --forms resets --shape B=9,T=11,D=24 --pass fw --param blocks=1 --param steps=2 " + KEPT,
     "forms of products": "elman --forms resets --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
     "forms in turns": "mgu --forms resets,lengths --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=2 "
                       "--param warps=2 " + TURNS,
@@ -422,19 +423,19 @@ FAULTS = [
           "b.select(longest < length, length, longest)", "length", "forms of batch tiles"),
     fault("forms: an unrolled step has the reset of its group's first", S + "kernel.cpp",
           "const Value of_stage = step + (forward ? u : -u);", "const Value of_stage = step + 0 * u;", "forms fw"),
-    fault("forms: a stage has the resets of the one before", S + "resets.cpp", "load_resets(block + 1);",
-          "load_resets(block);", "forms fw", "forms in segments"),
-    fault("forms: resets of a stage are overwritten while it is computed", S + "resources.h", "kResetLines = 2;",
-          "kResetLines = 1;", "forms fw"),
+    fault("forms: a stage has the resets of the one before", S + "numbers.cpp", "load_numbers(block + 1);",
+          "load_numbers(block);", "forms fw", "forms in segments"),
+    fault("forms: resets of a stage are overwritten while it is computed", S + "resources.h", "kNumberLines = 2;",
+          "kNumberLines = 1;", "forms fw"),
     fault("forms: a segment has the resets of its stage's first step", S + "segments.cpp",
-          "flags_at(place, all ?", "flags_at(place * 0, all ?", "forms in segments"),
+          "numbers_at(place, all ?", "numbers_at(place * 0, all ?", "forms in segments"),
     fault("forms: shoot has the resets of its stage's first group", H + "kernel.cpp", "now_.stage + group + u",
           "now_.stage + group * 0 + u", "forms shoot"),
     fault("forms: every batch tile has the flags of the first", P + "kernel.cpp",
           "min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1)", "min(batch_row(0, quarter_ * 2 + i % 2), batch_ - 1)",
           "forms of batch tiles"),
     fault("forms: a step has the reset of the next one", P + "flag_window.cpp", "ahead ? tile.next : tile.now",
-          "ahead || true ? tile.next : tile.now", "forms of batch tiles"),
+          "ahead || true ? tile.next : tile.now", "forms of carries"),
     fault("forms: a vector that is sent ahead has the resets of the step before", P + "flag_window.cpp",
           "of_step(tile, next)", "of_step(tile, done)", "forms of batch tiles"),
     fault("forms: resets come a window late", P + "flag_window.cpp", "2 * static_cast<int>(i) + row, next + kSteps",

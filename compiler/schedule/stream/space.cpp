@@ -174,8 +174,8 @@ void Space::require_resources() {
                             time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr ring_bytes = stages * steps * channels * ring;
-  const std::int64_t resets = reset_bytes(cell_);
-  const Expr staged_bytes = resets == 0 ? ring_bytes : ring_bytes + steps * resets;
+  const std::int64_t numbers = number_bytes(cell_);
+  const Expr staged_bytes = numbers == 0 ? ring_bytes : ring_bytes + steps * numbers;
   const Expr shared =
       s_.define("shared_bytes", staged_bytes + exchange_bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
