@@ -9,6 +9,7 @@ ROWS = "tests/mutation/cells/rows.cell"
 DRAWS = "tests/mutation/cells/draws.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
+NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -93,6 +94,8 @@ CASES = {
     "turns of batch tiles": "elman --shape B=17,T=7,D=72 --pass fw --param batch_tiles=2 --param units=8 "
                             "--param stages=2 --param warps=2 " + TURNS,
     "turns of pair": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass fw " + TURNS,
+    "numbers fw": NUMBERS + "--pass fw " + PLAIN,
+    "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
@@ -123,7 +126,7 @@ R = "runtime/package/"
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
     fault("stream: a last stage of one step is left out", S + "kernel.cpp",
-          "(time_ + (split * parameters_.steps - 1)) / span", "(time_ + (split * parameters_.steps - 2)) / span",
+          "(time + (split * parameters_.steps - 1)) / span", "(time + (split * parameters_.steps - 2)) / span",
           "plain fw"),
     fault("stream: the steps behind the last whole group are one fewer", S + "kernel.cpp",
           'b.for_("s", groups * parameters_.unroll, plain,', 'b.for_("s", groups * parameters_.unroll + 1, plain,',
@@ -203,7 +206,7 @@ FAULTS = [
     fault("exchange in a cluster: the phase of the first turn is waited for", "schedule/channelwise/cluster_transforms.cpp",
           "b.wait(ready_, slot, round / slots_ % 2);", "b.wait(ready_, slot, b.constant(0));", "cluster fw"),
     fault("exchange through global memory: teams share their words", "schedule/channelwise/global_transforms.cpp",
-          "b.wide(kernel_.team()) * b.wide(kernel_.rounds())", "b.wide(kernel_.team()) * 0", "global"),
+          "b.wide(kernel_.team()) * b.wide(kernel_.most_rounds())", "b.wide(kernel_.team()) * 0", "global"),
     # The shoot strategy: what it accepts, where it starts, and who goes in order.
     fault("shoot: no jump is too large", H + "rounds.cpp",
           "const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);",
@@ -397,7 +400,7 @@ FAULTS = [
           "(b.constant(g.chunks / g.p.warps * g.p.warps + g.p.warps - 1) - warp_) / g.p.warps",
           "turns of batch tiles"),
     fault("alternating: every step multiplies the vector of even steps", W + "steps.cpp",
-          "body.first_row(), body.batch(), parity_}", "body.first_row(), body.batch(), parity_ * 0}", "turns fw"),
+          "body.first_row(), body.batch(), parity_, any}", "body.first_row(), body.batch(), parity_ * 0, any}", "turns fw"),
     fault("alternating: a carry goes to the place that the step reads", W + "body.cpp",
           "store_carry(turn, at(sink.index), b.constant(1) - part.parity, value)",
           "store_carry(turn, at(sink.index), part.parity, value)", "turns fw", "turns bw"),
@@ -411,6 +414,11 @@ FAULTS = [
     fault("alternating: the sweep reads the state after the step", W + "body.cpp",
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
+    # Inputs with one value a head.
+    fault("numbers: every head has those of the first", S + "numbers.cpp", "head_ * from.rows + row", "row + 0 * head_",
+          "numbers fw"),
+    fault("numbers: a gradient misses half of the lanes", "schedule/lower/number_gradient_sum.cpp", "int apart = 16;",
+          "int apart = 8;", "numbers bw"),
     # Resets, lengths and reversed time.
     fault("forms: a reset comes one step late", L + "flags.cpp", "b.wide(t) * from.stride_t",
           "b.wide(b.select(t == 0, t, t - 1)) * from.stride_t", "forms fw"),

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/kernel/ir/print.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
@@ -154,7 +155,7 @@ TEST(FormsSimulated, AStepOfNoRowMultipliesNothing) {
       const auto plan = point_plan(alternating, cell, problem, first_point(alternating, cell, problem));
       int stopping = 0;
       for (const Launch& launch : plan.launches)
-        if (print(launch.kernel).find("any ? count : 0") != std::string::npos) ++stopping;
+        if (kernel::print(launch.kernel).find("any ? count : 0") != std::string::npos) ++stopping;
       EXPECT_EQ(stopping, lengths ? 1 : 0);
     }
 }
