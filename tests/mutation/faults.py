@@ -415,7 +415,7 @@ FAULTS = [
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
     # Inputs with one value a head.
-    fault("numbers: every head has those of the first", S + "numbers.cpp", "head_ * from.rows + row", "row + 0 * head_",
+    fault("numbers: every head has those of the first", S + "numbers.cpp", "head_ * from.rows + row", "head_ * 0 + row",
           "numbers fw"),
     fault("numbers: a gradient misses half of the lanes", "schedule/lower/number_gradient_sum.cpp", "int apart = 16;",
           "int apart = 8;", "numbers bw"),
@@ -453,7 +453,8 @@ FAULTS = [
     fault("forms: a backward sweep has the flags of steps from the first on", W + "body.cpp",
           "channels_[at(turn)].batch_row, part.time)", "channels_[at(turn)].batch_row, part.count)", "forms in turns"),
     fault("forms: a backward sweep multiplies at steps counted from its own beginning", W + "body.cpp",
-          "shape_.batch), time_of(count)", "shape_.batch), count", "forms in turns"),
+          "shape_.batch), time_of(count)", "shape_.batch), count",
+          test="test_schedule FormsSimulated.AWalkEndsWithItsLongestRow"),
     fault("forms: teams of short rows take the words of others", "schedule/channelwise/global_transforms.cpp",
           "kernel_.most_rounds()", "kernel_.rounds()", "forms among blocks"),
     fault("forms: a step past the end is not written", "schedule/channelwise/threads.cpp",

@@ -63,7 +63,7 @@ TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
     EXPECT_GT(segment_parts(masked_by_number(), problem), 0);
   }
   for (const int exchange : {0, 1}) {
-    Case c = both_passes(masked_by_number(), Storage::F32, {3, 37, 2, 70});
+    Case c = both_passes(masked_by_number(), Storage::F32, {3, 37, 2, 72});
     c.problem.math = kernel::Math::Accurate;
     c.parameters = c.backward = stream_in_cluster_of_two(64, false);
     c.parameters["exchange"] = c.backward["exchange"] = exchange;
