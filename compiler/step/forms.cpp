@@ -1,5 +1,7 @@
 #include "compiler/step/forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -11,7 +13,7 @@ using scalar::Op;
 
 namespace {
 
-Status check_name(const Cell& cell, const char* name) {
+Status check_name(const Cell& cell, const std::string& name) {
   const bool constant = std::any_of(cell.constants.begin(), cell.constants.end(),
                                     [&](const NamedConstant& one) { return one.name == name; });
   if (!constant && !cell.find(name)) return success();
@@ -27,12 +29,15 @@ class FormRewriting {
     result_.reversed = forms.reversed;
     if (forms.resets) reset_ = add_leaf(TensorKind::Reset, kResetsName);
     if (forms.lengths) valid_ = add_leaf(TensorKind::Length, kLengthsName);
+    for (const TensorId state : original_.of_kind(TensorKind::State))
+      if (forms.reset_states) add_companion(state);
   }
 
   Cell run() {
     find_inputs();
     for (NodeId id = 0; id < static_cast<NodeId>(original_.graph.nodes.size()); ++id) copy(id);
     for (Row& row : result_.next) row.value = next(row);
+    result_.next.insert(result_.next.end(), companions_.begin(), companions_.end());
     for (Row& row : result_.outputs) row.value = only_valid(made_[at(row.value)]);
     return std::move(result_);
   }
@@ -41,6 +46,24 @@ class FormRewriting {
   NodeId add_leaf(TensorKind kind, const char* name) {
     result_.tensors.push_back({kind, name, Tail::Scalar, {}, 1, {}});
     return result_.graph.leaf(static_cast<TensorId>(result_.tensors.size() - 1), 0, Extent::Scalar);
+  }
+
+  // A state that each step leaves as it is.
+  void add_companion(TensorId state) {
+    Tensor tensor = original_.tensors[at(state)];
+    tensor.name = reset_state_name(tensor.name);
+    tensor.span = {};
+    result_.tensors.push_back(tensor);
+    const auto companion = static_cast<TensorId>(result_.tensors.size() - 1);
+    for (int row = 0; row < tensor.rows; ++row) {
+      const NodeId leaf = result_.graph.leaf(companion, row, extent_of(state));
+      reset_to_[{state, row}] = leaf;
+      companions_.push_back({companion, row, leaf});
+    }
+  }
+
+  Extent extent_of(TensorId state) const {
+    return original_.tensors[at(state)].tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;
   }
 
   // Nodes that depend on an input.
@@ -67,15 +90,18 @@ class FormRewriting {
     NodeId made = result_.graph.add(std::move(node));
     if (state) {
       const Node& leaf = result_.graph.at(made);
-      before_[{leaf.tensor, leaf.row}] = made;
-      made = after_reset(made);
+      const std::pair row{leaf.tensor, leaf.row};
+      before_[row] = made;
+      made = after_reset(made, row);
     }
     made_.push_back(made);
   }
 
-  NodeId after_reset(NodeId state) {
+  NodeId after_reset(NodeId state, const std::pair<TensorId, int>& row) {
     if (reset_ == kNoNode) return state;
-    return result_.graph.scalar(Op::Select, {reset_, result_.graph.constant(0), state});
+    const auto given = reset_to_.find(row);
+    const NodeId to = given == reset_to_.end() ? result_.graph.constant(0) : given->second;
+    return result_.graph.scalar(Op::Select, {reset_, to, state});
   }
 
   NodeId only_valid(NodeId value) {
@@ -87,10 +113,7 @@ class FormRewriting {
     const NodeId value = made_[at(row.value)];
     if (valid_ == kNoNode) return value;
     const auto [known, fresh] = before_.try_emplace({row.tensor, row.row}, kNoNode);
-    if (fresh) {
-      const bool number = original_.tensors[at(row.tensor)].tail == Tail::Scalar;
-      known->second = result_.graph.leaf(row.tensor, row.row, number ? Extent::Scalar : Extent::Vector);
-    }
+    if (fresh) known->second = result_.graph.leaf(row.tensor, row.row, extent_of(row.tensor));
     return result_.graph.scalar(Op::Select, {valid_, value, known->second});
   }
 
@@ -100,6 +123,9 @@ class FormRewriting {
   std::vector<bool> sees_input_;                       // by node of the original
   std::vector<NodeId> made_;                           // by node of the original: what stands for it
   std::map<std::pair<TensorId, int>, NodeId> before_;  // the leaf of a state row
+  std::map<std::pair<TensorId, int>, NodeId>
+      reset_to_;  // by state row: what it is reset to, if that is given
+  std::vector<Row> companions_;
 };
 
 }  // namespace
@@ -112,18 +138,44 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
   for (const auto& [wanted, name] :
        {std::pair(forms.resets, kResetsName), std::pair(forms.lengths, kLengthsName)})
     if (Status status = wanted ? check_name(cell, name) : success(); !status) return status.error();
+  if (forms.reset_states && !forms.resets)
+    return Error{ErrorKind::Input,
+                 "cell " + cell.name + " is to be reset to given states, but without resets",
+                 "ask for the form resets too"};
+  for (const TensorId state : cell.of_kind(TensorKind::State))
+    if (Status status =
+            forms.reset_states ? check_name(cell, reset_state_name(cell.tensors[at(state)].name)) : success();
+        !status)
+      return status.error();
   return FormRewriting(cell, forms).run();
 }
 
 Forms forms_of(const Cell& cell) {
+  const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
   return {cell.first_of_kind(TensorKind::Reset).has_value(),
-          cell.first_of_kind(TensorKind::Length).has_value(), cell.reversed};
+          cell.first_of_kind(TensorKind::Length).has_value(), cell.reversed,
+          std::any_of(states.begin(), states.end(), [&](TensorId id) { return is_reset_state(cell, id); })};
+}
+
+std::string reset_state_name(const std::string& state) { return state + "_reset"; }
+
+// Any other state of a cell with resets has a select in what it becomes.
+bool is_reset_state(const Cell& cell, TensorId tensor) {
+  if (!cell.first_of_kind(TensorKind::Reset) || cell.tensors[at(tensor)].kind != TensorKind::State)
+    return false;
+  return std::all_of(cell.next.begin(), cell.next.end(), [&](const Row& next) {
+    if (next.tensor != tensor) return true;
+    const Node& node = cell.graph.at(next.value);
+    return node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == next.row;
+  });
 }
 
 std::string describe_forms(const Cell& cell) {
   const Forms forms = forms_of(cell);
   std::string text;
-  if (forms.resets) text += "resets: states are zero before a step whose byte in resets [B, T] is set\n";
+  if (forms.resets)
+    text += fmt::format("resets: states are {} before a step whose byte in resets [B, T] is set\n",
+                        forms.reset_states ? "those of NAME_reset" : "zero");
   if (forms.lengths)
     text += "lengths: steps from lengths [B] on leave the states as they are and give outputs of zero\n";
   if (forms.reversed) text += "reversed: time is walked from the last step to the first\n";

@@ -2,6 +2,9 @@
 //
 //   resets    a tensor of bytes, [B, T]: where it is not 0, the states before that step are zero. No gradient
 //             crosses a reset. Sequences packed side by side in one row are resets.
+//   reset_states  with resets: the states before such a step are given ones. Each state NAME gets a companion
+//             NAME_reset, a state that no step changes: what it begins with is what NAME is reset to, and the
+//             gradient of its initial state is the sum of what flows there at all resets.
 //   lengths   a tensor of 32-bit integers, [B]: steps at and after the length of their row leave the states
 //             as they are, give outputs of zero, and take and give no gradients. The last state is the one
 //             after the last step before the length. A length below 0 counts as 0, one above T as T.
@@ -28,20 +31,27 @@ struct Forms {
   bool resets = false;
   bool lengths = false;
   bool reversed = false;
-  bool any() const { return resets || lengths || reversed; }
+  bool reset_states = false;
+  bool any() const { return resets || lengths || reversed || reset_states; }
 };
 
 inline constexpr const char* kResetsName = "resets";
 inline constexpr const char* kLengthsName = "lengths";
 inline constexpr const char* kReversedName = "reversed";
+inline constexpr const char* kResetStatesName = "reset_states";
 
 // The cell with the tensors of its forms, named as above, and the step rewritten; a cell that is to be
-// clipped is clipped first. Errors (Input): the cell has a form already, or a tensor or constant of that
-// name.
+// clipped is clipped first. Errors (Input): the cell has a form already, or a tensor or constant of a name
+// that a form needs, or states are given without resets.
 Result<Cell> with_forms(const Cell& cell, const Forms& forms);
 
 // The forms that a cell has.
 Forms forms_of(const Cell& cell);
+
+// The name of what the state is reset to.
+std::string reset_state_name(const std::string& state);
+// Whether the tensor holds what a state is reset to.
+bool is_reset_state(const Cell& cell, TensorId tensor);
 
 // What they do, in plain words, for `rondo check`; "" if the cell has none.
 std::string describe_forms(const Cell& cell);

@@ -31,7 +31,9 @@ typedef struct rondo_cell_options {
   int32_t resets;
   int32_t lengths;
   int32_t reversed; /* 1: from the last step to the first */
-  int32_t reserved;
+  /* 1, with resets: each state NAME of the cell has another one beside it, NAME_reset, which no step changes:
+   * its RONDO_ROLE_INITIAL_STATE is what NAME is reset to. */
+  int32_t reset_states;
 } rondo_cell_options;
 
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
@@ -72,7 +74,7 @@ typedef struct rondo_cell_info {
   int32_t saves_products;             /* 1: training may save products (RONDO_SAVE_PRODUCTS) */
   double clip_forward, clip_gradient; /* 0: none */
   int32_t resets, lengths, reversed;  /* 1: the cell has the form */
-  int32_t reserved;
+  int32_t reset_states;
 } rondo_cell_info;
 
 /* The strings belong to the cell. */

@@ -135,7 +135,7 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
   if (request.cell.clip.forward) text += fmt::format(", clip-forward={}", *request.cell.clip.forward);
   if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
   const step::Forms forms = step::forms_of(request.cell);
-  if (forms.resets) text += ", with resets";
+  if (forms.resets) text += forms.reset_states ? ", with resets to given states" : ", with resets";
   if (forms.lengths) text += ", with lengths";
   if (forms.reversed) text += ", reversed";
   text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),

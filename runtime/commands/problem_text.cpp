@@ -159,14 +159,15 @@ Result<step::Forms> parse_forms(const std::string& text) {
   for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    bool* form = word == step::kResetsName     ? &forms.resets
-                 : word == step::kLengthsName  ? &forms.lengths
-                 : word == step::kReversedName ? &forms.reversed
-                                               : nullptr;
+    bool* form = word == step::kResetsName        ? &forms.resets
+                 : word == step::kLengthsName     ? &forms.lengths
+                 : word == step::kReversedName    ? &forms.reversed
+                 : word == step::kResetStatesName ? &forms.reset_states
+                                                  : nullptr;
     if (form == nullptr || *form)
       return bad(fmt::format("--forms '{}': '{}' is {}", text, word,
                              form == nullptr ? "no form of a sequence" : "given twice"),
-                 "forms are resets, lengths and reversed, with commas between them");
+                 "forms are resets, reset_states, lengths and reversed, with commas between them");
     *form = true;
     begin = end + 1;
   }

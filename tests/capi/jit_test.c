@@ -164,6 +164,22 @@ static void test_forms(rondo_context* context) {
   OK(rondo_plan_destroy(plan));
 }
 
+/* What a state is reset to is the initial state of another one. */
+static void test_reset_states(void) {
+  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .resets = 1, .reset_states = 1};
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&options, &cell, NULL));
+  rondo_cell_info info = {.struct_size = sizeof info};
+  OK(rondo_cell_get_info(cell, &info));
+  CHECK(info.resets == 1 && info.reset_states == 1 && info.tensors == 6 && info.state_rows == 2 && info.affine == 1);
+  rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
+  OK(rondo_cell_get_tensor(cell, 5, &tensor));
+  CHECK(strcmp(tensor.name, "h_reset") == 0 && tensor.kind == RONDO_KIND_STATE && tensor.tail == RONDO_TAIL_VECTOR);
+  OK(rondo_cell_destroy(cell));
+  options.resets = 0;
+  FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "without resets");
+}
+
 static void test_diagnostics(void) {
   rondo_cell_options options = {.struct_size = sizeof options, .path = "mine.cell"};
   options.text = "cell bad(D) {\n  input x[D]\n  state h[D]\n  next h = h + y\n  output q\n}\n";
@@ -503,6 +519,7 @@ int main(void) {
   test_diagnostics();
   rondo_context* context = cpu();
   test_forward(context);
+  test_reset_states();
   test_forms(context);
   test_wrong_problems(context);
   test_training(context, kTrained, RONDO_SAVE_STATES);

@@ -9,6 +9,7 @@ ROWS = "tests/mutation/cells/rows.cell"
 DRAWS = "tests/mutation/cells/draws.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
+NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -93,15 +94,20 @@ CASES = {
     "turns of batch tiles": "elman --shape B=17,T=7,D=72 --pass fw --param batch_tiles=2 --param units=8 "
                             "--param stages=2 --param warps=2 " + TURNS,
     "turns of pair": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass fw " + TURNS,
+    "numbers fw": NUMBERS + "--pass fw " + PLAIN,
+    "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "
                          "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=64 "
+                          "--param channels=32 --param time_split=2 --param exchange=global --param stages=2 " + STREAM,
     "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
                    SHOT,
     "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
                             "--param batch_tiles=2 --param steps=2 " + KEPT,
+    "forms of carries": "lstm --forms resets --shape B=9,T=11,D=24 --pass fw --param blocks=1 --param steps=2 " + KEPT,
     "forms of products": "elman --forms resets --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
     "forms in turns": "mgu --forms resets,lengths --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=2 "
                       "--param warps=2 " + TURNS,
@@ -120,7 +126,7 @@ R = "runtime/package/"
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
     fault("stream: a last stage of one step is left out", S + "kernel.cpp",
-          "(time_ + (split * parameters_.steps - 1)) / span", "(time_ + (split * parameters_.steps - 2)) / span",
+          "(time + (split * parameters_.steps - 1)) / span", "(time + (split * parameters_.steps - 2)) / span",
           "plain fw"),
     fault("stream: the steps behind the last whole group are one fewer", S + "kernel.cpp",
           'b.for_("s", groups * parameters_.unroll, plain,', 'b.for_("s", groups * parameters_.unroll + 1, plain,',
@@ -200,7 +206,7 @@ FAULTS = [
     fault("exchange in a cluster: the phase of the first turn is waited for", "schedule/channelwise/cluster_transforms.cpp",
           "b.wait(ready_, slot, round / slots_ % 2);", "b.wait(ready_, slot, b.constant(0));", "cluster fw"),
     fault("exchange through global memory: teams share their words", "schedule/channelwise/global_transforms.cpp",
-          "b.wide(kernel_.team()) * b.wide(kernel_.rounds())", "b.wide(kernel_.team()) * 0", "global"),
+          "b.wide(kernel_.team()) * b.wide(kernel_.most_rounds())", "b.wide(kernel_.team()) * 0", "global"),
     # The shoot strategy: what it accepts, where it starts, and who goes in order.
     fault("shoot: no jump is too large", H + "rounds.cpp",
           "const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);",
@@ -394,7 +400,7 @@ FAULTS = [
           "(b.constant(g.chunks / g.p.warps * g.p.warps + g.p.warps - 1) - warp_) / g.p.warps",
           "turns of batch tiles"),
     fault("alternating: every step multiplies the vector of even steps", W + "steps.cpp",
-          "body.first_row(), body.batch(), parity_}", "body.first_row(), body.batch(), parity_ * 0}", "turns fw"),
+          "body.first_row(), body.batch(), parity_, any}", "body.first_row(), body.batch(), parity_ * 0, any}", "turns fw"),
     fault("alternating: a carry goes to the place that the step reads", W + "body.cpp",
           "store_carry(turn, at(sink.index), b.constant(1) - part.parity, value)",
           "store_carry(turn, at(sink.index), part.parity, value)", "turns fw", "turns bw"),
@@ -408,6 +414,11 @@ FAULTS = [
     fault("alternating: the sweep reads the state after the step", W + "body.cpp",
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
+    # Inputs with one value a head.
+    fault("numbers: every head has those of the first", S + "numbers.cpp", "head_ * from.rows + row", "head_ * 0 + row",
+          "numbers fw"),
+    fault("numbers: a gradient misses half of the lanes", "schedule/lower/number_gradient_sum.cpp", "int apart = 16;",
+          "int apart = 8;", "numbers bw"),
     # Resets, lengths and reversed time.
     fault("forms: a reset comes one step late", L + "flags.cpp", "b.wide(t) * from.stride_t",
           "b.wide(b.select(t == 0, t, t - 1)) * from.stride_t", "forms fw"),
@@ -419,20 +430,33 @@ FAULTS = [
     fault("forms: a tile's walk ends with the last of its rows", L + "flags.cpp",
           "b.select(longest < length, length, longest)", "length", "forms of batch tiles"),
     fault("forms: an unrolled step has the reset of its group's first", S + "kernel.cpp",
-          "first_step_ + step + (forward ? u : -u)", "first_step_ + step", "forms fw"),
+          "const Value of_stage = step + (forward ? u : -u);", "const Value of_stage = step + 0 * u;", "forms fw"),
+    fault("forms: a stage has the resets of the one before", S + "numbers.cpp", "load_numbers(block + 1);",
+          "load_numbers(block);", "forms fw", "forms in segments"),
+    fault("forms: resets of a stage are overwritten while it is computed", S + "resources.h", "kNumberLines = 2;",
+          "kNumberLines = 1;", "forms fw"),
     fault("forms: a segment has the resets of its stage's first step", S + "segments.cpp",
-          "all ? first + place : within(first + place)", "all ? first : within(first + place)", "forms in segments"),
+          "numbers_at(place, all ?", "numbers_at(place * 0, all ?", "forms in segments"),
     fault("forms: shoot has the resets of its stage's first group", H + "kernel.cpp", "now_.stage + group + u",
           "now_.stage + group * 0 + u", "forms shoot"),
     fault("forms: every batch tile has the flags of the first", P + "kernel.cpp",
           "min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1)", "min(batch_row(0, quarter_ * 2 + i % 2), batch_ - 1)",
           "forms of batch tiles"),
-    fault("forms: a step has the reset of the next one", P + "kernel.cpp", "ahead ? loaded.next : loaded.now",
-          "ahead || true ? loaded.next : loaded.now", "forms of batch tiles"),
+    fault("forms: a step has the reset of the next one", P + "flag_window.cpp", "ahead ? tile.next : tile.now",
+          "ahead || true ? tile.next : tile.now", "forms of carries"),
+    fault("forms: a vector that is sent ahead has the resets of the step before", P + "flag_window.cpp",
+          "of_step(tile, next)", "of_step(tile, done)", "forms of batch tiles"),
+    fault("forms: resets come a window late", P + "flag_window.cpp", "2 * static_cast<int>(i) + row, next + kSteps",
+          "2 * static_cast<int>(i) + row, next", "forms of products"),
     fault("forms: vectors of all steps have the resets of the first", G + "time_pointwise.cpp",
           "flags_.read(node.tensor, batch_, t)", "flags_.read(node.tensor, batch_, t * 0)", "forms of products"),
     fault("forms: a backward sweep has the flags of steps from the first on", W + "body.cpp",
           "channels_[at(turn)].batch_row, part.time)", "channels_[at(turn)].batch_row, part.count)", "forms in turns"),
+    fault("forms: a backward sweep multiplies at steps counted from its own beginning", W + "body.cpp",
+          "shape_.batch), time_of(count)", "shape_.batch), count",
+          test="test_schedule FormsSimulated.AWalkEndsWithItsLongestRow"),
+    fault("forms: teams of short rows take the words of others", "schedule/channelwise/global_transforms.cpp",
+          "kernel_.most_rounds()", "kernel_.rounds()", "forms among blocks"),
     fault("forms: a step past the end is not written", "schedule/channelwise/threads.cpp",
           "const Value first = time_ + rank_ * p.segments + segment_;",
           "const Value first = time_ + rank_ * p.segments + segment_ + 1;", "forms fw"),

@@ -2,6 +2,10 @@
 // step::with_forms() does to the step reaches every strategy.
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <utility>
+
+#include "compiler/kernel/ir/print.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
@@ -13,11 +17,9 @@
 namespace rondo::schedule {
 namespace {
 
-constexpr step::Forms kForms[] = {{true, false, false},
-                                  {false, true, false},
-                                  {true, true, false},
-                                  {false, false, true},
-                                  {true, true, true}};
+constexpr step::Forms kForms[] = {{true, false, false},    {false, true, false}, {true, true, false},
+                                  {false, false, true},    {true, true, true},   {true, false, false, true},
+                                  {true, true, true, true}};
 
 // Both passes at the first point of their spaces.
 Case case_of(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
@@ -40,10 +42,12 @@ TEST(FormsSimulated, EveryCellOfEveryStrategy) {
       Problem problem;
       problem.storage = storage;
       if (!strategy->legal(plain, problem).legal) continue;
-      const step::Cell cell = step::with_forms(plain, {true, true, true}).value();
-      ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
-      Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
-      ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+      for (const bool given : {false, true}) {
+        const step::Cell cell = step::with_forms(plain, {true, true, true, given}).value();
+        ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
+        Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
+        ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
+      }
       ++runs;
     }
   EXPECT_GE(runs, static_cast<int>(all_cells().size()));
@@ -56,7 +60,8 @@ TEST(FormsSimulated, AwkwardSizes) {
     for (const Strategy* strategy : strategies())
       for (const std::int64_t dim : {1, 33, 130})
         for (const std::int64_t time : {1, dim == 130 ? 4 : 7}) {
-          const step::Cell cell = step::with_forms(cell_named(name), kForms[++turn % 5]).value();
+          const step::Cell cell =
+              step::with_forms(cell_named(name), kForms[++turn % std::size(kForms)]).value();
           const Storage storage = turn % 2 == 0 ? Storage::BF16 : Storage::F32;
           Problem problem;
           problem.storage = storage;
@@ -86,6 +91,39 @@ TEST(FormsSimulated, ResetsAtTheEnds) {
     }
 }
 
+// Resets are loaded ahead, by windows of steps or by stages: walks of several, ends within one, forms of
+// teams.
+TEST(FormsSimulated, ResetsOfManySteps) {
+  for (const std::int64_t time : {8, 9, 37}) {
+    const step::Forms forms{true, false, false, time == 37};
+    for (const auto& [blocks, exchange, tiles] : {std::tuple{1, 0, 2}, {2, 0, 1}, {2, 1, 1}}) {
+      Case c = case_of(*find_strategy("persistent"), step::with_forms(cell_named("elman"), forms).value(),
+                       Storage::BF16, {11, time, 1, 40});
+      for (Parameters* point : {&c.parameters, &c.backward})
+        for (const auto& [name, value] :
+             {std::pair{"blocks", blocks}, {"exchange", exchange}, {"batch_tiles", tiles}})
+          (*point)[name] = value;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << "persistent, " << blocks << " blocks, T = " << time;
+    }
+    for (const auto& [channels, producers, pieces] : {std::tuple{8, 0, 0}, {32, 1, 0}, {40, 0, 1}}) {
+      Case c = case_of(*find_strategy("stream"), step::with_forms(cell_named("indrnn"), forms).value(),
+                       Storage::BF16, {3, time, 2, 40});
+      for (Parameters* point : {&c.parameters, &c.backward})
+        for (const auto& [name, value] : {std::pair{"channels", channels},
+                                          {"steps", 8},
+                                          {"unroll", 4},
+                                          {"segments", 1},
+                                          {"producer_warps", producers},
+                                          {"vector", 4},
+                                          {"interleaved_copies", pieces}})
+          (*point)[name] = value;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << "stream, " << channels << " channels, T = " << time;
+    }
+  }
+}
+
 // Rows that are all shorter than T, and rows of no step at all: the walk ends before T, and what it leaves
 // out is written all the same.
 TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
@@ -101,6 +139,25 @@ TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
           Comparison(std::move(c)).run();
           ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << " " << lengths.front();
         }
+}
+
+// A step is made by launches that know no lengths; what it multiplies for rows that are past their end is
+// nothing.
+TEST(FormsSimulated, AStepOfNoRowMultipliesNothing) {
+  for (const bool lengths : {false, true})
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      const step::Cell cell =
+          step::with_forms(cell_named("lstm"), {true, lengths, pass == Pass::Forward}).value();
+      Problem problem;
+      problem.sizes = {5, 9, 1, 40};
+      problem.pass = pass;
+      const Strategy& alternating = *find_strategy("alternating");
+      const auto plan = point_plan(alternating, cell, problem, first_point(alternating, cell, problem));
+      int stopping = 0;
+      for (const Launch& launch : plan.launches)
+        if (kernel::print(launch.kernel).find("any ? count : 0") != std::string::npos) ++stopping;
+      EXPECT_EQ(stopping, lengths ? 1 : 0);
+    }
 }
 
 // What is affine stays so, so that time is still cut in segments and among blocks.

@@ -20,6 +20,7 @@ namespace rondo::step::testing {
 namespace {
 
 constexpr Forms kResets{true, false, false}, kLengths{false, true, false}, kBoth{true, true, false};
+constexpr Forms kGiven{true, false, false, true}, kAllGiven{true, true, true, true};
 constexpr Forms kReversed{false, false, true}, kAll{true, true, true};
 
 // next h = a h + x, output h.
@@ -61,6 +62,69 @@ TEST(Forms, AResetStandsBeforeItsStep) {
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->inputs.at("x"), (Numbers{11, 10, 1100, 1000, 110000}));
   EXPECT_EQ(back->initial_states.at("h"), Numbers{11});
+}
+
+// A row of given states, and the gradient that flows there: what two resets of three say.
+TEST(Forms, AResetToAGivenState) {
+  const Cell cell = formed(leaky_sum(1), kGiven);
+  EXPECT_TRUE(verify(cell).empty());
+  EXPECT_TRUE(verify(cell, backward_step(cell)).empty());
+  EXPECT_TRUE(forms_of(cell).reset_states && analyze(cell).affine);
+  EXPECT_FALSE(forms_of(formed(leaky_sum(1), kAll)).reset_states);
+  ForwardArguments<double> arguments;
+  arguments.inputs["x"] = {1, 2, 4, 8, 16};
+  arguments.initial_states["h"] = {100};
+  arguments.initial_states["h_reset"] = {1000};
+  arguments.flags["resets"] = {0, 0, 1, 0, 255};
+  const auto run = run_forward(cell, {1, 5, 1, 1}, arguments);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->outputs.at("h"), (Numbers{101, 103, 1004, 1012, 1016}));
+  EXPECT_EQ(run->last_states.at("h_reset"), Numbers{1000});
+  LossGradients<double> loss;
+  loss.outputs["h"] = {1, 10, 100, 1000, 10000};
+  loss.last_states["h"] = {100000};
+  const auto back = run_backward(cell, {1, 5, 1, 1}, arguments, loss);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->initial_states.at("h"), Numbers{11});
+  EXPECT_EQ(back->initial_states.at("h_reset"), Numbers{111100});
+  // A bound of the recurrence's gradient bounds no sum over resets.
+  const Cell bounded = formed(clipped(leaky_sum(1), {{}, 0.5}).value(), kGiven);
+  EXPECT_GT(run_backward(bounded, {1, 5, 1, 1}, arguments, loss)->initial_states.at("h_reset")[0], 10000);
+}
+
+TEST(Forms, GivenStatesNeedResetsAndNames) {
+  EXPECT_EQ(with_forms(leaky_sum(1), {false, true, false, true}).error().kind, ErrorKind::Input);
+  CellBuilder b("taken");
+  const TensorId h = b.state("h"), other = b.state("h_reset");
+  b.next(h, 0, b.read(h) + b.read(other));
+  b.next(other, 0, b.read(other));
+  b.publish("y", b.read(h));
+  const auto formed_cell = with_forms(b.cell(), kGiven);
+  ASSERT_FALSE(formed_cell.ok());
+  EXPECT_NE(formed_cell.error().message.find("h_reset"), std::string::npos);
+  EXPECT_FALSE(forms_of(formed(b.cell(), kResets)).reset_states);
+}
+
+// Zero states given are resets, to the bit; and gradients are those of central differences.
+TEST(Forms, GivenStatesOfEveryKind) {
+  const Sizes sizes{2, 6, 1, 3};
+  for (const Cell& plain : {lstm(), mingru()})
+    for (const Forms& forms : {kGiven, kAllGiven}) {
+      const Cell cell = formed(plain, forms);
+      Random random(29);
+      ForwardArguments<double> arguments = random_arguments(cell, sizes, random);
+      const LossGradients<double> loss = random_loss(cell, sizes, random);
+      EXPECT_EQ(check_gradients(cell, sizes, arguments, loss).mismatch, "") << plain.name;
+      for (const TensorId state : plain.of_kind(TensorKind::State))
+        arguments.initial_states[reset_state_name(cell.tensors[static_cast<std::size_t>(state)].name)].assign(
+            6, 0);
+      ForwardArguments<double> zero = arguments;
+      std::erase_if(zero.initial_states, [](const auto& entry) { return entry.first.ends_with("_reset"); });
+      Forms without = forms;
+      without.reset_states = false;
+      EXPECT_EQ(run_forward(cell, sizes, arguments)->outputs,
+                run_forward(formed(plain, without), sizes, zero)->outputs);
+    }
 }
 
 TEST(Forms, StepsPastTheLengthDoNothing) {
@@ -272,8 +336,8 @@ TEST(Forms, ReversedTimeIsTheWalkOfWhatIsTurnedRound) {
 TEST(Forms, GradientsOfRandomCellsAgreeWithCentralDifferences) {
   long nonzero = 0, compared = 0;
   for (int seed = 0; seed < random_cell_count(); ++seed) {
-    constexpr Forms kDrawn[] = {kResets, kLengths, kBoth, kReversed, kAll};
-    const Forms& forms = kDrawn[seed % 5];
+    constexpr Forms kDrawn[] = {kResets, kLengths, kBoth, kReversed, kAll, kGiven, kAllGiven};
+    const Forms& forms = kDrawn[seed % 7];
     const Cell cell = formed(random_cell_of_seed(static_cast<std::uint64_t>(seed)), forms);
     ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << provenance(seed, cell);
     const Sizes sizes{2, 3, 1, 2};

@@ -87,6 +87,14 @@ TEST(Run, TakesFormsOfTheSequence) {
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(h[i], plain[i]);
   for (std::size_t i = 9; i < 12; ++i) EXPECT_NEAR(h[i], second[i - 9], 1e-6);
   for (std::size_t i = 12; i < 15; ++i) EXPECT_EQ(h[i], 0);
+  write_array(folder.path("given.npy"), {1, 1, 3});
+  const std::vector<double> given =
+      run({"--resets", folder.path("resets.npy"), "--reset-state", "h=" + folder.path("given.npy")});
+  const auto from = runtime::npy_values(*read_npy(folder.path("given.npy")), kernel::Storage::F32, "given");
+  const std::vector<double> after = mingru({x->begin() + 18, x->end()}, *from, 1, 2, 3);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(given[i], plain[i]);
+  for (std::size_t i = 9; i < 15; ++i) EXPECT_NEAR(given[i], after[i - 9], 1e-6);
+  EXPECT_NE(given[9], h[9]);
   const std::vector<double> reversed = run({"--reversed"});
   EXPECT_NE(reversed, plain);
   for (std::size_t i = 0; i < 3; ++i) {  // the last step is the first of the walk

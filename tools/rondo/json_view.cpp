@@ -34,6 +34,7 @@ json forms_json(const step::Cell& cell) {
   json list = json::array();
   if (forms.resets) list.push_back(step::kResetsName);
   if (forms.lengths) list.push_back(step::kLengthsName);
+  if (forms.reset_states) list.push_back(step::kResetStatesName);
   if (forms.reversed) list.push_back(step::kReversedName);
   return list;
 }

@@ -161,6 +161,9 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--resets", o.resets,
                  "bytes or truth values [B, T]: states are zero before a step where they are set")
       ->type_name("FILE");
+  app.add_option("--reset-state", o.reset_states,
+                 "what a state is reset to: h=h1.npy, [B, H, ..., D]; default: zero")
+      ->type_name("NAME=FILE");
   app.add_option("--lengths", o.lengths, "integers [B]: steps that each row has")->type_name("FILE");
   app.add_flag("--reversed", o.reversed,
                "from the last step to the first; outputs stay in the order of time");

@@ -49,6 +49,7 @@ struct Options {
   bool again = false;
 
   std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
+  std::vector<std::string> reset_states;                              // run: NAME=FILE
   std::string resets, lengths;                                        // run: files; "": the form is not used
   bool reversed = false;                                              // run
   bool reference = false;

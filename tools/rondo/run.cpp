@@ -35,6 +35,13 @@ Result<RunArrays> arrays_of(const Options& options) {
   if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status)
     return status.error();
   if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
+  std::vector<runtime::NamedArray> given;
+  if (Status status = read_arrays(options.reset_states, "--reset-state", given); !status)
+    return status.error();
+  for (runtime::NamedArray& array : given) {
+    array.name = step::reset_state_name(array.name);
+    arrays.states.push_back(std::move(array));
+  }
   const auto read_flags = [&](const std::string& path, const char* name,
                               std::vector<runtime::NamedArray>& into) -> Status {
     return path.empty() ? success()

@@ -25,6 +25,7 @@ Result<LoadedCell> load_cell(const Options& options) {
   Result<step::Forms> forms = runtime::parse_forms(options.forms);
   if (!forms) return forms.error();
   forms->resets |= !options.resets.empty();
+  forms->reset_states |= !options.reset_states.empty();
   forms->lengths |= !options.lengths.empty();
   forms->reversed |= options.reversed;
   cell = step::with_forms(*cell, *forms);

@@ -93,6 +93,8 @@ void AlternatingProduct::start(const Place& place) {
       b.if_(count_ >= turn + 1, [&] { copy(b.constant(turn), b.constant(turn)); });
     b.commit_copies();
   }
+  // What is on its way is not waited for: past the end of all rows the sums stay zero.
+  if (place.any.valid()) count_ = b.let("count", b.select(place.any, count_, b.constant(0)));
 }
 
 // Chunk `turn` of this warp.

@@ -29,7 +29,8 @@ struct BackwardSplit {
 };
 // Where a left factor lies.
 RowRef left_row(const BackwardSplit& split, step::NodeId left);
-inline constexpr int kProducts = 0, kVectors = 1, kLefts = 2;  // scratch tensors of the backward pass
+inline constexpr int kProducts = 0, kVectors = 1,
+                     kLefts = 2;  // scratch tensors of the backward pass; then kShares
 BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
 // Tensors in which forward products lie that `roots` of the graph read, each once.
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,

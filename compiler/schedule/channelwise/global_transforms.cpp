@@ -21,7 +21,7 @@ int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
 
 kernel::Place GlobalTransforms::word(Value round, Value element) {
   auto& b = builder_;
-  const Value table = b.wide(kernel_.team()) * b.wide(kernel_.rounds()) + b.wide(round);
+  const Value table = b.wide(kernel_.team()) * b.wide(kernel_.most_rounds()) + b.wide(round);
   const Value place = first_ == 0 ? element : element + first_;
   return table_.memory[table * of_round_ + b.wide(place)];
 }

@@ -6,7 +6,7 @@
 
 namespace rondo::schedule {
 
-Legality channels_alone(const step::Cell& cell, const Problem& problem) {
+Legality channels_alone(const step::Cell& cell, const Problem& problem, bool number_inputs) {
   const step::Structure structure = step::analyze(cell);
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
   if (passes_products(problem))
@@ -14,7 +14,7 @@ Legality channels_alone(const step::Cell& cell, const Problem& problem) {
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-        !step::is_flag(tensor.kind))
+        !step::is_flag(tensor.kind) && !(number_inputs && tensor.kind == step::TensorKind::Input))
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
                                  tensor.name)};
   return {};

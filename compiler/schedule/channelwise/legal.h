@@ -6,7 +6,7 @@
 namespace rondo::schedule {
 
 // Whether no channel of the step sees another: no products with matrices, no reductions, nothing with one
-// value a head and step.
-Legality channels_alone(const step::Cell& cell, const Problem& problem);
+// value a head and step, but for inputs with `number_inputs`.
+Legality channels_alone(const step::Cell& cell, const Problem& problem, bool number_inputs = false);
 
 }  // namespace rondo::schedule

@@ -41,6 +41,8 @@ class ChannelThreads {
   kernel::Value rank() const { return rank_; }
   kernel::Value team() const { return team_; }
   kernel::Value rounds() const { return rounds_; }
+  // The same if no walk of any team ends early: what tables in global memory have room for.
+  kernel::Value most_rounds() const { return most_rounds_.valid() ? most_rounds_ : rounds_; }
   // Flags of the sequence that the roots need: declared before the threads are placed. flag() is the value of
   // one at the step that is emitted.
   void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
@@ -48,9 +50,8 @@ class ChannelThreads {
   }
   kernel::Value flag(step::TensorId tensor) const { return flags_now_.at(tensor); }
   // The walk ends with the last step of a row that is shorter than T. What it would have written after that
-  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed. Teams
-  // that meet in global memory do not stop: all of them have the same number of rounds there.
-  void stop_early() { stops_early_ = flags_.stops_early() && !team_parameters_.through_global(); }
+  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed.
+  void stop_early() { stops_early_ = flags_.stops_early(); }
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
@@ -82,7 +83,7 @@ class ChannelThreads {
   void write_past_end(const std::vector<PastEnd>& written, int channels, kernel::CacheHint hint,
                       const Kept& kept);
 
-  kernel::Value rank_, team_, rounds_;
+  kernel::Value rank_, team_, rounds_, most_rounds_;
   kernel::Value whole_time_;  // T, where the walk may end before it
   bool stops_early_ = false;
   FlagReader flags_;

@@ -90,7 +90,9 @@ void HostStepProduct::multiply(std::size_t own, int chunk, int first_row) {
   tile.right = [&](Value k, int column) {
     return b.load("r", matrices_.memory[first + b.wide(k) * step + std::int64_t{column} * p_.lanes]);
   };
-  tile.multiply(b, b.constant(0), b.constant(dim));
+  const Value columns_read = b.constant(dim);
+  tile.multiply(b, b.constant(0),
+                place_.any.valid() ? b.select(place_.any, columns_read, b.constant(0)) : columns_read);
   parts_.push_back(part);
 }
 

@@ -32,8 +32,11 @@ Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
 Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
   kernel::Builder& b = *loaded.builder();
   if (!is_length(tensor)) return b.let("reset", b.select(loaded == 0, b.real(0), b.real(1)));
-  const Value step = cell_.reversed ? time_ - 1 - t : t;
-  return b.let("valid", b.select(step < loaded, b.real(1), b.real(0)));
+  return b.let("valid", b.select(within(loaded, t), b.real(1), b.real(0)));
+}
+
+Value FlagReader::within(Value length, Value t) const {
+  return (cell_.reversed ? time_ - 1 - t : t) < length;
 }
 
 Value FlagReader::read(TensorId tensor, Value batch_row, Value t) const {
@@ -51,11 +54,18 @@ bool FlagReader::stops_early() const {
   return lengths && !cell_.reversed && tensors_.count(*lengths) != 0;
 }
 
-Value FlagReader::longest(Value first, Value end) const {
+bool FlagReader::declare_lengths() {
+  const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
+  if (lengths && tensors_.count(*lengths) == 0)
+    tensors_[*lengths] = signature_.reads(flag_ref(cell_, *lengths));
+  return lengths.has_value();
+}
+
+Value FlagReader::longest(Value first, Value end, int unroll) const {
   kernel::Builder& b = *first.builder();
   const KernelTensor& lengths = tensors_.at(*cell_.first_of_kind(TensorKind::Length));
   const Value longest = b.variable("longest", b.constant(1));
-  b.for_("row", first, end, b.constant(1), 1, [&](Value row) {
+  b.for_("row", first, end, b.constant(1), unroll, [&](Value row) {
     const Value length = b.load("length", lengths.memory[row]);
     b.assign(longest, b.select(longest < length, length, longest));
   });

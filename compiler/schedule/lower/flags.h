@@ -33,8 +33,12 @@ class FlagReader {
   // first steps are those past the end.
   bool stops_early() const;
   // Steps that rows `first` to `end` of the batch, at least one row, have at most: from 1 to T, so that every
-  // walk makes a step.
-  kernel::Value longest(kernel::Value first, kernel::Value end) const;
+  // walk makes a step. `unroll`: loads on their way at once.
+  kernel::Value longest(kernel::Value first, kernel::Value end, int unroll = 1) const;
+  // Declares the tensor of lengths, if the cell has one, whatever the roots need; false if it has none.
+  bool declare_lengths();
+  // Pred: step t of the walk is one of a row of `length` steps.
+  kernel::Value within(kernel::Value length, kernel::Value t) const;
 
  private:
   Signature& signature_;

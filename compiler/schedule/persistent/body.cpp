@@ -107,21 +107,38 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
     });
 }
 
+// A state, or a state after a possible reset, to zero or to what a companion of it holds.
 bool PersistentBody::sent_early(const ProductGroup& group) const {
-  const step::Node& node = step_.graph.at(group.vector);
-  return group.level == 0 && node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+  const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };
+  const auto carried = [&](const step::Node& node) {
+    return node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+  };
+  const step::Node& vector = node_at(group.vector);
+  if (group.level != 0 || vector.kind != step::NodeKind::Scalar || vector.op != scalar::Op::Select)
+    return group.level == 0 && carried(vector);
+  const step::Node &flag = node_at(vector.operands[0]), &instead = node_at(vector.operands[1]);
+  return flag.kind == step::NodeKind::Leaf && tensor(flag.tensor).kind == TensorKind::Reset &&
+         (instead.kind == step::NodeKind::Constant || carried(instead)) &&
+         carried(node_at(vector.operands[2]));
 }
 
+// `next`: the states before the step of `count`, whose resets are those of the step ahead.
 void PersistentBody::send_states(Value count, const std::function<Value(std::size_t, int)>& next) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     if (!sent_early(groups_[group])) continue;
-    const step::Node& node = step_.graph.at(groups_[group].vector);
-    for (std::size_t k = 0; k < cell_.next.size(); ++k) {
-      if (cell_.next[k].tensor != node.tensor || cell_.next[k].row != node.row) continue;
-      std::vector<Value> vector;
-      for (int c = 0; c < channels(); ++c) vector.push_back(next(k, c));
-      products_->publish(group, count, vector);
+    const step::NodeId id = groups_[group].vector;
+    const bool as_it_is = step_.graph.at(id).kind == step::NodeKind::Leaf;
+    const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
+    std::vector<Value> vector;
+    for (int c = 0; c < channels(); ++c) {
+      const auto leaf = [&](const step::Node& node) {
+        return is_carried(cell_, problem_, node) ? next(row_of(node.tensor, node.row), c)
+                                                 : ahead.flag(node.tensor, c);
+      };
+      GraphLowering::Values values = lowering_.start(c);
+      vector.push_back(as_it_is ? leaf(step_.graph.at(id)) : lowering_.emit_roots(values, {id}, leaf)[0]);
     }
+    products_->publish(group, count, vector);
   }
 }
 
@@ -291,10 +308,14 @@ Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step&
   return lowering_.draw(node, channel, {kernel_.batch_row(channel), now.time, kernel_.head(), unit});
 }
 
-Value PersistentBody::carry(TensorId id, int row, int channel) const {
+std::size_t PersistentBody::row_of(TensorId id, int row) const {
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return k;
   throw std::logic_error("persistent: a state row that is never advanced");
+}
+
+Value PersistentBody::carry(TensorId id, int row, int channel) const {
+  return carry_[index(row_of(id, row), channel)];
 }
 
 std::string PersistentBody::state_name(std::size_t k) const {

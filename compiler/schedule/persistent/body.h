@@ -56,8 +56,10 @@ class PersistentBody {
   GraphLowering lowering_;
 
  private:
-  // Vectors of level 0 that are states are sent as soon as the step before has them.
+  // Vectors of level 0 that are states, or states after a possible reset, are sent as soon as the step before
+  // has them.
   bool sent_early(const ProductGroup& group) const;
+  std::size_t row_of(step::TensorId state, int row) const;  // among Cell::next
   void send_states(kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
   // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
   struct Progress {

@@ -113,39 +113,8 @@ Value PersistentKernel::unit_exists(int unit_block) {
 
 Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
 
-void PersistentKernel::load_first_flags() {
-  auto& b = builder_;
-  for (const step::TensorId tensor : flags_.tensors())
-    for (int i = 0; i < 2 * geometry_.p.batch_tiles; ++i) {
-      LoadedFlag& flag = loaded_flags_[tensor].emplace_back();
-      flag.row = b.let("flag_row", min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1));
-      const Value first = flags_.load(tensor, flag.row, time_of(b.constant(0)));
-      flag.now = flag.next = flags_.is_length(tensor) ? first : b.variable("next_reset", first);
-    }
-}
-
-// Those of this step into registers that do not change, and those of the next step on their way.
-void PersistentKernel::next_flags(Value done) {
-  auto& b = builder_;
-  bool resets = false;
-  for (auto& [tensor, rows] : loaded_flags_)
-    for (LoadedFlag& flag : rows)
-      if (!flags_.is_length(tensor)) {
-        flag.now = b.let("reset_now", flag.next);
-        resets = true;
-      }
-  if (!resets) return;
-  b.if_(done + 1 < time_, [&] {
-    for (auto& [tensor, rows] : loaded_flags_)
-      for (LoadedFlag& flag : rows)
-        if (!flags_.is_length(tensor)) b.assign(flag.next, flags_.load(tensor, flag.row, time_of(done + 1)));
-  });
-}
-
 Value PersistentKernel::flag(step::TensorId tensor, int channel, Value t, bool ahead) {
-  const auto row = at(2 * geometry_.tile_of(channel) + channel % 2);
-  const LoadedFlag& loaded = loaded_flags_.at(tensor)[row];
-  return flags_.value(tensor, ahead ? loaded.next : loaded.now, t);
+  return flag_window_->value(tensor, 2 * geometry_.tile_of(channel) + channel % 2, t, ahead);
 }
 
 Value PersistentKernel::batch_row(int channel) {
@@ -267,8 +236,15 @@ void PersistentKernel::compute_role(const Roles& roles) {
     staged.fragments =
         b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
                 staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks * elements_->pair_words());
+  if (flags_.any()) {
+    flag_window_ = std::make_unique<FlagWindow>(
+        flags_,
+        FlagWindow::Places{g.p.batch_tiles, group_, quarter_,
+                           [&](int i) { return min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1); },
+                           [&](Value count) { return time_of(min(count, time_ - 1)); }});
+    flag_window_->begin(b);
+  }
   roles.prepare();
-  load_first_flags();
   if (roles.begin) {
     b.wait(full_, b.constant(0), b.constant(0));
     load_fragments(b.constant(0));
@@ -295,7 +271,7 @@ void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   Value row = stage % 2 * geometry_.p.steps + s;
   if (written_.size() > 1 || geometry_.channels() > 2) row = b.let("ring_line", row);  // used more than once
   if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
-  next_flags(done);
+  if (flag_window_) flag_window_->advance(done);
   Step now = step_at(done, false);
   now.store = [&](int written, int r, const std::vector<Value>& values) {
     store_row(written_[at(written)], row, r, values);

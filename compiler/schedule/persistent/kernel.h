@@ -15,6 +15,7 @@
 #include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/persistent/elements.h"
+#include "compiler/schedule/persistent/flag_window.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/plan/signature.h"
 
@@ -83,6 +84,8 @@ class PersistentKernel {
     // `load` is that step's.
     std::function<void(const std::function<void(const Step&)>& body)> next;
   };
+  // `ahead`: the step after the one under way, or, before the walk, the first one.
+  Step step_at(kernel::Value count, bool ahead);
   struct Roles {
     std::function<void()> prepare;  // once in the computing warps, before the walk
     std::function<void(const Step&)>
@@ -128,13 +131,8 @@ class PersistentKernel {
                     kernel::Value count);
   void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
   void compute_role(const Roles& roles);
-  // Flags are loaded a step ahead: the first exchange of a step waits for them.
-  void load_first_flags();
-  void next_flags(kernel::Value done);
   kernel::Value flag(step::TensorId tensor, int channel, kernel::Value t, bool ahead);
   void compute_step(const Roles& roles, kernel::Value stage, kernel::Value s);
-  // `ahead`: the step after the one under way.
-  Step step_at(kernel::Value count, bool ahead);
   void store_row(const WrittenTensor& written, kernel::Value line, int row,
                  const std::vector<kernel::Value>& values);
   void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
@@ -152,11 +150,7 @@ class PersistentKernel {
   Signature signature_;
   FlagReader flags_;
   std::unique_ptr<ChipElements> elements_;
-  // Of one of this thread's batch rows, as loaded: for the step under way, and, of resets, for the next one.
-  struct LoadedFlag {
-    kernel::Value row, now, next;
-  };
-  std::map<step::TensorId, std::vector<LoadedFlag>> loaded_flags_;  // by 2 * batch tile + row of the pair
+  std::unique_ptr<FlagWindow> flag_window_;  // where the step has flags
   std::vector<StagedTensor> staged_;
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;

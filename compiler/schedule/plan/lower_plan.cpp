@@ -127,8 +127,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, c
   const step::Tensor declared = tensor_in_role(ref, cell);
   tensor.shape = shape_of(ref, cell);
   tensor.need = role.need;
-  const bool flag = step::is_flag(declared.kind);
-  if (!flag && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
+  const bool number = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
+  if (!number && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
     tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(problem.storage)});
   tensor.unit = unit_elements(ref, cell, problem.sizes);
   if (tensor.unit > kMaxUnit)

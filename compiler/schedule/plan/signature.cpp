@@ -12,6 +12,7 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
+  if (ref.role == Role::Scratch && ref.tensor == kShares) return kernel::Storage::F32;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;

@@ -11,4 +11,8 @@ using executable::is_kept;
 using executable::Role;
 using executable::TensorRef;
 
+// The scratch tensor of each channel's share of what is summed over the head at each step: fp32, whatever the
+// storage type, as a sum wants it.
+inline constexpr int kShares = 3;
+
 }  // namespace rondo::schedule

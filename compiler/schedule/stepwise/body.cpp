@@ -120,6 +120,11 @@ Value StepwiseBody::time_of(Value count) {
   return sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count;
 }
 
+Value StepwiseBody::any_within(Value count) {
+  const Value end = min(first_row_ + shape_.batch, batch_);
+  return builder_.let("any", flags_.within(flags_.longest(first_row_, end, shape_.batch), time_of(count)));
+}
+
 void StepwiseBody::set_step(Part& part, Value count) {
   auto& b = builder_;
   part.count = count;

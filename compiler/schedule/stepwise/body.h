@@ -37,6 +37,10 @@ class StepwiseBody {
   void place_threads(kernel::Value batch, kernel::Value time);
   void set_step(Part& part, kernel::Value count);  // which step it is at
   kernel::Value time_of(kernel::Value count);
+  // Where rows have lengths: the tensor of them is declared; then, Pred, whether any row of the block has the
+  // step after `count` others.
+  bool declare_lengths() { return flags_.declare_lengths(); }
+  kernel::Value any_within(kernel::Value count);
 
   int turns() const { return shape_.turns(); }
   void if_exists(int turn, const std::function<void()>& body);

@@ -114,13 +114,15 @@ class StepBuilder : Frame {
     if (is_last_) next_.emplace(body.declare(sweep.stages.stages.front(), true));
     body.declare_kept();
     body.declare_ends(false, is_last_);
+    const bool stops = own_ && !saves_products() && body.declare_lengths();
     if (own_) product_->declare(signature, body.vectors());
     const Value batch = signature.batch();
     time_ = signature.time();
     step_ = signature.step_count();
     body.place_threads(batch, time_);
     parity_ = b.let("step_parity", step_ % 2);
-    if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_});
+    const Value any = stops ? body.any_within(step_) : Value{};
+    if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
     if (own_) read_own();
     if (next_) read_next();
     if (own_) product_->multiply();
@@ -145,6 +147,11 @@ class StepBuilder : Frame {
   // Carry k of the next step is in this thread's registers.
   bool has_carry(std::size_t k) const {
     return own_ && sweep.stages.stage_of_root[root_of(k)] == static_cast<int>(stage_);
+  }
+
+  // Those of steps past the end are products of the last states, which are saved too.
+  bool saves_products() const {
+    return sweep.problem.pass == Pass::ForwardSave && passes_products(sweep.problem);
   }
 
   void read_own() {

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/stream/body.h"
 #include "compiler/schedule/stream/strategy.h"
 
@@ -48,7 +49,11 @@ class BackwardBuilder : StreamBody {
 
  private:
   void declare() {
-    for (const TensorId id : needs_.inputs) inputs_[id] = stream_.stage({Role::Input, id});
+    for (const TensorId id : needs_.inputs)
+      if (is_number(id))
+        stream_.stage_numbers(id);
+      else
+        inputs_[id] = stream_.stage({Role::Input, id});
     for (const TensorRef& ref : needs_.history_tensors) before_.push_back(stream_.stage(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = stream_.stage({Role::OutputGradient, id});
@@ -60,7 +65,11 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Input))
-      grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
+      if (!is_number(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
+    if (const int rows = number_rows(cell_); rows > 0) {
+      stream_.signature().set_scratch(number_scratch(rows));
+      shares_ = stream_.write_each_step({Role::Scratch, kShares});
+    }
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
@@ -75,8 +84,12 @@ class BackwardBuilder : StreamBody {
   void consume(const Results& results) {
     auto& b = stream_.builder();
     std::size_t root = needs_.step.previous_states.size();
-    for (const Row& row : needs_.step.inputs)
-      stream_.store_row(grad_in_.at(row.tensor), row.row, column(results, root++));
+    for (const Row& row : needs_.step.inputs) {
+      const bool number = is_number(row.tensor);
+      stream_.store_row(number ? shares_ : grad_in_.at(row.tensor),
+                        number ? first_number_row(cell_, row.tensor) + row.row : row.row,
+                        column(results, root++));
+    }
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
         const Value sum = sums_[index(p, channel)];
@@ -93,7 +106,9 @@ class BackwardBuilder : StreamBody {
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
-      case TensorKind::Input: return staged(inputs_.at(node.tensor), node.row, channel);
+      case TensorKind::Input:
+        if (is_number(node.tensor)) return stream_.number(node.tensor, node.row);
+        return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::Reset:
       case TensorKind::Length: return stream_.flag(node.tensor);
       case TensorKind::State: {
@@ -138,6 +153,7 @@ class BackwardBuilder : StreamBody {
 
   const BackwardNeeds& needs_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
+  int shares_ = -1;          // each channel's of gradients of inputs with one value a head
   std::vector<int> before_;  // parallel to needs_.history_tensors
   std::map<TensorId, KernelTensor> first_;
   CarryEnds ends_{{}, {}, "gradients of the initial states"};

@@ -53,6 +53,8 @@ class StreamBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
+  // Whether an input has one value a head.
+  bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   std::string state_name(std::size_t k) const;
   std::size_t index(std::size_t k, int channel) const {

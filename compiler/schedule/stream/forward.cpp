@@ -43,7 +43,11 @@ class ForwardBuilder : StreamBody {
 
  private:
   void declare() {
-    for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = stream_.stage({Role::Input, id});
+    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+      if (is_number(id))
+        stream_.stage_numbers(id);
+      else
+        staged_[id] = stream_.stage({Role::Input, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -60,7 +64,9 @@ class ForwardBuilder : StreamBody {
   Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) {
     if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
     switch (tensor(node.tensor).kind) {
-      case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+      case TensorKind::Input:
+        if (is_number(node.tensor)) return stream_.number(node.tensor, node.row);
+        return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:
       case TensorKind::Length: return stream_.flag(node.tensor);

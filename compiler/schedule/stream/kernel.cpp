@@ -78,7 +78,10 @@ void StreamKernel::place_threads() {
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
   const Value span = split == 1 ? steps : steps * split;
-  rounds_ = blocks_ = b.let("blocks", (time_ + (split * parameters_.steps - 1)) / span);
+  const auto rounds_of = [&](Value time) { return (time + (split * parameters_.steps - 1)) / span; };
+  rounds_ = blocks_ = b.let("blocks", rounds_of(time_));
+  if (stops_early_ && parameters_.through_global())
+    most_rounds_ = b.let("most_blocks", rounds_of(whole_time_));
   for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
   for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
@@ -121,6 +124,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   auto& b = builder_;
   const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
+  begin_numbers();
   const auto fill = [&] {
     b.comment("fill the ring");
     b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
@@ -135,6 +139,7 @@ void StreamKernel::walk(const StepBody& each_step) {
         b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread");
     b.if_(loader, fill);
     b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+      put_numbers(block);
       b.barrier();
       b.if_(
           loader,
@@ -148,6 +153,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   }
   fill();
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
+    put_numbers(block);
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
     if (!interleaves_copies()) stage_ahead(block + (stages - 1));
@@ -194,9 +200,10 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
   const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  std::vector<FlagReader::Values> flags;
+  std::vector<Numbers> numbers;
   for (int u = 0; u < steps; ++u) {
-    flags.push_back(flags_.read(batch_index_, first_step_ + step + (forward ? u : -u)));
+    const Value of_stage = step + (forward ? u : -u);
+    numbers.push_back(numbers_at(of_stage, first_step_ + of_stage));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
@@ -212,7 +219,7 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
   now_ = {first_step_, step};
   for (std::size_t u = 0; u < values.size(); ++u) {
     const auto& now = values[u];
-    flags_now_ = std::move(flags[u]);
+    set_numbers(std::move(numbers[u]));
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
     now_.ahead += forward ? 1 : -1;

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/schedule/analysis/rewrite_step.h"
@@ -59,6 +61,9 @@ class StreamKernel final : public ChannelThreads {
   // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
   // at t = 0 the slot is filled by fill_first_step.
   int stage(TensorRef ref, bool shifted = false);
+  // Declares an input with one value a head; number() is its row at the step that is emitted.
+  void stage_numbers(step::TensorId input);
+  kernel::Value number(step::TensorId input, int row) const { return inputs_now_.at({input, row}); }
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
   // After all tensors are declared: takes B and T, works out the thread's place.
@@ -178,6 +183,27 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value within(kernel::Value step);
+  // Numbers that all channels share (numbers.cpp). begin_numbers() stands before the walk, put_numbers()
+  // before the barrier of stage `block`. Then numbers_at() gives those of its step `place` at time t.
+  struct Numbers {
+    FlagReader::Values flags;
+    std::map<std::pair<step::TensorId, int>, kernel::Value> inputs;  // by row
+  };
+  struct StagedNumbers {
+    step::TensorId tensor = -1;
+    KernelTensor input;                 // of no name: the tensor is the resets
+    kernel::Memory shared;              // [2, steps, rows]
+    std::vector<kernel::Value> coming;  // those of the stage to come, in registers: [turn][row]
+    bool is_reset() const { return !input.memory.valid(); }
+    int rows() const { return is_reset() ? 1 : input.rows; }
+  };
+  void begin_numbers();
+  void load_numbers(kernel::Value block);
+  kernel::Value load_number(const StagedNumbers& numbers, int row, kernel::Value t);
+  void put_numbers(kernel::Value block);
+  Numbers numbers_at(kernel::Value place, kernel::Value t);
+  void set_numbers(Numbers numbers);  // of the step that is emitted
+  void each_number(const std::function<void(std::size_t, kernel::Value)>& body);
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
   StreamParameters parameters_;
@@ -185,6 +211,9 @@ class StreamKernel final : public ChannelThreads {
   std::vector<StagedTensor> staged_;
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
+  std::vector<StagedNumbers> numbers_;
+  kernel::Value number_line_;                                           // of the stage under way
+  std::map<std::pair<step::TensorId, int>, kernel::Value> inputs_now_;  // of the step that is emitted
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group.
   struct Now {

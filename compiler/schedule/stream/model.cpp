@@ -42,6 +42,7 @@ struct Model {
   // Bytes by channel of what such blocks have besides.
   std::function<std::int64_t(const StreamParameters&)> team_exchange;
   SegmentShape shape;
+  std::int64_t numbers = 0;  // bytes by step of a stage
 
   // How the blocks of a launch lie on the GPU.
   struct Placing {
@@ -67,7 +68,7 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 }
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
-  std::int64_t bytes = ring_bytes(p);
+  std::int64_t bytes = ring_bytes(p) + numbers * p.steps;
   if (p.segments > 1)
     bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
   if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
@@ -190,7 +191,8 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                [simple](const StreamParameters& p) {
                  return team_exchange_bytes(simple, p.time_split, p.through_global(), p.pipelined());
                },
-               segment_shape(simple, problem)};
+               segment_shape(simple, problem),
+               number_bytes(simple)};
 }
 
 }  // namespace rondo::schedule

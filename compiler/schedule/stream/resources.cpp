@@ -33,7 +33,10 @@ int round_up(int a, int b) { return (a + b - 1) / b * b; }
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   auto rows = [&](const std::vector<step::TensorId>& tensors) {
     int sum = 0;
-    for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    for (const step::TensorId id : tensors)
+      if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+          tensor.tail == step::Tail::Vector)
+        sum += tensor.rows;
     return sum;
   };
   StreamTraffic t;
@@ -76,6 +79,15 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
   const int states = static_cast<int>(cell.next.size());
   return std::int64_t{ScanWarp::kSlots} * 4 * states +
          (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(states));
+}
+
+std::int64_t number_bytes(const step::Cell& cell) {
+  int rows = cell.first_of_kind(TensorKind::Reset) ? 1 : 0;
+  for (const step::TensorId id : cell.of_kind(TensorKind::Input))
+    if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+        tensor.tail == step::Tail::Scalar)
+      rows += tensor.rows;
+  return std::int64_t{kNumberLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
 }
 
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {

@@ -37,12 +37,14 @@ void StreamKernel::walk_rounds(const SegmentBody& body) {
   const auto if_loader = [&](const std::function<void()>& action) {
     apart ? b.if_(loader, action) : action();
   };
+  begin_numbers();
   b.comment("fill the ring");
   if_loader([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
   const bool pipelined = parameters_.pipelined();
   if (pipelined) body.declare_kept();
   b.for_("block", b.constant(0), pipelined ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
+    put_numbers(block);
     if_loader([&] { b.wait_copies(parameters_.stages - 2); });
     sync_walk();
     const Ahead ahead = interleaves_copies() ? stage_to_copy(block + (stages - 1)) : Ahead{};
@@ -141,7 +143,8 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
         return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
                      [static_cast<std::size_t>(channel)];
       };
-      if (flags_.any()) flags_now_ = flags_.read(batch_index_, all ? first + place : within(first + place));
+      if (flags_.any() || !numbers_.empty())
+        set_numbers(numbers_at(place, all ? first + place : within(first + place)));
       now_ = {first, place};
       body.local_scan(u, get, guard);
     });

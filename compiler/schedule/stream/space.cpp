@@ -173,8 +173,11 @@ void Space::require_resources() {
                        when(exchange == 1, 0,
                             time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
-  const Expr shared = s_.define("shared_bytes", stages * steps * channels * ring + exchange_bytes,
-                                "bytes of shared memory a block");
+  const Expr ring_bytes = stages * steps * channels * ring;
+  const std::int64_t numbers = number_bytes(cell_);
+  const Expr staged_bytes = numbers == 0 ? ring_bytes : ring_bytes + steps * numbers;
+  const Expr shared =
+      s_.define("shared_bytes", staged_bytes + exchange_bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
   // The blocks of a launch wait for each other: the tuned batch must be resident at once.
   const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *

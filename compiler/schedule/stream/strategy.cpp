@@ -6,6 +6,7 @@
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/lower/exchange_clear.h"
+#include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
@@ -36,7 +37,7 @@ Legality Stream::serves(const target::Profile& profile) const {
 }
 
 Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
-  return channels_alone(cell, problem);
+  return channels_alone(cell, problem, true);
 }
 
 int segment_parts(const step::Cell& cell, const Problem& problem) {
@@ -82,6 +83,8 @@ KernelPlan Stream::build_kernels(const step::Cell& cell, const Problem& problem,
   plan.launches.push_back(stream_backward(simple, problem, parameters));
   for (Launch& launch : sum_param_gradients(simple, problem, p.time_split))
     plan.launches.push_back(std::move(launch));
+  if (const int rows = number_rows(simple); rows > 0) plan.scratch_rows = number_scratch(rows);
+  for (Launch& launch : sum_number_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_per_batch =
       p.time_split * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
   return plan;

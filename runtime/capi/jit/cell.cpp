@@ -82,7 +82,8 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
   if (clip.any()) selected = step::clipped(*selected, clip);
   if (!selected) return selected.error();
-  selected = step::with_forms(*selected, {options.resets != 0, options.lengths != 0, options.reversed != 0});
+  selected = step::with_forms(*selected, {options.resets != 0, options.lengths != 0, options.reversed != 0,
+                                          options.reset_states != 0});
   if (!selected) return selected.error();
   *cell = new_handle(cell_object(std::move(selected).value()));
   return success();
@@ -107,6 +108,7 @@ rondo_cell_info describe(const CellObject& object) {
   info.resets = step::forms_of(*object.cell).resets ? 1 : 0;
   info.lengths = step::forms_of(*object.cell).lengths ? 1 : 0;
   info.reversed = object.cell->reversed ? 1 : 0;
+  info.reset_states = step::forms_of(*object.cell).reset_states ? 1 : 0;
   return info;
 }
 

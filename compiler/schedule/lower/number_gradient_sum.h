@@ -1,0 +1,20 @@
+// Gradients of inputs with one value a head: what its channels give is added up, in an order that is always
+// the same: runs are bit-identical.
+#pragma once
+
+#include <vector>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+
+namespace rondo::schedule {
+
+// Rows of all inputs with one value a head together, and where those of one begin among them.
+int number_rows(const step::Cell& cell);
+int first_number_row(const step::Cell& cell, step::TensorId input);
+// Rows of the scratch tensors of a plan whose sweep leaves each channel's share of these gradients in scratch
+// tensor kShares, fp32 [B, T, H, rows, D].
+std::vector<int> number_scratch(int rows);
+// One launch for each such input; none if the cell has none.
+std::vector<Launch> sum_number_gradients(const step::Cell& cell, const Problem& problem);
+
+}  // namespace rondo::schedule

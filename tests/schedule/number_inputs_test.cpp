@@ -1,0 +1,89 @@
+// Inputs with one value a head, in the simulator against the fp64 reference: masks and scales of a step.
+#include <gtest/gtest.h>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/forms.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/first_point.h"
+
+namespace rondo::schedule {
+namespace {
+
+step::Cell cell_of_text(const std::string& text) {
+  const frontend::Parsed parsed = frontend::parse(text, "numbers.cell");
+  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "numbers.cell");
+  return parsed.cells.front();
+}
+
+// Affine in h: time may be cut. `k` is read in a function, with and without a parameter beside it.
+step::Cell masked_by_number() {
+  return cell_of_text(
+      "cell masked(D) {\n input x[2, D], m, k[2]\n param b\n state h[D]\n a = sigmoid(x[0] + b)\n"
+      " next h = m * a * h + k[1] * tanh(k[0] * x[1])\n output h\n}\n");
+}
+
+step::Cell gated_by_state() {
+  return cell_of_text(
+      "cell gated(D) {\n input m, x[D]\n state h[D]\n next h = m * tanh(h + x) + (1 - m) * h\n output "
+      "h\n}\n");
+}
+
+Case both_passes(const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
+  const Strategy& stream = *find_strategy("stream");
+  Case c{&stream, cell, {}, {}, {}, true};
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.pass = Pass::Backward;
+  c.backward = first_point(stream, cell, c.problem);
+  c.problem.pass = Pass::ForwardSave;
+  c.parameters = first_point(stream, cell, c.problem);
+  return c;
+}
+
+TEST(NumberInputs, AwkwardSizesWithAndWithoutForms) {
+  int turn = 0;
+  for (const step::Cell& plain : {masked_by_number(), gated_by_state()})
+    for (const step::Forms& forms : {step::Forms{}, {true, true, false}, {true, true, true, true}})
+      for (const std::int64_t dim : {1, 33, 130})
+        for (const std::int64_t time : {1, 19}) {
+          const step::Cell cell = step::with_forms(plain, forms).value();
+          const Storage storage = ++turn % 2 == 0 ? Storage::BF16 : Storage::F32;
+          Comparison(both_passes(cell, storage, {turn % 3 + 1, time, turn % 2 + 1, dim})).run();
+          ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim << " T=" << time;
+        }
+}
+
+TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
+  Problem problem;
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    problem.pass = pass;
+    EXPECT_GT(segment_parts(masked_by_number(), problem), 0);
+  }
+  for (const int exchange : {0, 1}) {
+    Case c = both_passes(masked_by_number(), Storage::F32, {3, 37, 2, 72});
+    c.problem.math = kernel::Math::Accurate;
+    c.parameters = c.backward = stream_in_cluster_of_two(64, false);
+    c.parameters["exchange"] = c.backward["exchange"] = exchange;
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << exchange;
+  }
+}
+
+// What has no kernel says so.
+TEST(NumberInputs, OtherStrategiesAndTensorsAreRefused) {
+  Problem problem;
+  EXPECT_TRUE(find_strategy("stream")->legal(masked_by_number(), problem).legal);
+  EXPECT_FALSE(find_strategy("shoot")->legal(masked_by_number(), problem).legal);
+  const step::Cell output = cell_of_text(
+      "cell counted(D) {\n input x[D], m\n state h[D], n\n next h = h + m * x\n next n = n + m\n output "
+      "h\n}\n");
+  const Legality refused = find_strategy("stream")->legal(output, problem);
+  EXPECT_FALSE(refused.legal);
+  EXPECT_NE(refused.reason.find("'n' has one value a head"), std::string::npos) << refused.reason;
+}
+
+}  // namespace
+}  // namespace rondo::schedule
