@@ -27,6 +27,7 @@ constexpr int kFarLanes = 4;
 // By how much a state may be larger within its segment than where the segment starts, and count as that
 // large.
 constexpr double kWithinSegment = 64;
+constexpr double kMostVariance = 1e37;  // of the accumulated rounding that is known
 
 }  // namespace
 
@@ -256,11 +257,13 @@ Value ShootRounds::jump(int k, int c, Value incoming) {
   return parameters_.newton ? start * sweep_.growth(k, c) : start;
 }
 
-// The jump alone is compared with the rounding: the segment multiplies both. NaN and infinity are within
-// none.
+// The jump alone is compared with the rounding: the segment multiplies both. NaN is within none, and a
+// variance that has outgrown fp32 excuses nothing.
 Value ShootRounds::rounding(int k, int c, Value incoming) {
   const Value off = b_.let("off", b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)}));
-  return off * off <= rounding_[at(c)].of(k) * b_.real(kShootDeviations * kShootDeviations) &&
+  const Value variance = rounding_[at(c)].of(k);
+  return off * off <= variance * b_.real(kShootDeviations * kShootDeviations) &&
+         variance < b_.real(kMostVariance) &&
          jump(k, c, incoming) <= size(k, c, incoming) * b_.real(kShootMostJump);
 }
 
