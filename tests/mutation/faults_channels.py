@@ -87,8 +87,8 @@ FAULTS = [
           "b.wide(kernel_.team()) * b.wide(kernel_.rounds())", "b.wide(kernel_.team()) * 0", "global"),
     # The shoot strategy: what it accepts, where it starts, and who goes in order.
     fault("shoot: no jump is too large", H + "rounds.cpp",
-          "Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);",
-          "Value within = incoming <= incoming;",
+          "const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);",
+          "const Value within = incoming <= incoming;",
           "shoot", "shoot in a block"),
     fault("shoot: a segment that ran to infinity is as large as that", H + "rounds.cpp",
           "return b_.select(seen - seen == b_.real(0) && end - end == b_.real(0), size, b_.real(0));", "return seen;",
@@ -104,8 +104,4 @@ FAULTS = [
           "b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1))",
           "b_.select(in_order, b_.constant(parameters_.segments - 1), b_.constant(1))",
           test="test_schedule ShootConverges.WithWeightsOfAnyStrength"),
-    fault("shoot: rounding excuses eight times as much", H + "rounds.h",
-          "inline constexpr double kShootDeviations = 4 * 0x1p-24;",
-          "inline constexpr double kShootDeviations = 32 * 0x1p-24;",
-          test="test_schedule ShootRemembers.NoMoreErrorThanThePlainLoopAndNothingInOrder"),
 ]

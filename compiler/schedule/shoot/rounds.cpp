@@ -245,9 +245,10 @@ void ShootRounds::scan_among_blocks(Value round) {
 Value ShootRounds::differs(double share) {
   Value all;
   each_state([&](int k, int c, Value incoming) {
-    Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);
-    if (share == tolerance_ && !rounding_.empty()) within = within || rounding(k, c, incoming);
-    all = all.valid() ? all && within : within;
+    const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);
+    const bool excused = share == tolerance_ && !rounding_.empty();
+    const Value small = excused ? within || rounding(k, c, incoming) : within;
+    all = all.valid() ? all && small : small;
   });
   return b_.select(all, b_.real(0), b_.real(1)) == b_.real(1);
 }
