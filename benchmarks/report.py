@@ -15,6 +15,7 @@ from report_dense import dense_page, layers_page, memory_page, parts_page, saved
 from report_layers import capi_page, cpu_page, min_page
 from report_picture import peers_picture, picture
 from report_shoot import shoot_page
+from report_shoot_map import shoot_map_page
 from report_text import against, counts, median_text, missed, of_commit, ratio_to_target, row_name, slower, stands, table, wrapped
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -185,6 +186,7 @@ def checks_page(record):
 PAGES = (  # name, title, what it shows, text or files of records
     ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
     ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", "*-shoot.json"),
+    ("shoot-map", "Where shoot pays", "the choice of strategy along B x D and T", "*-shoot-map.json"),
     ("matrices", "Cells with matrices", "every row, with target and peer", dense_page),
     ("layers", "Beside PyTorch's layers", "cuDNN's LSTM, GRU and RNN on the same machine", layers_page),
     ("saved", "With products saved", "training steps that store the products of the matrices", saved_page),
@@ -198,7 +200,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
 )
 # Pages from records of their own, which stand in place of the text.
-OF_RECORDS = {"shoot": shoot_page, "min": min_page, "cpu": cpu_page, "capi": capi_page}
+OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page}
 
 
 def documents(record, docs, results):

@@ -1,59 +1,122 @@
 #!/usr/bin/env python3
-"""Where shoot and where stream is chosen: B * D from 64 to 262144 and T from 128 to 1048576, tuned and by the model alone.
+"""Where shoot and where stream is chosen: B * D from 64 to 262144 and T from 128 to 524288, tuned and by the model alone.
 
-usage: shoot_map.py RONDO --out FILE [--cells paragru,mingru] [--budget 4s] [--commit HASH]
+usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--commit HASH]
 
-For each size: the best of each strategy, tuned apart; the strategy that a choice without tuning takes, and its time; the
-share of the copy bandwidth and the sweeps of the best.
+For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
+of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU.
+
+The sizes lie on a grid with steps of 4, and those of its every second row and column come first: these 26 rows take some
+6 minutes with a budget of 2 s, all 78 some 20. After --minutes no row is begun. What is measured is in FILE after each
+row, and a later run with the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
 """
 import argparse
+import json
+import os
 import sys
+import time as clock
 
-from rondo_program import tried, write
+from rondo_program import query, tried, write
 
-CHANNELS = (64, 512, 4096, 32768, 262144)
-TIMES = (128, 1024, 8192, 65536, 1048576)
-MOST_ELEMENTS = 1 << 31  # of B * D * T: tensors of 16 GB
+CHANNELS = tuple(64 << 2 * i for i in range(7))  # to 262144
+TIMES = tuple(128 << 2 * i for i in range(7))    # to 524288
+MOST_ELEMENTS = 1 << 31  # of B * D * T: tensors of 4 GB
+WIDEST = 1024  # channels of one batch row
+STRATEGIES = ("shoot", "stream")
+
+
+def sizes(channels=CHANNELS, times=TIMES):
+    """(B * D, T), those of the coarse grid first."""
+    all_sizes = [(c, t) for c in range(len(channels)) for t in range(len(times)) if channels[c] * times[t] <= MOST_ELEMENTS]
+    all_sizes.sort(key=lambda size: size[0] % 2 + size[1] % 2 > 0)  # stable
+    return [(channels[c], times[t]) for c, t in all_sizes]
+
+
+def numbers(text):
+    return tuple(int(word) for word in text.split(","))
+
+
+def words_of(cell, channels, time):
+    dim = min(channels, WIDEST)
+    return [cell, "--shape", f"B={channels // dim},T={time},H=1,D={dim}", "--dtype", "bf16", "--pass", "fw", "--no-db"]
+
+
+def timed(program, problem, found):
+    """A configuration that was found, timed on its own; its error if it has no time."""
+    fixed = [word for name, value in found["parameters"].items() for word in ("--param", f"{name}={value}")]
+    return figures(tried(program, "bench", *problem, "--strategy", found["strategy"], *fixed))
+
+
+def figures(answer):
+    if not answer.get("rows"):
+        return {"error": answer.get("error", "no row")}
+    row = answer["rows"][0]
+    return {"strategy": row["strategy"], "ms": row["median_ms"], "share": row["share_of_copy_bandwidth"],
+            "convergence": row["convergence"], "parameters": row["parameters"]}
+
+
+def winner(program, problem, budget, *words):
+    answer = tried(program, "tune", *problem, *words, "--budget", budget)
+    best = (answer.get("passes") or [{}])[0].get("best")
+    return best or {"error": answer.get("error", "no winner")}
+
+
+def row_of(program, cell, channels, time, budget):
+    problem = words_of(cell, channels, time)
+    row = {"cell": cell, "channels": channels, "T": time, "tuned": {}}
+    found = {strategy: winner(program, problem, budget, "--strategy", strategy) for strategy in STRATEGIES}
+    found["any"] = winner(program, problem, budget)
+    times = []
+    for name, configuration in found.items():
+        result = configuration if "error" in configuration else timed(program, problem, configuration)
+        row["chosen" if name == "any" else "tuned"] = result if name == "any" else row["tuned"] | {name: result}
+        times.append(result)
+    # No records: the model alone.
+    row["by_model"] = figures(tried(program, "bench", *problem, environment={"RONDO_SHIPPED": "none"}))
+    times.append(row["by_model"])
+    right = [result for result in times if "ms" in result]
+    row["best"] = min(right, key=lambda result: result["ms"]) if right else {"error": "nothing ran"}
+    return row
+
+
+def begun(path, head):
+    """The record to go on with."""
+    if not os.path.exists(path):
+        return head | {"rows": []}
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    for key, value in head.items():
+        if record.get(key) != value:
+            sys.exit(f"{path} has {key} '{record.get(key)}', this run '{value}': take another file")
+    return record
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rondo")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--minutes", type=float, default=6)
     parser.add_argument("--cells", default="paragru,mingru")
-    parser.add_argument("--budget", default="4s")
+    parser.add_argument("--channels", type=numbers, default=CHANNELS, help="of B * D, instead of the grid's")
+    parser.add_argument("--times", type=numbers, default=TIMES, help="T, likewise")
+    parser.add_argument("--budget", default="2s")
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
-    record = {"device": "", "commit": options.commit, "budget": options.budget, "rows": []}
-    for cell in options.cells.split(","):
-        for channels in CHANNELS:
-            for time in TIMES:
-                if channels * time > MOST_ELEMENTS:
-                    continue
-                dim = min(channels, 1024)
-                problem = [cell, "--shape", f"B={channels // dim},T={time},H=1,D={dim}", "--dtype", "bf16", "--pass", "fw", "--no-db"]
-                row = {"cell": cell, "channels": channels, "T": time}
-                for strategy in ("shoot", "stream"):
-                    tuned = tried(options.rondo, "tune", *problem, "--strategy", strategy, "--budget", options.budget)
-                    best = tuned.get("passes", [{}])[0].get("best")
-                    if not best:
-                        row[strategy] = {"error": tuned.get("error", "no winner")}
-                        continue
-                    fixed = [word for name, value in best["parameters"].items() for word in ("--param", f"{name}={value}")]
-                    timed = tried(options.rondo, "bench", *problem, "--strategy", strategy, *fixed)
-                    if "rows" not in timed:
-                        row[strategy] = {"error": timed["error"]}
-                        continue
-                    found = timed["rows"][0]
-                    record["device"] = timed["device"]
-                    row[strategy] = {"ms": found["median_ms"], "share": found["share_of_copy_bandwidth"],
-                                     "convergence": found["convergence"], "parameters": best["parameters"]}
-                chosen = tried(options.rondo, "bench", *problem)
-                if "rows" in chosen:
-                    row["by_model"] = {"strategy": chosen["rows"][0]["strategy"], "ms": chosen["rows"][0]["median_ms"]}
-                record["rows"].append(row)
-                print(cell, channels, time, {s: round(row[s].get("ms", -1), 4) for s in ("shoot", "stream")}, row.get("by_model"), flush=True)
-                write(record, options.out)
+    end = clock.monotonic() + 60 * options.minutes
+    record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget})
+    known = {(row["cell"], row["channels"], row["T"]) for row in record["rows"]}
+    wanted = [(cell, *size) for size in sizes(options.channels, options.times) for cell in options.cells.split(",")]
+    for cell, channels, time in wanted:
+        if (cell, channels, time) in known:
+            continue
+        if clock.monotonic() >= end:
+            break
+        row = row_of(options.rondo, cell, channels, time, options.budget)
+        record["rows"].append(row)
+        write(record, options.out)
+        print(cell, channels, time, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
+                                      for name in ("best", "chosen", "by_model")), flush=True)
+    print(f"{len(record['rows'])} of {len(wanted)} rows")
     return 0
 
 

@@ -3,8 +3,8 @@
 
     tests/mutation/run.py [--only REGEX] [--jobs N] [--timeout SECONDS] [--list]
 
-Builds `rondo` in build/mutation. For each fault it changes one file, builds, runs the fault's commands in three types,
-and puts the file back (after Ctrl-C, too). A fault is found in a type if `rondo verify` ends with the status for wrong
+Builds `rondo`, or the tests that find the chosen faults, in build/mutation. For each fault it changes one file, builds,
+runs the fault's commands in three types, and puts the file back (after Ctrl-C, too). A fault is found in a type if `rondo verify` ends with the status for wrong
 results and names a tensor or a fault of the simulator; a crash, an error or a time-out is none. Every command must pass
 before faults are planted. What was found goes to score.json beside this script, after each fault; the test `mutation`
 reads it. Neither a GPU nor CUDA is needed.
@@ -76,21 +76,22 @@ def finding_of_test(status, text):
 
 
 class Runner:
-    def __init__(self, jobs, timeout):
+    def __init__(self, jobs, timeout, chosen):
         self.jobs = jobs
         self.timeout = timeout
-        self.tests = sorted({fault["test"].split()[0] for fault in planted.FAULTS if fault["test"]})
+        programs = {fault["test"].split()[0] if fault["test"] else "rondo" for fault in chosen}
+        self.programs = sorted(programs)
 
     def build(self, log):
         with open(log, "w", encoding="utf-8") as out:
-            return subprocess.run(["ninja", "-C", str(BUILD), f"-j{self.jobs}", "rondo", *self.tests], stdout=out,
+            return subprocess.run(["ninja", "-C", str(BUILD), f"-j{self.jobs}", *self.programs], stdout=out,
                                   stderr=subprocess.STDOUT, check=False).returncode == 0
 
-    def configure(self):
+    def configure(self, chosen):
         # Files of one folder may not go together in every grouping, so whole folders are taken apart; but the simulator
         # must stay fast.
         alone = sorted({f["file"] if "/simulator/" in f["file"] else str(pathlib.PurePosixPath(f["file"]).parent)
-                        for f in planted.FAULTS})
+                        for f in chosen})
         subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(BUILD), "-DCMAKE_BUILD_TYPE=Release",
                         "-DRONDO_UNITY=ON", f"-DRONDO_ALONE={';'.join(alone)}",
                         f"-DCMAKE_PROJECT_rondo_INCLUDE={HERE / 'alone.cmake'}"],
@@ -189,8 +190,8 @@ def main():
                               else "rondo " + " ".join(command(what, kind))))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as Ctrl-C: files are put back
-    runner = Runner(options.jobs, options.timeout)
-    runner.configure()
+    runner = Runner(options.jobs, options.timeout, chosen)
+    runner.configure(chosen)
     print("building", flush=True)
     if not runner.build(BUILD / "first.log"):
         sys.exit(f"the build failed: see {BUILD / 'first.log'}")

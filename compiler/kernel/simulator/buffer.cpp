@@ -40,13 +40,15 @@ GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {
   return buffer;
 }
 
-GlobalBuffer output_buffer(Storage storage, std::int64_t elements) {
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64) {
   const auto count = static_cast<std::size_t>(elements);
   GlobalBuffer buffer;
   buffer.storage = storage;
   buffer.written.assign(count, false);
   if (is_integer(storage))
     buffer.integers.assign(count, kPoisonedInteger);
+  else if (fp64)
+    buffer.doubles.assign(count, std::numeric_limits<double>::quiet_NaN());
   else
     buffer.values.assign(count, std::numeric_limits<float>::quiet_NaN());
   return buffer;

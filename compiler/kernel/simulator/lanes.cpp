@@ -1,6 +1,10 @@
 #include "compiler/kernel/simulator/lanes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
+#include <type_traits>
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/simulator/simulate.h"
@@ -104,21 +108,39 @@ void active_lanes(Mask active, F&& f) {
   for (Mask rest = active; rest != 0; rest &= rest - 1) f(__builtin_ctz(rest));
 }
 
-void math(scalar::Op op, Mask active, Lanes& into, const Operands& in) {
+template <class Real>
+Real* reals(Lanes& lanes) {
+  if constexpr (std::is_same_v<Real, float>)
+    return lanes.f;
+  else
+    return lanes.d;
+}
+template <class Real>
+const Real* reals(const Lanes& lanes) {
+  return reals<Real>(const_cast<Lanes&>(lanes));
+}
+
+template <class Real>
+void math(scalar::Op op, Mask active, Lanes& result, const Operands& in) {
+  Real* into = reals<Real>(result);
+  const auto of = [&](std::size_t operand, int l) { return reals<Real>(*in[operand])[l]; };
   scalar::visit(op, [&]<class Evaluate>(const scalar::Row<Evaluate>& row) {
-    if constexpr (std::is_invocable_v<Evaluate, float>)
-      active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l]); });
-    else if constexpr (std::is_invocable_v<Evaluate, float, float>)
-      active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l], in[1]->f[l]); });
+    if constexpr (std::is_invocable_v<Evaluate, Real>)
+      active_lanes(active, [&](int l) { into[l] = row.evaluate(of(0, l)); });
+    else if constexpr (std::is_invocable_v<Evaluate, Real, Real>)
+      active_lanes(active, [&](int l) { into[l] = row.evaluate(of(0, l), of(1, l)); });
     else
-      active_lanes(active, [&](int l) { into.f[l] = row.evaluate(in[0]->f[l], in[1]->f[l], in[2]->f[l]); });
+      active_lanes(active, [&](int l) { into[l] = row.evaluate(of(0, l), of(1, l), of(2, l)); });
   });
 }
 
+template <class Real>
 void draw(const UniformExpr& n, Mask active, Lanes& into, const Operands& in) {
   const auto word = [&](std::size_t operand, int l) { return static_cast<std::uint32_t>(in[operand]->i[l]); };
   active_lanes(active, [&](int l) {
-    into.f[l] = scalar::philox_uniform(in[0]->f[l], n.stream, word(1, l), word(2, l), word(3, l), word(4, l));
+    const float seed = static_cast<float>(reals<Real>(*in[0])[l]);
+    reals<Real>(into)[l] =
+        scalar::philox_uniform(seed, n.stream, word(1, l), word(2, l), word(3, l), word(4, l));
   });
 }
 
@@ -132,8 +154,10 @@ Mask choose(T* into, const std::int64_t* condition, const T* a, const T* b) {
   return second;
 }
 
-void cast(Type type, Type from, Lanes& into, const Lanes& a) {
-  if (type == Type::F32)
+void cast(Type type, Type from, bool fp64, Lanes& into, const Lanes& a) {
+  if (type == Type::F32 && fp64)
+    for (int l = 0; l < kLanes; ++l) into.d[l] = static_cast<double>(a.i[l]);
+  else if (type == Type::F32)
     for (int l = 0; l < kLanes; ++l) into.f[l] = static_cast<float>(a.i[l]);
   else if (type == Type::I32 && from == Type::I64)
     for (int l = 0; l < kLanes; ++l) into.i[l] = narrow(a.i[l]);
@@ -153,8 +177,12 @@ void unpack(const UnpackExpr& n, Mask active, Lanes& into, const Lanes& pair) {
 
 }  // namespace
 
-LaneFile::LaneFile(const Program& program)
-    : program_(program), slots_(static_cast<std::size_t>(program.slots)) {}
+void require_fp32(bool fp64, const char* what) {
+  if (fp64) throw std::logic_error(fmt::format("simulate: a kernel that {} has no run in fp64", what));
+}
+
+LaneFile::LaneFile(const Program& program, bool fp64)
+    : program_(program), fp64_(fp64), slots_(static_cast<std::size_t>(program.slots)) {}
 
 void LaneFile::start(const Launch& launch, std::int64_t block, int warp) {
   for (Lanes& lanes : slots_) {
@@ -171,6 +199,7 @@ void LaneFile::fill(Lanes& into, const Expr& expr, const Launch& launch, std::in
     for (int l = 0; l < kLanes; ++l) into.i[l] = first + step * l;
   };
   const auto reals = [&](double value) {
+    if (fp64_) return std::fill(std::begin(into.d), std::end(into.d), value);
     std::fill(std::begin(into.f), std::end(into.f), static_cast<float>(value));
   };
   std::visit(Overloaded{[&](const IntConst& n) { integers(n.value, 0); },
@@ -197,7 +226,7 @@ void LaneFile::fill(Lanes& into, const Expr& expr, const Launch& launch, std::in
 void LaneFile::move(Slot into_slot, Slot from_slot, Mask active, Type type) {
   Lanes& into = (*this)[into_slot];
   const Lanes& from = (*this)[from_slot];
-  if (type == Type::F32)
+  if (as_floats(type))
     active_lanes(active, [&](int l) { into.f[l] = from.f[l]; });
   else
     active_lanes(active, [&](int l) { into.i[l] = from.i[l]; });
@@ -214,7 +243,7 @@ void LaneFile::read_array(const ArrayRead& n, Lanes& into, const Lanes& index) {
       continue;
     }
     const Lanes& element = (*this)[program_.arrays[at] + static_cast<Slot>(index.i[l])];
-    if (array.type == Type::F32)
+    if (as_floats(array.type))
       into.f[l] = element.f[l];
     else
       into.i[l] = element.i[l];
@@ -234,7 +263,9 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
   const auto type_of = [&](ExprId id) { return program_.kernel->expr(id).type; };
   std::visit(Overloaded{[&](const IntExpr& n) { integer(n.op, expr.type, into, *in[0], *in[1]); },
                         [&](const CompareExpr& n) {
-                          if (type_of(n.a) == Type::F32)
+                          if (type_of(n.a) == Type::F32 && fp64_)
+                            compare(n.op, into.i, in[0]->d, in[1]->d);
+                          else if (type_of(n.a) == Type::F32)
                             compare(n.op, into.i, in[0]->f, in[1]->f);
                           else
                             compare(n.op, into.i, in[0]->i, in[1]->i);
@@ -243,22 +274,33 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
                           if (n.op != Logic::Not) return logic(n.op, into, *in[0], *in[1]);
                           for (int l = 0; l < kLanes; ++l) into.i[l] = 1 - in[0]->i[l];
                         },
-                        [&](const MathExpr& n) { math(n.op, active, into, in); },
-                        [&](const CastExpr& n) { cast(expr.type, type_of(n.a), into, *in[0]); },
+                        [&](const MathExpr& n) {
+                          fp64_ ? math<double>(n.op, active, into, in) : math<float>(n.op, active, into, in);
+                        },
+                        [&](const CastExpr& n) { cast(expr.type, type_of(n.a), fp64_, into, *in[0]); },
                         [&](const SelectExpr&) {
-                          const Mask second = expr.type == Type::F32
+                          const Mask second = as_floats(expr.type)
                                                   ? choose(into.f, in[0]->i, in[1]->f, in[2]->f)
                                                   : choose(into.i, in[0]->i, in[1]->i, in[2]->i);
                           into.undefined =
                               in[0]->undefined | (in[1]->undefined & ~second) | (in[2]->undefined & second);
                         },
                         [&](const ArrayRead& n) { read_array(n, into, *in[0]); },
-                        [&](const PackExpr& n) { pack(n.storage, active, into, *in[0], *in[1]); },
-                        [&](const UnpackExpr& n) { unpack(n, active, into, *in[0]); },
+                        [&](const PackExpr& n) {
+                          require_fp32(fp64_, "packs pairs");
+                          pack(n.storage, active, into, *in[0], *in[1]);
+                        },
+                        [&](const UnpackExpr& n) {
+                          require_fp32(fp64_, "packs pairs");
+                          unpack(n, active, into, *in[0]);
+                        },
                         [&](const RoundExpr&) {
+                          require_fp32(fp64_, "rounds to tf32");
                           active_lanes(active, [&](int l) { into.f[l] = scalar::round_tf32(in[0]->f[l]); });
                         },
-                        [&](const UniformExpr& n) { draw(n, active, into, in); },
+                        [&](const UniformExpr& n) {
+                          fp64_ ? draw<double>(n, active, into, in) : draw<float>(n, active, into, in);
+                        },
                         // Leaves have slots of their own and are never computed.
                         [](const IntConst&) {}, [](const FloatConst&) {}, [](const RegRead&) {},
                         [](const ParamRead&) {}, [](const BuiltinRead&) {}},

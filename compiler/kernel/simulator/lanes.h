@@ -15,11 +15,13 @@ inline constexpr Mask kAllLanes = 0xFFFFFFFFu;
 inline Mask bit(int lane) { return Mask{1} << lane; }
 inline bool has(Mask mask, int lane) { return (mask >> lane & 1u) != 0; }
 
-// Integers and predicates (0 or 1) live in `i`, sign-extended from their width; F32 in `f`.
+// Integers and predicates (0 or 1) live in `i`, sign-extended from their width; F32 in `f`,
+// and in `d` of a run in fp64.
 struct alignas(64) Lanes {
   union {
     std::int64_t i[kLanes];
     float f[kLanes];
+    double d[kLanes];
   };
   // Lanes whose value is undefined: an element never set, or an operation the language leaves open. It
   // spreads through expressions, so `select` and the short-circuit operators may ignore it as the compiled
@@ -53,9 +55,13 @@ struct Launch {
   std::int64_t blocks = 1;
 };
 
+// Throws std::logic_error in a run in fp64: what the kernel does has a meaning in fp32 alone.
+void require_fp32(bool fp64, const char* what);
+
 class LaneFile {
  public:
-  explicit LaneFile(const Program& program);
+  LaneFile(const Program& program, bool fp64);
+  bool fp64() const { return fp64_; }
 
   // Fills the leaves for warp `warp` of block `block`, and marks registers and arrays as never set.
   void start(const Launch& launch, std::int64_t block, int warp);
@@ -70,7 +76,11 @@ class LaneFile {
   void fill(Lanes& into, const Expr& expr, const Launch& launch, std::int64_t block, int warp);
   void read_array(const ArrayRead& n, Lanes& into, const Lanes& index);
 
+  // F32 as floats: doubles move as the integers that they share their place with.
+  bool as_floats(Type type) const { return type == Type::F32 && !fp64_; }
+
   const Program& program_;
+  bool fp64_;
   std::vector<Lanes> slots_;
 };
 

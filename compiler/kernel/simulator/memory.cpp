@@ -7,8 +7,8 @@
 namespace rondo::kernel::simulator {
 
 Memory::Memory(const Kernel& kernel, const std::vector<Argument>& arguments,
-               std::vector<GlobalBuffer>& buffers)
-    : kernel_(kernel), global_(kernel.params.size()), global_shadows_(buffers.size()) {
+               std::vector<GlobalBuffer>& buffers, bool fp64)
+    : kernel_(kernel), fp64_(fp64), global_(kernel.params.size()), global_shadows_(buffers.size()) {
   // Two params may name one buffer: what matters is what the launch does to the buffer.
   std::vector<bool> constant(buffers.size(), false);
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
@@ -34,7 +34,7 @@ void Memory::start_group(std::int64_t first_block, int blocks) {
   shared_.resize(count);
   for (std::size_t s = 0; s < count; ++s) {
     const SharedArray& array = kernel_.shared[s % arrays];
-    shared_data_[s] = output_buffer(array.storage, array.elements);
+    shared_data_[s] = output_buffer(array.storage, array.elements, fp64_);
     shared_shadows_[s] = std::make_unique<Shadow>(static_cast<std::size_t>(array.elements));
     shared_[s] = {&shared_data_[s], shared_shadows_[s].get(), false};
   }
@@ -54,6 +54,8 @@ void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int l
     data.values[at + 1] = unpack_pair(data.storage, pair, true);
   } else if (is_integer(data.storage)) {
     data.integers[at] = static_cast<std::int32_t>(value.i[lane]);
+  } else if (!data.doubles.empty()) {
+    data.doubles[at] = value.d[lane];
   } else {
     data.values[at] = round_to(data.storage, value.f[lane]);
   }
@@ -210,6 +212,8 @@ void Accessor::land(const PendingCopy& copy, const Thread& by) {
     to.data->written[target] = true;
     if (is_integer(to.data->storage))
       to.data->integers[target] = from.data->integers[source];
+    else if (!to.data->doubles.empty())
+      to.data->doubles[target] = from.data->doubles[source];
     else
       to.data->values[target] = from.data->values[source];
   }

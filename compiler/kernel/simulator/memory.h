@@ -39,7 +39,8 @@ struct Span {
 // All regions of a launch. Shared arrays are poisoned anew for each group of blocks.
 class Memory {
  public:
-  Memory(const Kernel& kernel, const std::vector<Argument>& arguments, std::vector<GlobalBuffer>& buffers);
+  Memory(const Kernel& kernel, const std::vector<Argument>& arguments, std::vector<GlobalBuffer>& buffers,
+         bool fp64);
   void start_group(std::int64_t first_block, int blocks);
   Region& region(const Span& span) {
     const auto id = static_cast<std::size_t>(span.id);
@@ -49,6 +50,7 @@ class Memory {
 
  private:
   const Kernel& kernel_;
+  bool fp64_;
   std::vector<Region> global_;  // by param; scalars have no data
   std::int64_t first_block_ = 0;
   std::vector<Region> shared_;  // of each block of the group
@@ -83,6 +85,13 @@ class CopyQueue {
   std::int64_t groups_ = 0;  // closed so far; the open one has this number
 };
 
+// The value of one real element, in the width that the run computes in.
+inline void load_real(const GlobalBuffer& data, std::size_t at, Lanes& into, int lane) {
+  if (data.doubles.empty())
+    into.f[lane] = data.values[at];
+  else
+    into.d[lane] = data.doubles[at];
+}
 // Stores the value of a lane: one element, or with `packed` two.
 void store_element(GlobalBuffer& data, std::size_t at, const Lanes& value, int lane, bool packed);
 

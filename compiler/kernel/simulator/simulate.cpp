@@ -22,7 +22,7 @@ class Machine {
   Machine(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
           std::vector<GlobalBuffer>& buffers, const SimulationOptions& options)
       : program_(compile(kernel)),
-        memory_(kernel, arguments, buffers),
+        memory_(kernel, arguments, buffers, options.fp64),
         log_(kernel, options),
         options_(options) {
     launch_.blocks = blocks;
@@ -36,7 +36,7 @@ class Machine {
     shape_.mbarriers = mbarriers_per_block(kernel);
     for (int a = 0; a < shape_.agents(); ++a) {
       const int index = a % shape_.warps, present = std::min(kLanes, kernel.threads - index * kLanes);
-      warps_.emplace_back(program_, index, kAllLanes >> (kLanes - present));
+      warps_.emplace_back(program_, index, kAllLanes >> (kLanes - present), options.fp64);
     }
   }
 
@@ -62,7 +62,7 @@ class Machine {
 };
 
 void check_arguments(const Kernel& kernel, const std::vector<Argument>& arguments,
-                     const std::vector<GlobalBuffer>& buffers) {
+                     const std::vector<GlobalBuffer>& buffers, bool fp64) {
   if (arguments.size() != kernel.params.size())
     throw std::logic_error(fmt::format("simulate {}: {} arguments for {} params", kernel.name,
                                        arguments.size(), kernel.params.size()));
@@ -77,7 +77,9 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
       throw std::logic_error(fmt::format("simulate {}: param {} is {}, its buffer {}", kernel.name,
                                          kernel.params[p].name, storage_name(kernel.params[p].storage),
                                          storage_name(buffer.storage)));
-    const std::size_t elements = is_integer(buffer.storage) ? buffer.integers.size() : buffer.values.size();
+    const std::size_t elements = is_integer(buffer.storage) ? buffer.integers.size()
+                                 : fp64                     ? buffer.doubles.size()
+                                                            : buffer.values.size();
     if (elements != buffer.written.size())
       throw std::logic_error(fmt::format("simulate {}: the buffer of {} has {} elements, flags for {}",
                                          kernel.name, kernel.params[p].name, elements,
@@ -89,7 +91,7 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
 
 SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
                           std::vector<GlobalBuffer>& buffers, const SimulationOptions& options) {
-  check_arguments(kernel, arguments, buffers);
+  check_arguments(kernel, arguments, buffers, options.fp64);
   if (blocks % kernel.cluster != 0)
     throw std::logic_error(fmt::format("simulate {}: {} blocks are no multiple of its clusters of {}",
                                        kernel.name, blocks, kernel.cluster));

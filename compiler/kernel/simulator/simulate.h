@@ -21,6 +21,9 @@
 //  - a run past `step_limit`.
 // Races are judged by what orders two accesses, not by the order in which the warps happen to run.
 //
+// A run in fp64 (SimulationOptions::fp64) computes and keeps every real number as a double, so it shows what
+// a kernel's method does apart from rounding. Only kernels without packed pairs and matrix products have one.
+//
 // Not modelled: warps whose lanes diverge wait together, so lanes that wait for other lanes of their own warp
 // deadlock.
 #pragma once
@@ -34,16 +37,20 @@
 
 namespace rondo::kernel {
 
-// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32 in
-// `values`; `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
+// Memory of one global buffer. Values are kept as float (already rounded to the storage type) or int32;
+// `written[i]` says that element i holds defined data (inputs: all true; outputs start all false).
 struct GlobalBuffer {
   Storage storage = Storage::F32;
   std::vector<float> values;           // F32, BF16, F16
   std::vector<std::int32_t> integers;  // I32
+  // Of a run in fp64: what `values` are else, unrounded; beside I32, the numbers that words which are their
+  // own flags stand for.
+  std::vector<double> doubles;
   std::vector<bool> written;
 };
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
-GlobalBuffer output_buffer(Storage storage, std::int64_t elements);  // poisoned: NaN, nothing written
+// Poisoned: NaN, nothing written. `fp64`: for a run in fp64.
+GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64 = false);
 
 // One launch argument, in the order of Kernel::params: a buffer (index into the buffers given) or a scalar.
 struct Argument {
@@ -73,6 +80,9 @@ struct SimulationOptions {
   // What a GPU does with a deadlock in a kernel with a status: the waits end, the status is set, and the
   // kernel comes to its end. No faults are looked for from then on.
   bool give_up = false;
+  // Every real number is a double, in registers and in memory; all buffers of real numbers must be made so.
+  // A kernel that packs pairs or multiplies matrices throws std::logic_error.
+  bool fp64 = false;
 };
 struct SimulationResult {
   std::vector<Fault> faults;  // empty: clean

@@ -131,6 +131,7 @@ void Warp::act(const WriteArray& a, GroupContext& context) {
 
 void Warp::act(const LoadElements& a, GroupContext& context) {
   const int words = a.load->packed ? 2 : 1;
+  if (a.load->packed) require_fp32(lanes_.fp64(), "packs pairs");
   for_lanes(active_, [&](int l) {
     const Span from = span(a.load->from, lanes_[a.index].i[l], static_cast<int>(a.into.size()) * words);
     for (const Slot into : a.into) lanes_[into].undefined &= ~bit(l);
@@ -143,7 +144,7 @@ void Warp::act(const LoadElements& a, GroupContext& context) {
       else if (is_integer(data.storage))
         lanes_[into].i[l] = data.integers[at];
       else
-        lanes_[into].f[l] = data.values[at];
+        load_real(data, at, lanes_[into], l);
       at += static_cast<std::size_t>(words);
     }
   });
@@ -151,6 +152,7 @@ void Warp::act(const LoadElements& a, GroupContext& context) {
 
 void Warp::act(const StoreElements& a, GroupContext& context) {
   const int words = a.store->packed ? 2 : 1;
+  if (a.store->packed) require_fp32(lanes_.fp64(), "packs pairs");
   for_lanes(active_, [&](int l) {
     const Span to = span(a.store->to, lanes_[a.index].i[l], static_cast<int>(a.values.size()) * words);
     if (!context.memory.write(to, thread(l))) return;
@@ -189,7 +191,8 @@ void Warp::act(const ShuffleLanes& a, GroupContext& context) {
   if (!all_lanes("a shuffle", context)) return;
   const Lanes from = lanes_[a.from];
   const Lanes lane = lanes_[a.lane];
-  const bool real = program_.kernel->registers[static_cast<std::size_t>(a.into)].type == Type::F32;
+  const bool floats =
+      program_.kernel->registers[static_cast<std::size_t>(a.into)].type == Type::F32 && !lanes_.fp64();
   Lanes& into = lanes_[a.into];
   for (int l = 0; l < kLanes; ++l) {
     std::int64_t source = lane.i[l];
@@ -200,7 +203,7 @@ void Warp::act(const ShuffleLanes& a, GroupContext& context) {
       case ShuffleMode::Index: source = source & (kLanes - 1); break;
     }
     if (source < 0 || source >= kLanes) source = l;
-    if (real)
+    if (floats)
       into.f[l] = from.f[source];
     else
       into.i[l] = from.i[source];

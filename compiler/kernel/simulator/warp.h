@@ -76,8 +76,8 @@ using WarpState =
 
 class Warp {
  public:
-  Warp(const Program& program, int index, Mask existing)
-      : program_(program), index_(index), existing_(existing), lanes_(program) {}
+  Warp(const Program& program, int index, Mask existing, bool fp64)
+      : program_(program), index_(index), existing_(existing), lanes_(program, fp64) {}
 
   // `agent` is its number in the group.
   void start(const Launch& launch, std::int64_t block, int agent);

@@ -48,7 +48,14 @@ void Warp::act(const SendWords& a, GroupContext& context) {
     for (std::size_t word = 0; word < a.values.size(); ++word) {
       const Lanes& from = lanes_[a.values[word]];
       const bool real = program_.kernel->expr(a.store->values[word]).type == Type::F32;
-      const std::int32_t value = real ? flagged_word(from.f[l]) : static_cast<std::int32_t>(from.i[l]);
+      std::int32_t value = static_cast<std::int32_t>(from.i[l]);
+      if (real && lanes_.fp64()) {
+        data.doubles.resize(data.integers.size());
+        data.doubles[static_cast<std::size_t>(at)] = from.d[l];
+        value = flagged_word(static_cast<float>(from.d[l]));
+      } else if (real) {
+        value = flagged_word(from.f[l]);
+      }
       if (const auto conflict = context.words.store(&data, at, thread(l), value, luggage))
         context.memory.report(*conflict, thread(l), "sends to", to, at);
       data.integers[static_cast<std::size_t>(at++)] = value;
@@ -82,7 +89,9 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
       if (conflict) context.memory.report(*conflict, thread(lane), "reads", from, at);
       const std::int32_t word = data.integers[static_cast<std::size_t>(at)];
       Lanes& element = into[i * kVector + k];
-      if (reals)
+      if (reals && lanes_.fp64())
+        element.d[lane] = data.doubles.empty() ? 0 : data.doubles[static_cast<std::size_t>(at)];
+      else if (reals)
         element.f[lane] = std::bit_cast<float>(word);
       else
         element.i[lane] = word;

@@ -45,6 +45,7 @@ bool Warp::holds_tf32(const char* operand, const Lanes* values, int count, Group
 }
 
 void Warp::act(const MultiplyMatrices& a, GroupContext& context) {
+  require_fp32(lanes_.fp64(), "multiplies matrices");
   if (!all_lanes("a matrix product", context)) return;
   const MmaRegisters of = mma_registers(a.mma->storage);
   Lanes* acc = slice(a.mma->acc, a.acc, of.acc, context);
@@ -64,6 +65,7 @@ void Warp::act(const MultiplyMatrices& a, GroupContext& context) {
 // and its alignment; the lanes that receive them have none. Others are ordered by a warp_sync as with any
 // load.
 void Warp::act(const LoadMatrices& a, GroupContext& context) {
+  require_fp32(lanes_.fp64(), "multiplies matrices");
   if (!all_lanes("a matrix load", context)) return;
   Lanes* into = slice(a.load->into, a.first, a.load->count, context);
   if (into == nullptr) return;

@@ -41,6 +41,7 @@ void Warp::each_element(const PanelOperand& operand, std::int64_t first, int fro
 }
 
 void Warp::act(const StartProduct& a, GroupContext& context) {
+  require_fp32(lanes_.fp64(), "multiplies matrices");
   if (!all_lanes("a product of a warpgroup", context)) return;
   const WarpgroupMma& mma = *a.mma;
   Lanes* acc = slice(mma.acc, a.acc, mma.columns / 2, context);

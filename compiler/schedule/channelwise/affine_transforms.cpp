@@ -94,12 +94,15 @@ void advance(kernel::Builder& b, const AffineTransform& transform, const Transfo
 }
 
 void scan_transforms(kernel::Builder& b, const TransformTable& table, Value channel, Value own,
-                     const TransformColumn& running, const TransformColumn& before) {
+                     const TransformColumn& running, const TransformColumn& before,
+                     const EachTransform& each) {
   b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
     const AffineTransform transform = table.load(b, part, channel, 1).front();
     for (std::size_t i = 0; i < running.rows.size(); ++i)
       b.assign(before.rows[i], b.select(part == own, running.rows[i], before.rows[i]));
-    advance(b, transform, running);
+    const std::vector<Value> next = apply_transform(b, transform, running);
+    if (each) each(part, transform, running.rows, next);
+    for (std::size_t i = 0; i < next.size(); ++i) b.assign(running.rows[i], next[i]);
   });
 }
 

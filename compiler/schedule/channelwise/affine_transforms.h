@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -67,8 +68,12 @@ std::vector<kernel::Value> apply_transform(kernel::Builder& builder, const Affin
 void advance(kernel::Builder& builder, const AffineTransform& transform, const TransformColumn& column);
 
 // Applies the transforms of all parts in order to `running`, and copies its value before part `own` to
-// `before`.
+// `before`. `each` is called for every part: (its number, its transform, `running` before it and after it).
+using EachTransform =
+    std::function<void(kernel::Value, const AffineTransform&, const std::vector<kernel::Value>&,
+                       const std::vector<kernel::Value>&)>;
 void scan_transforms(kernel::Builder& builder, const TransformTable& table, kernel::Value channel,
-                     kernel::Value own, const TransformColumn& running, const TransformColumn& before);
+                     kernel::Value own, const TransformColumn& running, const TransformColumn& before,
+                     const EachTransform& each = {});
 
 }  // namespace rondo::schedule

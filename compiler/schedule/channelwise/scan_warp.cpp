@@ -29,8 +29,14 @@ void ScanLanes::if_any(kernel::Builder& b, const std::function<void()>& action) 
   lanes == kLanes ? action() : b.if_(lane < lanes, action);
 }
 
-ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts)
-    : kernel_(kernel), builder_(kernel.builder()), parameters_(parameters), cell_(cell), counts_(counts) {
+ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts,
+                   bool rounding)
+    : kernel_(kernel),
+      builder_(kernel.builder()),
+      parameters_(parameters),
+      cell_(cell),
+      counts_(counts),
+      rounding_(rounding) {
   auto& b = builder_;
   const Team& p = parameters;
   table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
@@ -39,6 +45,11 @@ ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::C
                                        p.segments, TransformTable::entries(states()) / 2, p.channels));
   incoming_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                        fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
+  if (rounding_)
+    remembered_ = b.shared("remembered", Storage::F32,
+                           std::int64_t{kSlots} * RememberedRounding::entries(states()) * p.channels,
+                           fmt::format("[slots {}, entries {}, channels {}]", kSlots,
+                                       RememberedRounding::entries(states()), p.channels));
   if (!counts_)
     scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
   if (p.through_global()) exchange_ = kernel.signature().writes({Role::Exchange, -1}).memory;
@@ -94,7 +105,20 @@ kernel::Place ScanWarp::incoming(Value round, int row, Value channel) {
   return incoming_[(round % kSlots * states() + row) * parameters_.channels + channel];
 }
 
-std::vector<Value> ScanWarp::incoming_carries(Value round) {
+kernel::Place ScanWarp::remembered(Value round, int entry, Value channel) {
+  const int entries = RememberedRounding::entries(states());
+  return remembered_[(round % kSlots * entries + entry) * parameters_.channels + channel];
+}
+
+RememberedRounding ScanWarp::incoming_rounding(Value round, int channel) {
+  auto& b = builder_;
+  RememberedRounding result(b, states());
+  for (int i = 0; i < RememberedRounding::entries(states()); ++i)
+    b.assign(result.all()[at(i)], b.load("before", remembered(round, i, kernel_.lane_channel() + channel)));
+  return result;
+}
+
+std::vector<Value> ScanWarp::incoming_carries(Value round, const EachPrefix& each) {
   auto& b = builder_;
   b.comment("the carry before the block's part, and the segments before this one");
   if (counts_)
@@ -110,8 +134,11 @@ std::vector<Value> ScanWarp::incoming_carries(Value round) {
   }
   const std::vector<AffineTransform> transforms =
       segment_transforms(round).load(b, kernel_.segment(), kernel_.lane_channel(), channels);
-  for (int c = 0; c < channels; ++c)
+  for (int c = 0; c < channels; ++c) {
+    const std::vector<Value> into_block = columns[at(c)].rows;
     columns[at(c)].rows = apply_transform(b, transforms[at(c)], columns[at(c)]);
+    if (each) each(c, transforms[at(c)], into_block, columns[at(c)].rows);
+  }
   std::vector<Value> values;
   for (int row = 0; row < states(); ++row)
     for (int c = 0; c < channels; ++c) values.push_back(columns[at(c)].rows[at(row)]);
@@ -158,9 +185,15 @@ void ScanWarp::role(const CarryEnds& ends) {
   });
 }
 
-void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& first, Value rounds) {
+void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& first, Value rounds,
+                               Value steps) {
   auto& b = builder_;
   enter(first);
+  block_steps_ = steps;
+  for (int c = 0; rounding_ && c < lanes_.each; ++c) {
+    walked_.emplace_back(b, states());
+    incoming_rounding_.emplace_back(b, states());
+  }
   std::vector<TransformColumn> beginning = registers("beginning");
   const auto copy = [&](const std::vector<TransformColumn>& from, const std::vector<TransformColumn>& to) {
     for (std::size_t c = 0; c < from.size(); ++c)
@@ -285,15 +318,25 @@ std::vector<AffineTransform> ScanWarp::compose(Value round) {
 
 void ScanWarp::scan_blocks(Value round) {
   auto& b = builder_;
+  for (const RememberedRounding& walked : walked_) walked.clear();
   for (int block = 0; block < parameters_.time_split; ++block) {
     const std::vector<AffineTransform> transforms = blocks_->transforms(round, lanes_, block);
     for (std::size_t c = 0; c < transforms.size(); ++c) {
       for (std::size_t k = 0; k < incoming_registers_[c].rows.size(); ++k)
         b.assign(incoming_registers_[c].rows[k],
                  b.select(kernel_.rank() == block, carries_[c].rows[k], incoming_registers_[c].rows[k]));
-      advance(b, transforms[c], carries_[c]);
+      const std::vector<Value> next = apply_transform(b, transforms[c], carries_[c]);
+      if (rounding_) {
+        incoming_rounding_[c].take_if(kernel_.rank() == block, walked_[c]);
+        walked_[c].pass(transforms[c], block_steps_, carries_[c].rows, next);
+      }
+      for (std::size_t k = 0; k < next.size(); ++k) b.assign(carries_[c].rows[k], next[k]);
     }
   }
+  for (int i = 0; rounding_ && i < RememberedRounding::entries(states()); ++i)
+    for (int c = 0; c < lanes_.each; c += 2)
+      b.store_vector(remembered(round, i, lanes_.first + c),
+                     {incoming_rounding_[at(c)].all()[at(i)], incoming_rounding_[at(c + 1)].all()[at(i)]});
   for (int row = 0; row < states(); ++row)
     for (int c = 0; c < lanes_.each; c += 2)
       b.store_vector(incoming(round, row, lanes_.first + c), {incoming_registers_[at(c)].rows[at(row)],

@@ -30,12 +30,14 @@
 // often than the computing threads whose transforms it reads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/schedule/channelwise/block_transforms.h"
+#include "compiler/schedule/channelwise/remembered_rounding.h"
 #include "compiler/schedule/channelwise/threads.h"
 
 namespace rondo::schedule {
@@ -54,7 +56,14 @@ class ScanWarp {
   // Such rounds may last long, so threads wait for the scan at a barrier, where they sleep. (Thousands of
   // threads that try an mbarrier, and look at the clock and at the status in host memory beside, held up the
   // block that works a thousandfold.)
-  ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts = false);
+  // `rounding`: beside the carries goes what a plain walk's rounding has grown to where they stand.
+  ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts = false,
+           bool rounding = false);
+
+  // Bytes of shared memory that the rounding takes, by channel of the block.
+  static std::int64_t rounding_bytes(int states) {
+    return std::int64_t{4} * kSlots * RememberedRounding::entries(states);
+  }
 
   // Words of Role::Exchange that a round of a team takes.
   static std::int64_t exchange_words(const Team& team, int states, bool counts = false);
@@ -68,16 +77,24 @@ class ScanWarp {
   // lanes.
   void publish(kernel::Value round, const std::vector<AffineTransform>& transforms, kernel::Value count = {});
   // Waits for the scan, and gives the carries that come into this thread's segment, by row * channels of the
-  // thread + channel. Called by whole warps of computing threads.
-  std::vector<kernel::Value> incoming_carries(kernel::Value round);
+  // thread + channel. Called by whole warps of computing threads. `each` is called for each channel of the
+  // thread: (channel, the transform of the block's segments before this one, the carries into the block, and
+  // into the segment).
+  using EachPrefix = std::function<void(int, const AffineTransform&, const std::vector<kernel::Value>&,
+                                        const std::vector<kernel::Value>&)>;
+  std::vector<kernel::Value> incoming_carries(kernel::Value round, const EachPrefix& each = {});
+  // After incoming_carries(), with `rounding`: that of the carries into the block.
+  RememberedRounding incoming_rounding(kernel::Value round, int channel);
   // After incoming_carries(): the sum of the team's counts of the round.
   kernel::Value total(kernel::Value round);
 
   // All that the scan warp does in the walk.
   void role(const CarryEnds& ends);
   // The same where every round begins again at the first carries: at most `rounds` rounds, up to the first
-  // one whose total is 0. Needs counts; stores nothing at the end.
-  void role_until_none(const std::map<step::TensorId, KernelTensor>& first, kernel::Value rounds);
+  // one whose total is 0. Needs counts; stores nothing at the end. `steps`: of a block's part of time, F32;
+  // needed for the rounding.
+  void role_until_none(const std::map<step::TensorId, KernelTensor>& first, kernel::Value rounds,
+                       kernel::Value steps);
 
  private:
   // A number of every block to every block: the constant of an affine transform of two channels.
@@ -90,6 +107,7 @@ class ScanWarp {
   kernel::Value scan_counts(kernel::Value round);
   int warps() const { return parameters_.computing() / 32; }
   int states() const { return table_.states; }
+  kernel::Place remembered(kernel::Value round, int entry, kernel::Value channel);
   // The place in incoming_ of one carry.
   kernel::Place incoming(kernel::Value round, int row, kernel::Value channel);
   // The signal that all segments' transforms are published: computing threads arrive, the scan warp waits.
@@ -113,18 +131,21 @@ class ScanWarp {
   kernel::Builder& builder_;
   const Team& parameters_;
   const step::Cell& cell_;
-  bool counts_;
+  bool counts_, rounding_;
   std::unique_ptr<BlockTransforms> blocks_, block_counts_;
   kernel::Memory exchange_;              // through global memory
   kernel::Memory warp_counts_, totals_;  // [slots, warps], [slots]
   // The segments' transforms, [slots, segments, ...]; the scan warp replaces them by exclusive prefixes.
   TransformTable table_;
-  kernel::Memory incoming_;  // carries that come into the block, [slots, rows, channels]
+  kernel::Memory incoming_;    // carries that come into the block, [slots, rows, channels]
+  kernel::Memory remembered_;  // rounding of those, [slots, entries, channels]
   kernel::Mbarrier scanned_;
   // In the scan warp, by channel of the lane: the carries before the round, and those that come into this
   // block.
   ScanLanes lanes_;
   std::vector<TransformColumn> carries_, incoming_registers_;
+  std::vector<RememberedRounding> walked_, incoming_rounding_;  // likewise
+  kernel::Value block_steps_;
 };
 
 }  // namespace rondo::schedule

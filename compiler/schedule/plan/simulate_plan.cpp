@@ -67,7 +67,10 @@ class PlanSimulator final : public executable::LaunchSink {
     for (const executable::Tensor& tensor : executable_.tensors)
       if (tensor.written && !is_internal(tensor.ref.role)) collect(tensor);
     if (const auto report = launcher->report(kWorkspace, sizes_.batch, sizes_.time))
-      if (const kernel::GlobalBuffer* found = memory_.at(report->pointer)) result_.report = found->values;
+      if (const kernel::GlobalBuffer* found = memory_.at(report->pointer)) {
+        result_.report = found->values;
+        if (options_.fp64) result_.report.assign(found->doubles.begin(), found->doubles.end());
+      }
     return std::move(result_);
   }
 
@@ -156,7 +159,7 @@ class PlanSimulator final : public executable::LaunchSink {
     if (const int known = memory_.find(index, key); known >= 0) return known;
     if (from_zeros && address != zeroed_)
       result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
-    kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements());
+    kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements(), options_.fp64);
     fill(tensor, l, from_zeros, made);
     const std::int64_t bytes = l.buffer_elements() * scalar::storage_bytes(tensor.storage);
     const std::string other = memory_.add(index, tensor.name, key, bytes, std::move(made));
@@ -181,6 +184,8 @@ class PlanSimulator final : public executable::LaunchSink {
       const auto at = static_cast<std::size_t>(l.place(i));
       if (is_integer(buffer.storage))
         buffer.integers[at] = static_cast<std::int32_t>(value);
+      else if (options_.fp64)
+        buffer.doubles[at] = value;
       else
         buffer.values[at] = scalar::round_to(buffer.storage, static_cast<float>(value));
       buffer.written[at] = true;
@@ -201,7 +206,7 @@ class PlanSimulator final : public executable::LaunchSink {
     for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
       const auto at = static_cast<std::size_t>(l.place(i));
       complete = complete && buffer.written[at];
-      values.push_back(static_cast<double>(buffer.values[at]));
+      values.push_back(options_.fp64 ? buffer.doubles[at] : static_cast<double>(buffer.values[at]));
     }
     const auto touched = std::count(buffer.written.begin(), buffer.written.end(), true);
     if (!complete) result_.unwritten.push_back(tensor.name);

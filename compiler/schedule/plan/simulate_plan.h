@@ -21,7 +21,8 @@ struct TensorRefLess {
 using TensorValues = std::map<TensorRef, std::vector<double>, TensorRefLess>;
 
 struct SimulatedRun {
-  TensorValues written;  // every tensor the plan writes, dense, as stored (rounded); workspace left out
+  // Every tensor the plan writes, dense, as stored: rounded, but for runs in fp64. The workspace is left out.
+  TensorValues written;
   std::vector<std::string> faults;         // empty: clean
   std::vector<kernel::Fault::Kind> kinds;  // of the faults that the simulator found, in their order
   std::vector<std::string> unwritten;      // tensors with elements that no thread wrote

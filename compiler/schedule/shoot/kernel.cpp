@@ -42,9 +42,9 @@ void ShootKernel::place_threads() {
   warp_ = b.let("warp", b.thread() / 32);
   lane_of_warp_ = b.let("lane_of_warp", b.thread() % 32);
   part_ = b.let("part", rank_ * p.segments + segment_);
-  const Value length = b.let("length", (time_ + (p.all_segments() - 1)) / segments);
-  first_ = b.let("first_step", min(part_ * length, time_));
-  end_ = b.let("end_step", min(first_ + length, time_));
+  length_ = b.let("length", (time_ + (p.all_segments() - 1)) / segments);
+  first_ = b.let("first_step", min(part_ * length_, time_));
+  end_ = b.let("end_step", min(first_ + length_, time_));
   lead_ = p.warmup == 0 ? b.constant(0) : b.let("lead", min(b.constant(p.warmup / p.steps), first_ / steps));
   place_staging();
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");

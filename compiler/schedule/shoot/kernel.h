@@ -32,6 +32,7 @@ class ShootKernel final : public ChannelThreads {
   kernel::Value first_step() const { return first_; }
   kernel::Value end_step() const { return end_; }
   kernel::Value part() const { return part_; }
+  kernel::Value segment_length() const { return length_; }  // steps; the last segments may have fewer
   kernel::Value time() const { return time_; }
   kernel::Value has_steps() { return first_ < end_; }  // Pred
   kernel::Value warp() const { return warp_; }
@@ -95,7 +96,7 @@ class ShootKernel final : public ChannelThreads {
   Now now_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
-  kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_;
+  kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_, length_;
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

@@ -52,15 +52,23 @@ StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton)
 }
 
 ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
-  return {static_cast<int>(cell.next.size()), param_rows(cell),
-          rows_of(cell, cell.of_kind(TensorKind::Input)), kernel::storage_bytes(problem.storage),
-          problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0};
+  return {static_cast<int>(cell.next.size()),
+          param_rows(cell),
+          rows_of(cell, cell.of_kind(TensorKind::Input)),
+          kernel::storage_bytes(problem.storage),
+          problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0,
+          problem.math == kernel::Math::Accurate};
 }
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton) {
   const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
-                   shape.inputs * unroll;
+                   shape.inputs * unroll +
+                   (shoot_remembers(shape, newton) ? RememberedRounding::entries(shape.states) : 0);
   return kWalkRegisters + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
+}
+
+bool shoot_remembers(const ShootShape& shape, bool newton) {
+  return newton && shape.accurate && RememberedRounding::known(shape.states);
 }
 
 bool may_spill(const ShootShape& shape, const ShootParameters& p) {
@@ -82,6 +90,8 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
   const std::int64_t ring = std::int64_t{p.stages} * p.steps * shape.inputs * shape.element;
   std::int64_t bytes =
       p.channels * (p.segments * (ring + shoot_map_bytes(shape.states)) + shoot_channel_bytes(shape.states));
+  if (p.among_blocks() && shoot_remembers(shape, p.newton))
+    bytes += p.channels * ScanWarp::rounding_bytes(shape.states);
   if (p.among_blocks() && !p.through_global())
     bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
   return bytes + kShootFixedBytes;

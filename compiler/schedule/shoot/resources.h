@@ -28,8 +28,12 @@ struct ShootShape {
   int inputs = 1;
   int element = 2;         // bytes
   bool functions = false;  // special functions are written out
+  bool accurate = false;   // arithmetic
 };
 ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
+
+// Whether the kernel keeps account of the rounding of the steps before a segment.
+bool shoot_remembers(const ShootShape& shape, bool newton);
 
 // Registers of a thread, estimated: the values of `unroll` steps, parameters, states and what goes with them.
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/executable/convergence.h"
+#include "compiler/schedule/shoot/resources.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -26,6 +27,7 @@ constexpr int kFarLanes = 4;
 // By how much a state may be larger within its segment than where the segment starts, and count as that
 // large.
 constexpr double kWithinSegment = 64;
+constexpr double kMostVariance = 1e37;  // of the accumulated rounding that is known
 
 }  // namespace
 
@@ -39,6 +41,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::C
       sweep_(sweep),
       b_(kernel.builder()),
       parameters_(parameters),
+      remembers_(shoot_remembers(shoot_shape(cell, problem), parameters.newton)),
       tolerance_(shoot_tolerance(problem)) {
   const ShootParameters& p = parameters_;
   const int states = sweep.states();
@@ -46,7 +49,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::C
   if (p.segments > 1)
     handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, cell, true);
+    scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, cell, true, remembers_);
     return;
   }
   table_ = {{}, p.segments, states, p.channels, {}};
@@ -63,7 +66,12 @@ void ShootRounds::run() {
                                                      "first thread of the warp that scans the blocks' maps");
   b_.if_(
       in_scan_warp,
-      [&] { scan_warp_->role_until_none(sweep_.first_tensors(), b_.constant(parameters_.rounds())); },
+      [&] {
+        const Value steps =
+            remembers_ ? b_.let("block_steps", b_.to_real(kernel_.segment_length() * parameters_.segments))
+                       : Value{};
+        scan_warp_->role_until_none(sweep_.first_tensors(), b_.constant(parameters_.rounds()), steps);
+      },
       [&] { compute(); });
   scan_warp_->finish();
 }
@@ -78,6 +86,8 @@ void ShootRounds::compute() {
   for (int k = 0; k < sweep_.states(); ++k)
     for (int c = 0; c < parameters_.per_thread; ++c)
       incoming_.push_back(b_.variable("incoming", sweep_.initial(k, c)));
+  if (remembers_)
+    for (int c = 0; c < parameters_.per_thread; ++c) rounding_.emplace_back(b_, sweep_.states());
   again_ = b_.variable("again", b_.select(kernel_.exists(), b_.real(1), b_.real(0)));
   sweeps_ = b_.variable("sweeps", b_.real(0));
   in_order_ = b_.variable("finished_in_order", b_.real(0));
@@ -178,8 +188,7 @@ void ShootRounds::scan(Value round, Value changed) {
   Value total;
   if (scan_warp_) {
     scan_warp_->publish(round, transforms, changed);
-    const std::vector<Value> scanned = scan_warp_->incoming_carries(round);
-    for (std::size_t i = 0; i < scanned.size(); ++i) b_.assign(incoming_[i], scanned[i]);
+    scan_among_blocks(round);
     total = scan_warp_->total(round);
   } else {
     const Value slot = round % kSlots;
@@ -189,14 +198,7 @@ void ShootRounds::scan(Value round, Value changed) {
            [&] { b_.store(counts_[slot * parameters_.warps() + kernel_.warp()], changed); });
     b_.named_barrier(kWalkBarrier, parameters_.computing());
     b_.comment("where this segment should have started");
-    for (int c = 0; c < parameters_.per_thread; ++c) {
-      TransformColumn running, before;
-      for (int k = 0; k < sweep_.states(); ++k) {
-        running.rows.push_back(b_.variable("running", sweep_.initial(k, c)));
-        before.rows.push_back(incoming_[at(k * parameters_.per_thread + c)]);
-      }
-      scan_transforms(b_, table, kernel_.lane_channel() + c, kernel_.segment(), running, before);
-    }
+    for (int c = 0; c < parameters_.per_thread; ++c) scan_in_block(table, c);
     total = b_.variable("total", b_.real(0));
     b_.for_("of_warp", 0, parameters_.warps(), std::min(8, parameters_.warps()), [&](Value of_warp) {
       b_.assign(total, total + b_.load("count", counts_[slot * parameters_.warps() + of_warp]));
@@ -205,11 +207,48 @@ void ShootRounds::scan(Value round, Value changed) {
   b_.if_(total == b_.real(0), [&] { b_.assign(end_, round); });
 }
 
+void ShootRounds::scan_in_block(const TransformTable& table, int c) {
+  TransformColumn running, before;
+  for (int k = 0; k < sweep_.states(); ++k) {
+    running.rows.push_back(b_.variable("running", sweep_.initial(k, c)));
+    before.rows.push_back(incoming_[at(k * parameters_.per_thread + c)]);
+  }
+  EachTransform each;
+  if (!rounding_.empty()) {
+    const Value steps = b_.let("segment_steps", b_.to_real(kernel_.segment_length()));
+    const RememberedRounding walked(b_, sweep_.states());
+    each = [this, c, steps, walked](Value part, const AffineTransform& map, const std::vector<Value>& from,
+                                    const std::vector<Value>& to) {
+      rounding_[at(c)].take_if(part == kernel_.segment(), walked);
+      walked.pass(map, steps, from, to);
+    };
+  }
+  scan_transforms(b_, table, kernel_.lane_channel() + c, kernel_.segment(), running, before, each);
+}
+
+// Of the segments before this one, and of the blocks before, only the maps of all together are there.
+void ShootRounds::scan_among_blocks(Value round) {
+  ScanWarp::EachPrefix each;
+  if (!rounding_.empty()) {
+    const Value steps = b_.let("steps_before", b_.to_real(kernel_.segment() * kernel_.segment_length()));
+    each = [this, round, steps](int c, const AffineTransform& map, const std::vector<Value>& from,
+                                const std::vector<Value>& to) {
+      const RememberedRounding walked = scan_warp_->incoming_rounding(round, c);
+      walked.pass(map, steps, from, to);
+      rounding_[at(c)].take(walked);
+    };
+  }
+  const std::vector<Value> scanned = scan_warp_->incoming_carries(round, each);
+  for (std::size_t i = 0; i < scanned.size(); ++i) b_.assign(incoming_[i], scanned[i]);
+}
+
 Value ShootRounds::differs(double share) {
   Value all;
   each_state([&](int k, int c, Value incoming) {
     const Value within = jump(k, c, incoming) <= size(k, c, incoming) * b_.real(share);
-    all = all.valid() ? all && within : within;
+    const bool excused = share == tolerance_ && !rounding_.empty();
+    const Value small = excused ? within || rounding(k, c, incoming) : within;
+    all = all.valid() ? all && small : small;
   });
   return b_.select(all, b_.real(0), b_.real(1)) == b_.real(1);
 }
@@ -217,6 +256,16 @@ Value ShootRounds::differs(double share) {
 Value ShootRounds::jump(int k, int c, Value incoming) {
   const Value start = b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)});
   return parameters_.newton ? start * sweep_.growth(k, c) : start;
+}
+
+// The jump alone is compared with the rounding: the segment multiplies both. NaN is within none, and a
+// variance that has outgrown fp32 excuses nothing.
+Value ShootRounds::rounding(int k, int c, Value incoming) {
+  const Value off = b_.let("off", b_.math(scalar::Op::Abs, {incoming - sweep_.beginning(k, c)}));
+  const Value variance = rounding_[at(c)].of(k);
+  return off * off <= variance * b_.real(kShootDeviations * kShootDeviations) &&
+         variance < b_.real(kMostVariance) &&
+         jump(k, c, incoming) <= size(k, c, incoming) * b_.real(kShootMostJump);
 }
 
 // From a start that is off a segment may have run away, to infinity even: what it reached says nothing then.

@@ -15,14 +15,15 @@
 // The certificate. A segment counts as converged if the start that the scan gives it differs from the one it
 // used by no more than `tolerance` times the state's size: the largest that was seen within the segment, but
 // at most 64 times that of its start. With Jacobians the difference counts as often as the segment multiplies
-// it. Every warp publishes with
-// its maps whether it had to sweep again, and the team ends at the first round in which none had. A NaN is
-// never within the tolerance, so it reaches the walk in order.
+// it, and what a plain walk's rounding has grown to there (RememberedRounding) is no difference. Every warp
+// publishes with its maps whether it had to sweep again, and the team ends at the first round in which none
+// had. A NaN is never within the tolerance, so it reaches the walk in order.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "compiler/schedule/channelwise/remembered_rounding.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/shoot/sweep.h"
 
@@ -44,6 +45,8 @@ class ShootRounds {
   // beside, mine: Pred, whether now is the time to sweep beside others, and in order.
   void sweep_where_needed(kernel::Value round, kernel::Value beside, kernel::Value mine);
   void scan(kernel::Value round, kernel::Value changed);
+  void scan_in_block(const TransformTable& table, int channel);
+  void scan_among_blocks(kernel::Value round);
   void judge();  // whether each channel started where it should have
   // Pred: some state's jump is not within `share` of its size.
   kernel::Value differs(double share);
@@ -51,6 +54,8 @@ class ShootRounds {
   // size, by which that is judged.
   kernel::Value jump(int state, int channel, kernel::Value incoming);
   kernel::Value size(int state, int channel, kernel::Value incoming);
+  // Pred: the jump is within what a plain walk's rounding has grown to.
+  kernel::Value rounding(int state, int channel, kernel::Value incoming);
   kernel::Value finite();  // Pred
   void report();           // what this warp did
   void each_state(const std::function<void(int state, int channel, kernel::Value incoming)>& body);
@@ -60,11 +65,15 @@ class ShootRounds {
   SegmentSweep& sweep_;
   kernel::Builder& b_;
   ShootParameters parameters_;
+  bool remembers_;  // the rounding of the steps before a segment
   double tolerance_;
   std::unique_ptr<ScanWarp> scan_warp_;  // where blocks split time
   TransformTable table_;                 // where they do not
   kernel::Memory counts_;                // likewise, [slots, warps]
   kernel::Memory handover_;              // [states, channels]: the end of the segment before
+  // By channel of the thread, what a plain walk's rounding is where the segment starts; empty where that is
+  // not known.
+  std::vector<RememberedRounding> rounding_;
   // incoming_: the start that the last scan gave this segment. again_: 1 where it differs from the one used.
   ByState incoming_;
   kernel::Value again_, end_;
@@ -75,5 +84,9 @@ class ShootRounds {
 // Of the state's size, by how much a segment may start off: below what one step's rounding with this
 // arithmetic changes. `fast` functions are right to 2^-11 (PTX ISA, tanh.approx), accurate ones to a few ulp.
 double shoot_tolerance(const Problem& problem);
+// And by how much it may be off, however large the rounding that a plain walk has accumulated there: so many
+// standard deviations of it (four, of a step's rounding of 2^-24), and this share of the state's size.
+inline constexpr double kShootDeviations = 4 * 0x1p-24;
+inline constexpr double kShootMostJump = 0x1p-12;
 
 }  // namespace rondo::schedule

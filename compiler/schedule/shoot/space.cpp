@@ -168,7 +168,9 @@ Expr Space::require_threads() {
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
-  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
+  const int remembered = shoot_remembers(shape_, true) ? 2 * RememberedRounding::entries(states()) : 0;
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states())) +
+                     when(newton == 1, 2 * ceil_div(channels, 64) * remembered, 0);
   s_.require(implies(exchange == 1, (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
              "registers of the scan warp");
   return registers;
@@ -176,14 +178,16 @@ Expr Space::require_threads() {
 
 void Space::require_shared(const Expr& registers) {
   const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element();
-  const Expr bytes =
-      s_.define("shared_bytes",
-                channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
-                            shoot_channel_bytes(states())) +
-                    when(time_split > 1 && exchange == 0,
-                         time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
-                    kShootFixedBytes,
-                "bytes of shared memory a block");
+  const Expr bytes = s_.define(
+      "shared_bytes",
+      channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
+                  shoot_channel_bytes(states())) +
+          when(time_split > 1 && newton == 1,
+               channels * (shoot_remembers(shape_, true) ? ScanWarp::rounding_bytes(states()) : 0), 0) +
+          when(time_split > 1 && exchange == 0,
+               time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
+          kShootFixedBytes,
+      "bytes of shared memory a block");
   s_.require(bytes <= limits_.shared_per_block, "shared memory");
   require_resident(bytes, registers);
 }

@@ -202,6 +202,44 @@ TEST(SimulateValues, StoresRoundAndIntegersStay) {
   }
 }
 
+// y = x^2 in doubles, through shared memory, an asynchronous copy and a shuffle.
+TEST(SimulateFp64, NothingIsRounded) {
+  Builder b("fp64", 32);
+  auto x = b.input("x", Storage::F32);
+  auto y = b.output("y", Storage::F32);
+  auto staged = b.shared("staged", Storage::F32, 32);
+  b.copy_async(staged[b.thread()], x[b.thread()], 1);
+  b.commit_copies();
+  b.wait_copies(0);
+  const Value value = b.load("value", staged[b.thread()]);
+  const Value other = b.shuffle("other", value, ShuffleMode::Xor, b.constant(1));
+  const Value least = b.select(value < other, value, other);
+  b.store(y[b.thread()], least * least + b.to_real(b.thread()) + b.real(0.1));
+  SimulationOptions options;
+  options.fp64 = true;
+  std::vector<GlobalBuffer> buffers{output_buffer(Storage::F32, 32, true),
+                                    output_buffer(Storage::F32, 32, true)};
+  for (int l = 0; l < 32; ++l) {
+    buffers[0].doubles[at(l)] = 1 + l * std::exp2(-40);
+    buffers[0].written[at(l)] = true;
+  }
+  expect_clean(run(b.finish(), 1, buffers, options));
+  for (int l = 0; l < 32; ++l) {
+    const double least_of_two = 1 + (l - l % 2) * std::exp2(-40);
+    EXPECT_EQ(buffers[1].doubles[at(l)], least_of_two * least_of_two + l + 0.1) << l;
+  }
+}
+
+TEST(SimulateFp64, RefusesWhatHasNoMeaningInIt) {
+  Builder b("pairs", 32);
+  auto y = b.output("y", Storage::I32);
+  b.store(y[b.thread()], b.pack(Storage::BF16, b.real(1), b.real(2)));
+  SimulationOptions options;
+  options.fp64 = true;
+  std::vector<GlobalBuffer> buffers{output_buffer(Storage::I32, 32)};
+  EXPECT_THROW(run(b.finish(), 1, buffers, options), std::logic_error);
+}
+
 TEST(SimulateControl, NestedDivergence) {
   const auto got = integers([](Builder& b) {
     auto x = b.variable("x", b.constant(0));

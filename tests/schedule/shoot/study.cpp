@@ -7,6 +7,20 @@ namespace {
 using step::TensorId;
 using step::TensorKind;
 
+// The certificate's share of the state's size is one constant of the kernel, the squared deviations of
+// rounding another.
+void set_tolerance(kernel::Kernel& kernel, double from, double to) {
+  int changed = 0;
+  for (kernel::Expr& expression : kernel.expressions) {
+    auto* constant = std::get_if<kernel::FloatConst>(&expression.node);
+    if (constant != nullptr && constant->value == from)
+      constant->value = to, ++changed;
+    else if (constant != nullptr && constant->value == kShootDeviations * kShootDeviations)
+      constant->value *= to / from * (to / from);
+  }
+  ASSERT_GE(changed, 1);
+}
+
 template <class Real>
 step::TensorMap<Real> narrowed(const step::TensorMap<double>& values) {
   step::TensorMap<Real> result;
@@ -57,10 +71,15 @@ Outcome study(const Study& s) {
   const Data data = draw(s, problem.sizes);
   KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem,
                                shoot_point(problem, s.team, 1, s.warmup, s.newton, s.sweeps));
-  if (s.damage) s.damage(plan.launches.back().kernel);
-  const SimulatedRun run = simulate_plan(s.cell, problem, plan, data.given);
+  kernel::Kernel& kernel = plan.launches.back().kernel;
+  if (s.tolerance > 0) set_tolerance(kernel, shoot_tolerance(problem), s.tolerance);
+  if (s.damage) s.damage(kernel);
+  kernel::SimulationOptions options;
+  options.fp64 = s.fp64;
+  const SimulatedRun run = simulate_plan(s.cell, problem, plan, data.given, 0, options);
   Outcome outcome;
   outcome.faults = run.faults;
+  outcome.tolerance = s.tolerance > 0 ? s.tolerance : shoot_tolerance(problem);
   outcome.convergence = executable::convergence_of(run.report);
   const auto truth =
       step::run_forward(s.cell, problem.sizes, data.exact, step::RunOptions<double>{1, true, nullptr});

@@ -12,9 +12,9 @@
 
 #include "compiler/executable/convergence.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/step/reference/executor.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/shoot/rounds.h"
+#include "compiler/step/reference/executor.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/damage.h"
 #include "tests/schedule/shoot/points.h"
@@ -30,6 +30,10 @@ struct Study {
   int warmup = 0, sweeps = 3;
   bool newton = true;
   kernel::Storage storage = kernel::Storage::F32;
+  // Every real number of the kernel's run is a double.
+  bool fp64 = false;
+  // Of the state's size, by how much a segment may start off; 0: as the kernel has it.
+  double tolerance = 0;
   // Changes the kernel before it runs.
   std::function<void(kernel::Kernel&)> damage = {};
   // A number put into every input at one step; none if the step is below 0.
@@ -57,12 +61,11 @@ struct Outcome {
   int chaotic() const {
     return static_cast<int>(std::count_if(plain.begin(), plain.end(), [](double e) { return !(e < kTold); }));
   }
+  double tolerance = 0;  // of the certificate, as a share of the state's size
   // A start may be off by the tolerance, and what the plain loop makes of its own rounding says how a cell
   // answers: each channel is held to as many times its plain error as the tolerance is of rounding.
   bool right() const {
-    const double factor = 4 *
-                          std::exp2(-20) /
-                          std::exp2(-24);
+    const double factor = 4 * tolerance / std::exp2(-24);
     for (std::size_t c = 0; c < error.size(); ++c)
       if (plain[c] < kTold && !(error[c] <= factor * (plain[c] + std::exp2(-24)))) return false;
     return same_places;

@@ -46,6 +46,12 @@ TEST(Cases, TheShapeThatIsAskedForIsRun) {
   EXPECT_EQ(list.front().covers, "the shape asked for");
 }
 
+TEST(Cases, BatchRowsThatCanBeAffordedAreAllRun) {
+  const auto list = cases("mingru", problem_at(5, 33, 64), {});
+  EXPECT_EQ(list.front().sizes.batch, 5);
+  EXPECT_EQ(list.front().covers, "the shape asked for");
+}
+
 TEST(Cases, OneStepWithoutStatesIsAlwaysRun) {
   const auto list = cases("mingru", problem_at(2, 33, 64), {});
   EXPECT_EQ(list.back().sizes.batch, 1);

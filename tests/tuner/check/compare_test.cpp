@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
 #include "compiler/scalar/storage.h"
+#include "tuner/check/verify.h"
 #include "tuner/data/host_problem.h"
 #include "tuner/measure/samples.h"
 
@@ -160,6 +162,127 @@ TEST(Compare, LimitsFollowTheConditioningOfEachElement) {
   EXPECT_FALSE(compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact).passed);
 }
 
+// Every slice of every axis, the last of each among them.
+TEST(Compare, EverySliceIsCompared) {
+  const auto exact = exact_values(4 * 3 * 512);
+  const std::vector<schedule::Axis> axes{{"B", 4}, {"T", 3}, {"D", 512}};
+  Spread spread(axes);
+  for (std::uint64_t seed = 1; seed <= 4; ++seed)
+    for (const RunKind kind : {RunKind::Random, RunKind::Steady})
+      spread.add(kind, noisy(exact, 0x1p-22, 10 * seed + static_cast<std::uint64_t>(kind)), exact);
+  spread.add(RunKind::Far, noisy(exact, kFar * 0x1p-22, 99), exact);
+  for (std::size_t slice = 1; slice <= 7; ++slice) {  // those of B and T
+    std::vector<double> out = exact;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t b = i / (3 * 512), t = i / 512 % 3;
+      if (slice <= 4 ? b == slice - 1 : t == slice - 5) out[i] *= 1 + 8 * 0x1p-22;
+    }
+    const TensorCheck found = compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact);
+    EXPECT_FALSE(found.passed) << slice_name(axes, slice);
+    EXPECT_EQ(found.worst, slice_name(axes, slice));
+  }
+  // One channel of 512: few elements, so by more.
+  for (const std::size_t d : {0, 511}) {
+    std::vector<double> out = exact;
+    for (std::size_t i = d; i < out.size(); i += 512) out[i] *= 1 + 13 * 0x1p-22;
+    const TensorCheck found = compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact);
+    EXPECT_FALSE(found.passed) << d;
+  }
+}
+
+// Far beyond what rounding does to one element, and lost in the norms of slices of 32768.
+TEST(Compare, OneElementOfALargeSliceIsCompared) {
+  const auto exact = exact_values(65536);
+  Spread spread(std::vector<schedule::Axis>{{"B", 2}});
+  for (std::uint64_t seed = 1; seed <= 4; ++seed)
+    for (const RunKind kind : {RunKind::Random, RunKind::Steady})
+      spread.add(kind, noisy(exact, 0x1p-22, 10 * seed + static_cast<std::uint64_t>(kind)), exact);
+  spread.add(RunKind::Far, noisy(exact, kFar * 0x1p-22, 99), exact);
+  const auto largest = std::max_element(exact.begin(), exact.end());
+  std::vector<double> out = exact;
+  out[static_cast<std::size_t>(largest - exact.begin())] *= 1 + 64 * 0x1p-22;
+  const TensorCheck found = compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact);
+  EXPECT_FALSE(found.passed);
+  EXPECT_EQ(found.worst.find("element "), 0u) << found.worst;
+}
+
+TEST(Compare, OneElementThatIsNoNumberFails) {
+  const auto exact = exact_values();
+  std::vector<double> out = exact;
+  out[7] = std::nan("");
+  const Spread spread = spread_of(exact);
+  EXPECT_FALSE(compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact).passed);
+}
+
+// What is stored in fp32 is held to fp32, whatever the other tensors are stored in.
+TEST(Compare, AnElementInFp32OfA16BitProblemIsHeldToFp32) {
+  const auto exact = exact_values(65536);
+  const Spread spread = spread_of(exact);
+  const Tolerance tolerance{&spread, false, Storage::F32, Storage::BF16};
+  for (std::size_t i = 0; i < exact.size(); i += 4096)
+    EXPECT_LE(element_limit(tolerance, i, exact), 64 * 0x1p-22) << i;
+}
+
+// Rounding that errs the same way at every step moves norms further than rounding at random.
+TEST(Compare, SteadyRunsWidenTheLimits) {
+  const auto exact = exact_values();
+  const auto spread = [&](double steady) {
+    Spread made(std::vector<schedule::Axis>{{"D", static_cast<std::int64_t>(exact.size())}});
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      made.add(RunKind::Random, noisy(exact, 0x1p-22, seed), exact);
+      made.add(RunKind::Steady, noisy(exact, steady, 10 + seed), exact);
+      made.add(RunKind::Far, noisy(exact, kFar * 0x1p-22, 20 + seed), exact);
+    }
+    return made;
+  };
+  const auto elements = static_cast<std::int64_t>(exact.size());
+  EXPECT_GT(spread(0x1p-18).slice_limit(0, elements, false),
+            8 * spread(0x1p-22).slice_limit(0, elements, false));
+}
+
+// Far runs say what a decision may turn, and nothing of cells without one.
+TEST(Compare, FarRunsWidenTheLimitsOfDecisionsAlone) {
+  const auto exact = exact_values();
+  const Spread spread = spread_of(exact);
+  const auto elements = static_cast<std::int64_t>(exact.size());
+  EXPECT_GT(spread.slice_limit(0, elements, true), 1.5 * spread.slice_limit(0, elements, false));
+}
+
+TEST(Compare, OnlyWhatRoundingTearsApartIsExcused) {
+  const auto exact = exact_values();
+  std::vector<double> out = exact;
+  for (double& value : out) value *= 2;
+  const Spread firm = spread_of(exact, 0x1p-8), torn = spread_of(exact, 2);
+  EXPECT_FALSE(compare("h", {&firm, false, Storage::F32, Storage::F32}, out, exact).ill_conditioned);
+  EXPECT_FALSE(compare("h", {&firm, false, Storage::F32, Storage::F32}, out, exact).passed);
+  EXPECT_TRUE(compare("h", {&torn, false, Storage::F32, Storage::F32}, out, exact).ill_conditioned);
+}
+
+TensorCheck checked(const char* name, bool passed, bool ill_conditioned = false) {
+  TensorCheck check;
+  check.name = name;
+  check.passed = passed;
+  check.ill_conditioned = ill_conditioned;
+  return check;
+}
+
+bool proves(std::vector<TensorCheck> checks) {
+  Verification verification;
+  verification.checks = std::move(checks);
+  verification.finish();
+  return verification.passed;
+}
+
+TEST(Verifications, PassWhereAllTensorsAgreeAndSomethingWasCompared) {
+  EXPECT_TRUE(proves({checked("h", true), checked("g", true)}));
+  EXPECT_TRUE(proves({checked("h", true), checked("g", true, true)}));
+  EXPECT_FALSE(proves({checked("h", true), checked("g", false)}));
+  EXPECT_FALSE(proves({checked("h", false), checked("g", true)}));
+  EXPECT_FALSE(proves({checked("h", true, true), checked("g", true, true)}))
+      << "of which nothing can be said";
+  EXPECT_FALSE(proves({})) << "nothing was compared";
+}
+
 TEST(Slices, AreNamed) {
   const std::vector<schedule::Axis> axes{{"B", 2}, {"T", 3}};
   const std::vector<double> values{3, 0, 0, 4, 0, std::nan("")};
@@ -173,6 +296,18 @@ TEST(Slices, AreNamed) {
   EXPECT_EQ(slice_name(axes, 2), "B=1");
   EXPECT_EQ(slice_name(axes, 5), "T=2");
   EXPECT_EQ(element_name(axes, 4), "B=1 T=1");
+}
+
+TEST(Slices, OfThreeAxes) {
+  const std::vector<schedule::Axis> axes{{"B", 2}, {"T", 1}, {"D", 3}};
+  const std::vector<double> values{1, 2, 3, 4, 5, 6};
+  const std::vector<double> norms = slice_norms(axes, values);
+  ASSERT_EQ(norms.size(), 7u);
+  EXPECT_DOUBLE_EQ(norms[1], std::sqrt(14.0));      // B=0
+  EXPECT_DOUBLE_EQ(norms[3], std::sqrt(91.0));      // T=0
+  EXPECT_DOUBLE_EQ(norms[4], std::sqrt(1 + 16.0));  // D=0
+  EXPECT_DOUBLE_EQ(norms[6], std::sqrt(9 + 36.0));  // D=2
+  EXPECT_EQ(slice_name(axes, 6), "D=2");
 }
 
 TEST(Samples, MediansAndSpread) {

@@ -163,6 +163,34 @@ TEST_F(Trust, AnotherDeviceDriverVersionOrTextIsVerifiedAgain) {
   EXPECT_EQ(gpu.verified, 0) << "what was verified before still is";
 }
 
+// A proof of this very code that is not the newest counts only for what it was given.
+TEST_F(Trust, AnOlderProofCountsForItsOwnPlatformAlone) {
+  record(points_[0], 1);
+  db::Platform other = kHere;
+  other.driver = "another";
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu, other).ok());
+  ASSERT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu, other).ok());
+  EXPECT_EQ(gpu.verified, 1) << "with the other driver that was not verified";
+}
+
+TEST_F(Trust, AnOlderProofCountsForItsOwnShapeAlone) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  problem_.sizes.time *= 2;
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu).ok());
+  ASSERT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1) << "at twice the steps that was not verified";
+}
+
 TEST_F(Trust, WhatIsWrongIsPassedOverForGood) {
   record(points_[0], 1);
   record(points_[1], 2, problem_.sizes.time * 2);

@@ -1,0 +1,115 @@
+"""benchmarks/shoot_map.py and its page, with a `rondo` that answers from a table instead of a GPU."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import report  # noqa: E402 (lies beside the scripts)
+import report_shoot_map  # noqa: E402
+import shoot_map  # noqa: E402
+
+# shoot takes 2 ms, stream 1 ms with many channels and 4 with few; tune chooses shoot always, the model stream always; with
+# 4096 channels nothing runs.
+RONDO = r'''
+import json, os, sys
+words = sys.argv[1:]
+def option(name):
+    return words[words.index(name) + 1] if name in words else None
+shape = {a: int(n) for a, n in (p.split("=") for p in option("--shape").split(","))}
+channels = shape["B"] * shape["D"]
+if channels == 4096:
+    sys.exit("nothing runs")
+if words[0] == "tune":
+    assert option("--budget") == "2s"
+    best = {"strategy": option("--strategy") or "shoot", "parameters": {"channels": 64}}
+    print(json.dumps({"passes": [{"best": best}]}))
+    sys.exit(0)
+by_model = option("--strategy") is None
+assert by_model == (os.environ.get("RONDO_SHIPPED") == "none")
+strategy = option("--strategy") or "stream"
+ms = 2.0 if strategy == "shoot" else 1.0 if channels >= 1024 else 4.0
+print(json.dumps({"rows": [{"strategy": strategy, "median_ms": ms, "share_of_copy_bandwidth": 0.5 / ms, "parameters": {},
+                            "convergence": {"sweeps": 2} if strategy == "shoot" else None}]}))
+'''
+
+
+class ShootMap(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.script("rondo", RONDO)
+        self.script("nvidia-smi", 'print("NVIDIA Test")')
+        self.out = self.folder / "test-shoot-map.json"
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def run_map(self, *words):
+        environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}"}
+        environment.pop("RONDO_SHIPPED", None)
+        return subprocess.run([sys.executable, ROOT / "benchmarks/shoot_map.py", self.folder / "rondo", "--out", self.out, *words],
+                              capture_output=True, text=True, env=environment, check=False)
+
+    def record(self):
+        return json.loads(self.out.read_text(encoding="utf-8"))
+
+    def test_the_coarse_grid_comes_first(self):
+        sizes = shoot_map.sizes()
+        coarse = [(c, t) for c in (64, 1024, 16384, 262144) for t in (128, 2048, 32768, 524288) if c * t <= 1 << 31]
+        self.assertEqual(sizes[:len(coarse)], coarse)
+        self.assertEqual(len(coarse), 13)
+        self.assertEqual(len(sizes), len(set(sizes)))
+        self.assertIn((64, 524288), sizes)
+        self.assertIn((256, 512), sizes)
+        self.assertNotIn((262144, 32768), sizes)
+
+    def test_a_run_goes_on_where_the_last_one_ended(self):
+        first = self.run_map("--minutes", "0")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertFalse(self.out.exists())
+        few = ("--cells", "mingru", "--channels", "64,256", "--times", "128,512")
+        full = self.run_map(*few)
+        self.assertEqual(full.returncode, 0, full.stderr)
+        record = self.record()
+        self.assertEqual([(row["channels"], row["T"]) for row in record["rows"]],
+                         [(64, 128), (64, 512), (256, 128), (256, 512)])
+        # Rows that are there are not measured again.
+        record["rows"] = record["rows"][1:3]
+        record["rows"][0]["best"]["ms"] = 77
+        self.out.write_text(json.dumps(record), encoding="utf-8")
+        again = self.run_map(*few)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        rows = self.record()["rows"]
+        self.assertEqual(len(rows), 4)
+        self.assertEqual(rows[0]["best"]["ms"], 77)
+        refused = self.run_map("--commit", "another")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("take another file", refused.stderr)
+
+    def test_the_page_says_how_bad_the_choices_are(self):
+        self.assertEqual(self.run_map("--channels", "64,1024,4096", "--times", "128,2048").returncode, 0)
+        page = report_shoot_map.shoot_map_page(self.folder)
+        self.assertIn("Worst choice: 2.00 of best (by model 2.00).", page)
+        self.assertIn("Over 1.1 tuned:", page)
+        self.assertIn("| paragru | 64 | 128 | shoot | 2.000 | 25% | 2 | shoot 1.00 | stream 2.00 |", page)
+        self.assertIn("| mingru | 1024 | 2048 | stream | 1.000 | 50% |  | shoot 2.00 | stream 1.00 |", page)
+        self.assertIn("Without a time: mingru 4096 x 128", page)
+        self.assertIn("| mingru | 4096 | 128 | nothing ran |", page)
+        self.assertTrue(all(len(line) < 120 for line in page.splitlines() if not line.startswith("|")))
+
+    def test_without_a_record_there_is_no_page(self):
+        self.assertEqual(report_shoot_map.shoot_map_page(self.folder), "")
+        self.assertIn("shoot-map", report.OF_RECORDS)
+
+
+if __name__ == "__main__":
+    unittest.main()

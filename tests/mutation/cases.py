@@ -1,0 +1,118 @@
+"""What plants and finds faults in kernels: the arguments of `rondo verify`, by a case's name, and what a fault is."""
+ROWS = "tests/mutation/cells/rows.cell"
+DRAWS = "tests/mutation/cells/draws.cell"
+TYPES = ["bf16", "fp16", "fp32"]
+STREAM = "--strategy stream "
+NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
+PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
+                  "--param interleaved_copies=0 --param producer_warps=0 ")
+SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
+KEPT = "--strategy persistent "
+TURNS = "--strategy alternating "
+SHOT = "--strategy shoot --param newton=1 --param warmup=0 "
+
+CASES = {
+    "plain fw": "mingru --shape B=3,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
+    "plain bw": "mingru --shape B=3,T=41,D=40 --pass bw --param steps=8 --param stages=2 " + PLAIN,
+    "plain heads": "mingru --shape B=2,T=20,D=40,H=2 --pass fw --param steps=8 --param stages=2 " + PLAIN,
+    "plain params": "hgrn --shape B=3,T=41,D=40 --pass bw --param steps=8 --param stages=2 " + PLAIN,
+    "folded": "hgrn --shape B=3,T=41,D=40 --pass fw --math fast --param rewrite=throughput --param segments=1 "
+              "--param steps=8 --param stages=2 --param channels=16 --param unroll=4 " + STREAM,
+    "bursts": "mingru --shape B=2,T=70,D=48 --pass fw --param segments=1 --param channels=16 --param steps=16 "
+              "--param interleaved_copies=1 --param stages=3 --param unroll=4 " + STREAM,
+    "producers": "mingru --shape B=2,T=70,D=40 --pass fw --param segments=1 --param channels=16 --param steps=8 "
+                 "--param producer_warps=1 --param stages=3 --param unroll=4 " + STREAM,
+    "segments fw": "mingru --shape B=2,T=77,D=40 --pass fw --param segments=4 --param steps=16 --param channels=16 "
+                   "--param stages=2 --param time_split=1 " + STREAM,
+    "segments params": "hgrn --shape B=2,T=77,D=40 --pass bw --param segments=4 --param steps=16 --param channels=16 "
+                       "--param stages=2 --param time_split=1 " + STREAM,
+    "segments shifted": ROWS + " --cell shifted --shape B=2,T=77,D=40 --pass fw --param segments=4 --param steps=16 "
+                        "--param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "cluster fw": "hgrn --shape B=2,T=70,D=64 --pass fw --param exchange=cluster --param pipeline_depth=1 " + SPLIT,
+    "cluster bw": "hgrn --shape B=2,T=70,D=64 --pass bw --param exchange=cluster --param pipeline_depth=1 " + SPLIT,
+    "cluster of 32 segments": "affine --shape B=2,T=300,D=16 --pass fw --param segments=32 --param channels=16 "
+                              "--param steps=128 --param time_split=2 --param exchange=cluster "
+                              "--param pipeline_depth=1 --param stages=2 " + STREAM,
+    "pipelined": "hgrn --shape B=2,T=70,D=64 --pass fw --param exchange=cluster --param pipeline_depth=2 " + SPLIT,
+    "global": "hgrn --shape B=2,T=70,D=64,H=2 --pass fw --param exchange=global --param pipeline_depth=1 " + SPLIT,
+    "rows fw": ROWS + " --cell rows --shape B=2,T=41,D=24 --pass fw --param steps=8 --param stages=2 " + STREAM +
+               "--param segments=1 --param channels=8 --param unroll=4",
+    "rows bw": ROWS + " --cell rows --shape B=2,T=41,D=24 --pass bw --param steps=8 --param stages=2 " + STREAM +
+               "--param segments=1 --param channels=8 --param unroll=4",
+    "rows in segments": ROWS + " --cell rows --shape B=2,T=41,D=24 --pass fw --param segments=4 --param channels=8 "
+                        "--param steps=16 --param stages=2 " + STREAM,
+    "rows of 160 channels": ROWS + " --cell rows --shape B=2,T=9,D=160 --pass bw --param segments=1 "
+                            "--param channels=16 --param steps=8 --param stages=2 " + STREAM,
+    "residual": ROWS + " --cell residual --shape B=2,T=41,D=24 --pass fw --math fast --param rewrite=latency "
+                "--param steps=8 --param stages=2 --param unroll=4 --param channels=8 " + STREAM,
+    "draws bw": DRAWS + " --shape B=3,T=41,D=40,H=2 --pass bw --param steps=8 --param stages=2 " + PLAIN,
+    "draws in segments": DRAWS + " --shape B=2,T=77,D=40 --pass bw --param segments=4 --param steps=16 "
+                         "--param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "draws shoot": DRAWS + " --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
+                   "--param exchange=cluster " + SHOT,
+    "draws dense bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=4 " +
+                      KEPT,
+    "draws in turns bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param units=8 --param stages=2 --param warps=2 " +
+                         TURNS,
+    "shoot": "paragru --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
+             "--param exchange=cluster " + SHOT,
+    "shoot in a block": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
+    "one block fw": "lstm --shape B=9,T=20,D=24 --pass fws --param blocks=1 --param batch_tiles=1 --param steps=4 "
+                    "--param stages=3 " + KEPT,
+    "one block bw": "lstm --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=4 "
+                    "--param stages=3 " + KEPT,
+    "batch tiles": "elman --shape B=17,T=9,D=24 --pass fw --param blocks=1 --param batch_tiles=2 --param steps=2 " +
+                   KEPT,
+    "team fw": "lstm --shape B=9,T=20,D=48 --pass fw --param blocks=2 --param exchange=cluster "
+               "--param reduce_scatter=0 --param steps=4 " + KEPT,
+    "team of the grid": "elman --shape B=2,T=9,D=48,H=2 --pass fw --param blocks=3 --param exchange=global "
+                        "--param reduce_scatter=0 --param steps=4 --param batch_tiles=1 " + KEPT,
+    "sums in a cluster": "gru --shape B=2,T=20,D=48 --pass bw --param blocks=2 --param exchange=cluster "
+                         "--param reduce_scatter=1 --param steps=4 " + KEPT,
+    "sums in the grid": "gru --shape B=9,T=9,D=48 --pass bw --param blocks=3 --param exchange=global "
+                        "--param reduce_scatter=1 --param batch_tiles=2 --param steps=2 " + KEPT,
+    "split sums": "elman --shape B=9,T=9,D=64 --pass fw --param blocks=2 --param split_k=4 --param exchange=cluster "
+                  "--param steps=4 " + KEPT,
+    "clusters in the grid": "gru --shape B=2,T=9,D=64 --pass bw --param blocks=4 --param exchange=global "
+                            "--param reduce_scatter=1 --param cluster_k_split=2 --param steps=2 " + KEPT,
+    "matrix in shared memory": "elman --shape B=2,T=20,D=48 --pass fw --param blocks=1 --param register_k_tiles=1 "
+                               "--param steps=2 " + KEPT,
+    "whole k-tiles": "elman --shape B=2,T=64,D=24 --pass bw --param blocks=1 --param steps=2 " + KEPT,
+    "parts of a gradient": "elman --shape B=3,T=340,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
+    "two levels bw": "mgu --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
+    "two heads bw": "elman --shape B=2,T=20,D=24,H=2 --pass bw --param blocks=1 --param steps=4 " + KEPT,
+    "pair bw": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass bw " + KEPT,
+    "turns fw": "mgu --shape B=9,T=20,D=40 --pass fw --param units=8 --param stages=2 --param warps=2 " + TURNS,
+    "turns bw": "mgu --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=2 --param warps=2 " + TURNS,
+    "turns of gates": "lstm --shape B=9,T=7,D=40 --pass fw --param units=8 --param stages=2 --param warps=2 " + TURNS,
+    "turns of batch tiles": "elman --shape B=17,T=7,D=72 --pass fw --param batch_tiles=2 --param units=8 "
+                            "--param stages=2 --param warps=2 " + TURNS,
+    "turns of pair": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass fw " + TURNS,
+    "numbers fw": NUMBERS + "--pass fw " + PLAIN,
+    "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
+    "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
+    "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
+                      "--param stages=2 " + PLAIN,
+    "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "
+                         "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
+    "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=64 "
+                          "--param channels=32 --param time_split=2 --param exchange=global --param stages=2 " + STREAM,
+    "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
+                   SHOT,
+    "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
+                            "--param batch_tiles=2 --param steps=2 " + KEPT,
+    "forms of carries": "lstm --forms resets --shape B=9,T=11,D=24 --pass fw --param blocks=1 --param steps=2 " + KEPT,
+    "forms of products": "elman --forms resets --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param steps=4 " + KEPT,
+    "forms in turns": "mgu --forms resets,lengths --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=2 "
+                      "--param warps=2 " + TURNS,
+}
+
+
+def fault(name, file, old, new, *cases, test=None):
+    folder = "" if file.startswith(("runtime/", "tuner/")) else "compiler/"
+    return {"name": name, "file": folder + file, "old": old, "new": new, "cases": list(cases), "test": test}
+
+
+S, H, P, A, W, G, L = ("schedule/stream/", "schedule/shoot/", "schedule/persistent/", "schedule/alternating/",
+                       "schedule/stepwise/", "schedule/gemm/", "schedule/lower/")
+R = "runtime/package/"
