@@ -53,7 +53,7 @@ std::string tuned_text(const TunedPass& pass) {
   if (const tuner::Row* best = result.best(); best != nullptr && !best->at_shape.empty())
     text += fmt::format("full shape: {}\n", best->at_shape);
   if (!result.measured)
-    text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
+    text += "nothing measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)
     text += "not stored: no database, or it holds one that was faster here\n";
   if (!result.database_trouble.empty())
@@ -138,8 +138,7 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.database = session.db();
   tuning.shipped = session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
-  Result<tuner::TuneResult> result =
-      tuner::tune(cell, problem, session.machine.profile, session.machine.gpu(), tuning);
+  Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
   if (!result) return result.error();
   return TunedPass{problem, std::move(result).value()};
 }
@@ -163,8 +162,8 @@ Status tune(const Options& options) {
     return checked.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
-  if (session->machine.gpu() == nullptr && !options.no_gpu)
-    note(fmt::format("tuning by model: {}", session->machine.why_no_gpu));
+  if (session->machine.device == nullptr && !options.no_gpu)
+    note(fmt::format("tuning by model: {}", session->machine.why_no_device));
   const auto problems = problems_of(options, loaded->cell, *passes, session->machine.profile.arch());
   if (!problems) return problems.error();
   std::vector<TunedPass> tuned;
