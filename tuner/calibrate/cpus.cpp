@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kFar = std::size_t{1} << 28;  // bytes of a pointer chain that no cache holds
 constexpr std::size_t kLine = 64;
+constexpr double kLeastLaunch = 1e-8;  // seconds; of a single thread, which calls its blocks itself
 
 class CpuProbes {
  public:
@@ -51,7 +52,7 @@ class CpuProbes {
       for (int i = 0; i < kLaunches; ++i) on_each([](int) { return 0.0; });
     });
     if (!seconds) return seconds.error();
-    return *seconds / kLaunches;
+    return std::max(*seconds / kLaunches, kLeastLaunch);
   }
 
   // What all threads read of half of their second caches.

@@ -93,6 +93,9 @@ struct Nodes {
   }
 };
 
+template <class Type, class... Types>
+constexpr bool kIsAmong = (std::is_same_v<Type, Types> || ...);
+
 // The alternatives of a variant but these.
 template <class... Without, class... All>
 std::set<std::size_t> all_but(const std::variant<All...>*) {
@@ -102,7 +105,7 @@ std::set<std::size_t> all_but(const std::variant<All...>*) {
     if (!without) indices.insert(index);
     ++index;
   };
-  (add((std::is_same_v<All, Without> || ...)), ...);
+  (add(kIsAmong<All, Without...>), ...);
   return indices;
 }
 template <class... Types, class... All>
