@@ -40,7 +40,7 @@ TEST(OnCpus, BenchPrintsTimesBesideACopy) {
   ASSERT_EQ(bench["rows"].size(), 3u);
   for (const json& row : bench["rows"]) {
     EXPECT_EQ(row["strategy"], "host");
-    EXPECT_EQ(row["origin"], "model");
+    EXPECT_EQ(row["origin"], "by model");
     EXPECT_GT(row["median_ms"], 0);
     EXPECT_GT(row["bytes"], 0);
     EXPECT_GT(row["share_of_copy_bandwidth"], 0);

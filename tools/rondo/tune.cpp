@@ -53,7 +53,7 @@ std::string tuned_text(const TunedPass& pass) {
   if (const tuner::Row* best = result.best(); best != nullptr && !best->at_shape.empty())
     text += fmt::format("full shape: {}\n", best->at_shape);
   if (!result.measured)
-    text += "nothing measured it: ranked by the model and pruned by the compiler, not stored\n";
+    text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)
     text += "not stored: no database, or it holds one that was faster here\n";
   if (!result.database_trouble.empty())

@@ -5,6 +5,8 @@ entry:
   %zero = call i32 asm "", "=r,0"(i32 0)
   %k_counter = alloca i32
   %turn_counter = alloca i32
+  %parts_0 = alloca <16 x float>
+  %parts_1 = alloca <16 x float>
   %.0 = mul nsw i32 %block, 16
   %i = add nsw i32 %.0, 0
   store <16 x float> splat (float 3.0), ptr %kept
@@ -112,33 +114,65 @@ end.3:
   store i32 %.68, ptr %turn_counter
   br label %for.1, !llvm.loop !2
 done.1:
-  %.69 = add i32 %i, %zero
-  %.70 = insertelement <16 x i32> poison, i32 %.69, i64 0
+  ; an array of registers, and conditions of every kind
+  %.69 = load <16 x float>, ptr %kept
+  store <16 x float> %.69, ptr %parts_0
+  %.70 = insertelement <16 x i32> poison, i32 %i, i64 0
   %.71 = shufflevector <16 x i32> %.70, <16 x i32> poison, <16 x i32> zeroinitializer
   %.72 = add <16 x i32> %.71, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.73 = insertelement <16 x i32> poison, i32 %n, i64 0
-  %.74 = shufflevector <16 x i32> %.73, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.75 = icmp slt <16 x i32> %.72, %.74
-  %.76 = xor <16 x i1> %.75, splat (i1 true)
-  %.77 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.75)
-  br i1 %.77, label %some.3, label %end.4
+  %.73 = urem <16 x i32> %.72, splat (i32 5)
+  %.74 = sitofp <16 x i32> %.73 to <16 x float>
+  store <16 x float> %.74, ptr %parts_1
+  %.75 = load <16 x float>, ptr %parts_0
+  %.76 = load <16 x float>, ptr %parts_1
+  %.77 = insertelement <16 x i32> poison, i32 %i, i64 0
+  %.78 = shufflevector <16 x i32> %.77, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.79 = add <16 x i32> %.78, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.80 = urem <16 x i32> %.79, splat (i32 2)
+  %.81 = icmp eq <16 x i32> %.80, splat (i32 0)
+  %.82 = uitofp <16 x i1> %.81 to <16 x float>
+  %.83 = fadd contract <16 x float> %.76, %.82
+  %.84 = add i32 %i, %zero
+  %.85 = insertelement <16 x i32> poison, i32 %.84, i64 0
+  %.86 = shufflevector <16 x i32> %.85, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.87 = add <16 x i32> %.86, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.88 = insertelement <16 x i32> poison, i32 %n, i64 0
+  %.89 = shufflevector <16 x i32> %.88, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.90 = icmp slt <16 x i32> %.87, %.89
+  %.91 = select <16 x i1> %.81, <16 x i1> %.90, <16 x i1> splat (i1 false)
+  %.92 = add i32 %i, %zero
+  %.93 = insertelement <16 x i32> poison, i32 %.92, i64 0
+  %.94 = shufflevector <16 x i32> %.93, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.95 = add <16 x i32> %.94, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.96 = icmp sge <16 x i32> %.95, splat (i32 400)
+  %.97 = select <16 x i1> %.91, <16 x i1> splat (i1 true), <16 x i1> %.96
+  %chosen = select <16 x i1> %.97, <16 x float> %.75, <16 x float> %.83
+  %.99 = sext i32 %i to i64
+  %far = mul nsw i64 %.99, 3
+  %.101 = add i32 %i, %zero
+  %.102 = insertelement <16 x i32> poison, i32 %.101, i64 0
+  %.103 = shufflevector <16 x i32> %.102, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.104 = add <16 x i32> %.103, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.105 = insertelement <16 x i32> poison, i32 %n, i64 0
+  %.106 = shufflevector <16 x i32> %.105, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.107 = icmp slt <16 x i32> %.104, %.106
+  %.108 = xor <16 x i1> %.107, splat (i1 true)
+  %.109 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.107)
+  br i1 %.109, label %some.3, label %end.4
 some.3:
-  %.78 = udiv <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, splat (i32 2)
-  %.79 = sext <16 x i32> %.78 to <16 x i64>
-  %.80 = getelementptr inbounds i32, ptr %shared, <16 x i64> %.79
-  %other = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.80, i32 4, <16 x i1> %.75, <16 x float> zeroinitializer)
-  %.82 = load <16 x float>, ptr %kept
-  %.83 = fadd contract <16 x float> %.82, %other
-  %.84 = sext i32 %i to i64
-  %.85 = getelementptr inbounds i32, ptr %y, i64 %.84
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %.83, ptr %.85, i32 4, <16 x i1> %.75)
-  %.86 = load <16 x float>, ptr %kept
-  %.87 = fptrunc <16 x float> %.86 to <16 x half>
-  %.88 = mul nsw i32 %i, 3
-  %.89 = sext i32 %.88 to i64
-  %.90 = getelementptr inbounds i16, ptr %small, i64 %.89
-  %.91 = getelementptr i8, ptr %.90, <16 x i64> <i64 0, i64 6, i64 12, i64 18, i64 24, i64 30, i64 36, i64 42, i64 48, i64 54, i64 60, i64 66, i64 72, i64 78, i64 84, i64 90>
-  call void @llvm.masked.scatter.v16f16.v16p0(<16 x half> %.87, <16 x ptr> %.91, i32 2, <16 x i1> %.75)
+  %.110 = udiv <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, splat (i32 2)
+  %.111 = sext <16 x i32> %.110 to <16 x i64>
+  %.112 = getelementptr inbounds i32, ptr %shared, <16 x i64> %.111
+  %other = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.112, i32 4, <16 x i1> %.107, <16 x float> zeroinitializer)
+  %.114 = fadd contract <16 x float> %chosen, %other
+  %.115 = sext i32 %i to i64
+  %.116 = getelementptr inbounds i32, ptr %y, i64 %.115
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %.114, ptr %.116, i32 4, <16 x i1> %.107)
+  %.117 = load <16 x float>, ptr %kept
+  %.118 = fptrunc <16 x float> %.117 to <16 x half>
+  %.119 = getelementptr inbounds i16, ptr %small, i64 %far
+  %.120 = getelementptr i8, ptr %.119, <16 x i64> <i64 0, i64 6, i64 12, i64 18, i64 24, i64 30, i64 36, i64 42, i64 48, i64 54, i64 60, i64 66, i64 72, i64 78, i64 84, i64 90>
+  call void @llvm.masked.scatter.v16f16.v16p0(<16 x half> %.118, <16 x ptr> %.120, i32 2, <16 x i1> %.107)
   br label %end.4
 end.4:
   ret void
