@@ -3,6 +3,7 @@ import ctypes as c
 
 CUDA, CPU = 0, 2
 F32 = 0
+CHOOSE_DEFAULT, CHOOSE_TUNE = 0, 3
 MOST_AXES = 6
 
 
@@ -26,6 +27,14 @@ class PlanOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("choose", c.c_int32), ("strict", c.c_int32), ("database", c.c_void_p),
                 ("alignment", c.c_int32), ("workers", c.c_int32), ("budget_s", c.c_double), ("progress", c.c_void_p),
                 ("progress_user", c.c_void_p), ("strategy", c.c_char_p), ("parameters", c.c_char_p)]
+
+
+class PlanInfo(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t),
+                *((name, c.c_char_p) for name in ("cell", "cell_hash", "pass_", "type", "math", "strategy", "parameters", "origin",
+                                                  "note", "producer")),
+                ("batch", c.c_int64), ("time", c.c_int64), ("heads", c.c_int64), ("dim", c.c_int64), ("tensors", c.c_int32),
+                ("verified", c.c_int32), ("expected_ms", c.c_double)]
 
 
 class Tensor(c.Structure):
@@ -73,12 +82,18 @@ class Library:
 class Forward:
     """The forward plan of a cell, fp32, one head. `strategy`: None for any."""
 
-    def __init__(self, library, context, cell, batch, time, dim, strategy=None):
+    def __init__(self, library, context, cell, batch, time, dim, strategy=None, choose=CHOOSE_DEFAULT, budget_s=0):
         self.library, self.batch, self.time = library, batch, time
         problem = sized(Problem, batch=batch, time=time, heads=1, dim=dim, type=F32)
-        options = sized(PlanOptions, strategy=strategy.encode() if strategy else None)
+        options = sized(PlanOptions, strategy=strategy.encode() if strategy else None, choose=choose, budget_s=budget_s)
         self.plan = c.c_void_p()
         library.call("rondo_plan_create", context, cell, c.byref(problem), c.byref(options), c.byref(self.plan))
+
+    def info(self):
+        """Strings of it belong to the plan."""
+        found = sized(PlanInfo)
+        self.library.call("rondo_plan_get_info", self.plan, c.byref(found))
+        return found
 
     def workspace_bytes(self):
         count = c.c_int64()

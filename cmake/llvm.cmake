@@ -5,7 +5,7 @@ option(RONDO_LLVM "build librondo_llvm.so where LLVM is installed" ON)
 
 # rondo_llvm_library(folder): the library of the sources in the folder, as the target rondo_llvm.
 function(rondo_llvm_library folder)
-  if(NOT RONDO_LLVM OR RONDO_SANITIZE)  # LLVM's libraries know nothing of sanitizers
+  if(NOT RONDO_LLVM OR RONDO_FUZZ)  # no program of a build for fuzzing opens it
     return()
   endif()
   foreach(version RANGE 29 22 -1)
@@ -31,7 +31,7 @@ function(rondo_llvm_library folder)
   separate_arguments(libraries)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
   add_library(rondo_llvm SHARED ${sources})
-  rondo_flags(rondo_llvm)
+  rondo_flags(rondo_llvm PLAIN)  # LLVM's libraries know nothing of sanitizers
   target_include_directories(rondo_llvm SYSTEM PRIVATE ${includes})
   if(rtti STREQUAL NO)
     target_compile_options(rondo_llvm PRIVATE -fno-rtti)

@@ -1,5 +1,7 @@
 # How libraries, programs and tests are made: one function each, used everywhere.
+# PLAIN: without sanitizers, whatever the build has.
 function(rondo_flags target)
+  cmake_parse_arguments(ARG "PLAIN" "" "" ${ARGN})
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
     $<$<COMPILE_LANGUAGE:CXX>:-Wshadow> $<$<COMPILE_LANGUAGE:CXX>:-Wconversion>
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-sign-conversion>
@@ -8,7 +10,7 @@ function(rondo_flags target)
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
-  if(RONDO_SANITIZE)
+  if(RONDO_SANITIZE AND NOT ARG_PLAIN)
     target_compile_options(${target} PUBLIC -fsanitize=${RONDO_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${RONDO_SANITIZE})
   endif()

@@ -67,10 +67,8 @@ std::vector<double> on_cpu(const step::Cell& cell) {
   return step::run_forward<double>(cell, kSizes, arguments).value().outputs.at("h");
 }
 
-runtime::DeviceBuffer allocate(std::size_t bytes) { return runtime::DeviceBuffer::allocate(bytes).value(); }
-
 // Every call returns a Result; value() throws rondo::BadResult with the message if it holds an error.
-std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const tuner::Machine& machine) {
+std::vector<float> on_machine(const std::shared_ptr<const step::Cell>& cell, const tuner::Machine& machine) {
   schedule::Problem problem;
   problem.sizes = kSizes;
   problem.storage = kernel::Storage::F32;
@@ -78,27 +76,28 @@ std::vector<float> on_gpu(const std::shared_ptr<const step::Cell>& cell, const t
   problem.arch = machine.profile.arch();
   // With TrustOptions::database set it takes what was tuned; a record from elsewhere is verified first.
   const tuner::ReadyPlan ready = tuner::trusted_plan(*cell, problem, machine, {}, {}).value();
-  std::printf("GPU: %s\n", ready.choice.note.c_str());
-  const runtime::DevicePlan& plan = ready.plan;
+  std::printf("%s: %s\n", machine.profile.name.c_str(), ready.choice.note.c_str());
+  const runtime::LoadedPlan& plan = *ready.plan;
+  const runtime::Device& device = *machine.device;
 
   const auto x = by_channel<float>(kRows, x_of), a = by_channel<float>(1, a_of);
   std::vector<float> h(x.size());
-  const runtime::Stream stream = runtime::Stream::create().value();
-  const auto x_gpu = allocate(x.size() * sizeof(float)), a_gpu = allocate(a.size() * sizeof(float));
-  const auto h_gpu = allocate(h.size() * sizeof(float));
+  const auto allocate = [&](std::size_t bytes) { return device.allocate(bytes).value(); };
+  const auto x_there = allocate(x.size() * sizeof(float)), a_there = allocate(a.size() * sizeof(float));
+  const auto h_there = allocate(h.size() * sizeof(float));
   const auto workspace = allocate(static_cast<std::size_t>(plan.workspace_bytes(kSizes.batch, kSizes.time)));
-  x_gpu.upload(std::as_bytes(std::span(x)), stream).value();
-  a_gpu.upload(std::as_bytes(std::span(a)), stream).value();
+  device.upload(x_there.address(), std::as_bytes(std::span(x))).value();
+  device.upload(a_there.address(), std::as_bytes(std::span(a))).value();
 
   // The initial state is not bound, so it is zero.
   runtime::Bindings bindings;
-  bindings.set({schedule::Role::Input, *cell->find("x")}, x_gpu.address());
-  bindings.set({schedule::Role::Param, *cell->find("a")}, a_gpu.address());
-  bindings.set({schedule::Role::Output, cell->outputs.front().tensor}, h_gpu.address());
+  bindings.set({schedule::Role::Input, *cell->find("x")}, x_there.address());
+  bindings.set({schedule::Role::Param, *cell->find("a")}, a_there.address());
+  bindings.set({schedule::Role::Output, cell->outputs.front().tensor}, h_there.address());
   bindings.set_workspace(workspace.address());
-  plan.launch(stream, bindings, kSizes.batch, kSizes.time).value();
-  h_gpu.download(std::as_writable_bytes(std::span(h)), stream).value();
-  stream.synchronize().value();
+  plan.launch(bindings, kSizes.batch, kSizes.time).value();
+  device.download(h_there.address(), std::as_writable_bytes(std::span(h))).value();
+  device.wait().value();
   return h;
 }
 
@@ -121,10 +120,10 @@ int main() try {
 
   // Pass a db::Database* instead of nullptr to use what was measured on this machine.
   const tuner::Machine machine = tuner::find_machine("auto", nullptr).value();
-  if (machine.gpu())
-    right = report("GPU", worst_error(on_gpu(cell, machine)), kSingleLimit) && right;
+  if (machine.device != nullptr)
+    right = report("GPU", worst_error(on_machine(cell, machine)), kSingleLimit) && right;
   else
-    std::printf("no GPU: %s\n", machine.why_no_gpu.c_str());
+    std::printf("no GPU: %s\n", machine.why_no_device.c_str());
   return right ? 0 : 1;
 } catch (const rondo::BadResult& failure) {
   std::fprintf(stderr, "%s\n", failure.what());

@@ -227,21 +227,21 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
   line("shape", fmt::format("{} in bf16: {:.1f} million state updates", runtime::shape_text(sizes),
                             static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim) * 1e-6));
   line("tuned for", fmt::format("{} ({}), {}", tuned.at("device").get<std::string>(), run.problem.arch,
-                                measured ? "by measurement" : "by the cost model: there is no GPU here"));
+                                measured ? "by measurement" : "by the cost model: nothing here runs it"));
   line("tried", fmt::format("{} of {} configurations in {:.1f} s", pass.at("tried").get<int>(),
                             pass.at("total").get<int>(), pass.at("seconds").get<double>()));
   line("kernel", fmt::format("{} {}", choice.strategy, schedule::print(choice.parameters)));
   line("time",
-       fmt::format("{:.4f} ms {}: {:.1f} MB, {:.0f}% of the copy bandwidth of {:.2f} TB/s",
+       fmt::format("{:.4f} ms {}: {:.1f} MB, {:.0f}% of the copy bandwidth of {:.1f} GB/s",
                    choice.expected_ms, measured ? "measured" : "predicted", bytes * 1e-6,
-                   bytes / (choice.expected_ms * 1e-3) / copy_bytes_per_s * 100, copy_bytes_per_s * 1e-12));
+                   bytes / (choice.expected_ms * 1e-3) / copy_bytes_per_s * 100, copy_bytes_per_s * 1e-9));
   const auto where = ran.at("where").get<std::string>();
   line("ran on", where);
   // Comparing the reference with itself shows its rounding only; what checks the kernel then is the
   // simulator.
-  const bool on_cpu = where.starts_with("CPU");
-  line("result",
-       error_text(check) + (on_cpu ? ", the reference itself, rounded" : ", against the fp64 reference"));
+  const bool by_reference = where.starts_with("CPU, reference");
+  line("result", error_text(check) +
+                     (by_reference ? ", the reference itself, rounded" : ", against the fp64 reference"));
   line("simulated", fmt::format("the kernel over the first {} bytes of {} sequences: {}, {} races or faults",
                                 simulated.sizes.time, simulated.sizes.batch, error_text(simulated.check),
                                 simulated.faults.empty() ? "no" : std::to_string(simulated.faults.size())));

@@ -1,5 +1,6 @@
-// Times a pass of a shipped cell on this machine's CPUs, beside a copy of as many bytes and the reference executor, and
-// prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS`. benchmarks/cpu.py calls it.
+// Times a pass of a shipped cell on this machine's CPUs, beside a copy of as many bytes and the reference
+// executor, and prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS`.
+// benchmarks/cpu.py calls it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,15 +33,17 @@ double copy_ms(std::int64_t bytes, int threads, int runs) {
   double best = 1e30;
   for (int run = 0; run < runs; ++run)
     best = std::min(best, milliseconds([&] {
-      std::vector<std::thread> all;
-      for (int i = 0; i < threads; ++i)
-        all.emplace_back([&, i] {
-          const std::size_t begin = half * static_cast<std::size_t>(i) / static_cast<std::size_t>(threads);
-          const std::size_t end = half * static_cast<std::size_t>(i + 1) / static_cast<std::size_t>(threads);
-          std::memcpy(to.data() + begin, from.data() + begin, end - begin);
-        });
-      for (std::thread& thread : all) thread.join();
-    }));
+                      std::vector<std::thread> all;
+                      for (int i = 0; i < threads; ++i)
+                        all.emplace_back([&, i] {
+                          const std::size_t begin =
+                              half * static_cast<std::size_t>(i) / static_cast<std::size_t>(threads);
+                          const std::size_t end =
+                              half * static_cast<std::size_t>(i + 1) / static_cast<std::size_t>(threads);
+                          std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+                        });
+                      for (std::thread& thread : all) thread.join();
+                    }));
   return best;
 }
 
@@ -78,10 +81,14 @@ int bench(char** arguments) {
                                       : kernel::Storage::F16;
   problem.math = schedule::default_math(problem.storage);
   const int runs = std::atoi(arguments[8]);
-  std::optional<Result<tuner::ReadyHostPlan>> ready;
-  const double ready_ms = milliseconds([&] { ready.emplace(tuner::make_ready_on_cpu(*cell, problem, {}, {})); });
+  const auto machine = tuner::find_machine("cpu", nullptr);
+  if (!machine) return fail(machine.error().message);
+  problem.arch = machine->profile.arch();
+  std::optional<Result<tuner::ReadyPlan>> ready;
+  const double ready_ms =
+      milliseconds([&] { ready.emplace(tuner::make_ready(*cell, problem, *machine, {}, {})); });
   if (!*ready) return fail((*ready).error().message);
-  const runtime::HostPlan& plan = (*ready)->plan;
+  const runtime::LoadedPlan& plan = *(*ready)->plan;
   executable::Bindings bindings;
   std::vector<std::vector<char>> memory;
   for (const executable::Tensor& tensor : plan.tensors()) {
@@ -103,11 +110,12 @@ int bench(char** arguments) {
   }
   const std::int64_t bytes = schedule::compulsory_bytes(*cell, problem);
   const int threads = runtime::ThreadPool::shared().threads();
-  fmt::print("{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"copy_ms\": {:.4f}, \"threads\": {}, "
-             "\"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
-             fmt::join(times, ", "), ready_ms, bytes, copy_ms(bytes, threads, runs), threads,
-             reference_ms(*cell, problem), (*ready)->compiled.executable.images.front().target,
-             schedule::print((*ready)->choice.parameters));
+  fmt::print(
+      "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"copy_ms\": {:.4f}, \"threads\": {}, "
+      "\"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
+      fmt::join(times, ", "), ready_ms, bytes, copy_ms(bytes, threads, runs), threads,
+      reference_ms(*cell, problem), (*ready)->compiled.executable.images.front().target,
+      schedule::print((*ready)->choice.parameters));
   return 0;
 }
 

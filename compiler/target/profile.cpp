@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 #include "compiler/support/nesting.h"
@@ -17,23 +16,6 @@ using nlohmann::json;
 
 std::string Profile::arch() const {
   return Target{10 * limits.compute_major + limits.compute_minor, false}.name();
-}
-
-Profile host_profile(int capability) {
-  Profile p;
-  p.name = fmt::format("CPU ({})", Target{capability, false}.name());
-  p.key = "cpu";
-  p.origin = "public";
-  p.source = "common speeds of CPUs";
-  p.limits.compute_major = 0;
-  p.limits.compute_minor = capability;
-  p.limits.sm_count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  p.limits.max_cluster = 1;
-  p.limits.l2_bytes = 2 << 20;
-  p.speeds.clock_hz = 2.5e9;
-  p.speeds.copy_bytes_per_s = 1e10 * std::min(p.limits.sm_count, 8);
-  p.speeds.launch_s = 2e-6;
-  return p;
 }
 
 Registry<Profile>& profile_registry() {
@@ -65,7 +47,7 @@ namespace {
 template <class Visit>
 void each_limit(Limits& l, Visit visit) {
   constexpr std::int64_t kKiB = 1024, kTiB = kKiB * kKiB * kKiB * kKiB;
-  visit("compute_major", l.compute_major, 7, 99);
+  visit("compute_major", l.compute_major, 0, 99);
   visit("compute_minor", l.compute_minor, 0, 9);
   visit("sm_count", l.sm_count, 1, 4096);
   visit("shared_per_block", l.shared_per_block, kKiB, 4 * kKiB * kKiB);
@@ -77,6 +59,15 @@ void each_limit(Limits& l, Visit visit) {
   visit("blocks_per_sm", l.blocks_per_sm, 1, 256);
   visit("max_cluster", l.max_cluster, 1, 64);
   visit("l2_bytes", l.l2_bytes, 0, kTiB);
+}
+
+// Those of CPUs, which profiles of GPUs do not hold.
+template <class Visit>
+void each_cpu_limit(Limits& l, Visit visit) {
+  constexpr std::int64_t kGiB = 1 << 30;
+  visit("vector_bytes", l.vector_bytes, 4, 4096);
+  visit("l1_bytes", l.l1_bytes, 0, kGiB);
+  visit("l3_bytes", l.l3_bytes, 0, 1024 * kGiB);
 }
 
 template <class Visit>
@@ -110,6 +101,14 @@ class ProfileReader {
     each_limit(p.limits, [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
       limit(limits, field, value, least, most);
     });
+    if (p.is_cpu())
+      each_cpu_limit(p.limits, [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
+        limit(limits, field, value, least, most);
+      });
+    else if (p.limits.compute_major < 7)
+      fault("limits.compute_major is {}: GPUs have 7 or more, CPUs 0", p.limits.compute_major);
+    if (p.is_cpu() && compute_capability(p.arch()) == 0)
+      fault("limits.compute_minor is {}, no level of CPUs", p.limits.compute_minor);
     speed(speeds, "clock_hz", p.speeds.clock_hz);
     // Profiles that an earlier version wrote lack speeds that came later.
     p.speeds.l2_bytes_per_s = l2_speed(p.limits.sm_count, p.speeds.clock_hz);
@@ -183,6 +182,8 @@ std::string to_json(const Profile& profile) {
   Profile p = profile;
   json limits, speeds;
   each_limit(p.limits, [&](const char* name, auto& value, auto...) { limits[name] = value; });
+  if (p.is_cpu())
+    each_cpu_limit(p.limits, [&](const char* name, auto& value, auto...) { limits[name] = value; });
   each_speed(p.speeds, [&](const char* name, auto& value, auto...) { speeds[name] = value; });
   const json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
                   {"source", p.source}, {"limits", limits}, {"speeds", speeds}};

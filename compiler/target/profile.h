@@ -25,7 +25,12 @@ struct Limits {
   int blocks_per_sm = 32;
   // CTAs; 1 where there are no clusters. 16 is not portable: a kernel must ask for it (compute 9.0 and 10.0).
   int max_cluster = 8;
-  std::int64_t l2_bytes = 0;
+  std::int64_t l2_bytes = 0;  // of CPUs: of a core
+
+  // Of CPUs alone.
+  int vector_bytes = 0;       // of a register
+  std::int64_t l1_bytes = 0;  // of a core
+  std::int64_t l3_bytes = 0;  // that all share; 0 where there is none, or the system does not tell
 };
 
 // Speeds. From public figures (origin "public") or measured by `rondo calibrate` (origin "measured").
@@ -53,6 +58,7 @@ struct Profile {
   Limits limits;
   Speeds speeds;
   std::string arch() const;  // "sm_90", "x86-64-v3"
+  bool is_cpu() const { return limits.compute_major == 0; }
   bool operator==(const Profile& other) const { return key == other.key; }
 };
 
@@ -65,8 +71,10 @@ Registry<Profile>& profile_registry();
 // see plain_arch). Error Input naming the known ones.
 Result<Profile> find_profile(const std::string& name);
 
-// The machine that this runs on as one of CPUs of that level (Target::capability): its threads stand where a GPU's SMs
-// do. Origin "public": its speeds are common ones, until `rondo calibrate` has measured them.
+// The machine that this runs on as one of CPUs of that level (Target::capability): the threads that a process
+// may use stand where a GPU's SMs do, and name and key tell the CPU, the level and their number. What another
+// kind of CPU has is not known here: it gets common caches, and the key "cpu". Origin "public": its speeds
+// are common ones, until `rondo calibrate --arch cpu` has measured them.
 Profile host_profile(int capability);
 
 // What the SMs read of the L2 together, as far as their number and clock tell.

@@ -213,13 +213,14 @@ typedef struct rondo_plan_options {
   const char* parameters; /* "channels=64 steps=32": those that must have these values; NULL: none */
 } rondo_plan_options;
 
-/* The plan of a problem in a context. In one of the CPU it is the reference, in fp64, whatever is asked of
- * the choice, unless the strategy "host" is: that is a kernel, and needs LLVM (MISSING). On a GPU the kernel
- * is compiled, if the database does not hold it, and a recorded one that was not verified on this machine is
- * verified. Tuning compiles and tries kernels in processes of the `rondo` program that is installed with the
- * library, or that RONDO_WORKER names; where there is none, in this process. `options` may be NULL. Errors:
- * INPUT, UNSUPPORTED (no strategy computes it), MISSING (nothing recorded, no compiler), COMPILE, DEVICE,
- * WRONG (all that was tried is), CANCELLED (by the callback). */
+/* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;
+ * where it is not, for what no kernel computes, and for the strategy "reference", it is the reference, in
+ * fp64, whatever is asked of the choice. A kernel is compiled, if the database does not hold it, and a
+ * recorded one that was not verified on this machine is verified. Tuning compiles and tries kernels in
+ * processes of the `rondo` program that is installed with the library, or that RONDO_WORKER names; where
+ * there is none, in this process. `options` may be NULL. Errors: INPUT, UNSUPPORTED (no strategy computes
+ * it), MISSING (nothing recorded, no compiler), COMPILE, DEVICE, WRONG (all that was tried is), CANCELLED (by
+ * the callback). */
 RONDO_API rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell,
                                          const rondo_problem* problem, const rondo_plan_options* options,
                                          rondo_plan** plan);

@@ -8,6 +8,7 @@
 #include "compiler/support/enum_text.h"
 #include "compiler/support/version.h"
 #include "compiler/target/profile.h"
+#include "compiler/target/target.h"
 #include "runtime/commands/cell_library.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/worker/compile_worker.h"
@@ -51,6 +52,34 @@ Finding gpu(int ordinal) {
   if (target::find_profile(info->name)) return {subject, Health::Good, text, ""};
   return {subject, Health::Limited, text + "; no shipped profile of this board",
           "run `rondo calibrate`, so that the cost model knows its speeds"};
+}
+
+// What kernels for CPUs would be made for, and by what. The compiler is a finding of its own.
+Finding cpus() {
+  const int capability = target::host_capability();
+  if (capability == 0)
+    return {"CPUs", Health::Limited, "no code can be made for CPUs of this kind",
+            "cells run on the reference executor"};
+  const target::Profile profile = target::host_profile(capability);
+  const target::Limits& limits = profile.limits;
+  const std::string text =
+      fmt::format("{}, vectors of {} bytes, caches {} KiB, {} KiB and {} MiB", profile.name,
+                  limits.vector_bytes, limits.l1_bytes >> 10, limits.l2_bytes >> 10, limits.l3_bytes >> 20);
+  const backend::Backend& backend = backend::preferred_backend_for(capability);
+  if (const Status found = backend.available(); !found)
+    return {"CPUs", Health::Limited, fmt::format("{}; no {} compiles for them", text, backend.title()),
+            "without it cells run on the reference executor"};
+  const kernel::Kernel kernel = probe_kernel();
+  const Result<backend::Compiled> probe =
+      backend.compile(backend::request_for(backend, {&kernel}, capability, "probe.cu"));
+  if (!probe)
+    return {
+        "CPUs", Health::Bad,
+        fmt::format("{}; but a tiny kernel fails by {}: {}", text, backend.title(), probe.error().message),
+        probe.error().hint};
+  return {"CPUs", Health::Good,
+          fmt::format("{}; a tiny kernel by {} took {:.0f} ms", text, backend.title(), probe->compile_ms),
+          ""};
 }
 
 Finding compiler(const backend::Backend& backend) {
@@ -123,6 +152,7 @@ std::vector<Finding> examine(const std::string& database_path) {
     for (int i = 0; count && i < *count; ++i) findings.push_back(gpu(i));
   }
   for (const backend::Backend* backend : backend::backends()) findings.push_back(compiler(*backend));
+  findings.push_back(cpus());
   findings.push_back(workers());
   findings.push_back(database(database_path));
   return findings;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/scalar/storage.h"
 #include "runtime/plan/device_tensor.h"
 
 namespace rondo::runtime {
@@ -24,42 +23,42 @@ const std::vector<double>* given(schedule::TensorRef ref, const std::string& nam
   return found == map->end() ? nullptr : &found->second;
 }
 
-// The tensors of one launch in device memory.
+// The tensors of one launch in the device's memory.
 struct DeviceTensors {
   std::vector<DeviceTensor> all;
-  DeviceBuffer workspace;
+  Memory workspace;
   Bindings bindings;
 };
 
-Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem, const DevicePlan& plan,
-                             const step::ForwardArguments<double>& arguments, StreamHandle stream) {
+Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem, const Device& device,
+                             const LoadedPlan& plan, const step::ForwardArguments<double>& arguments) {
   DeviceTensors tensors;
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
     const std::vector<double>* values = given(tensor.ref, name, arguments);
     if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
-    Result<DeviceTensor> made = DeviceTensor::allocate(tensor.ref, cell, problem, problem.sizes);
+    Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, cell, problem, problem.sizes);
     if (!made) return made.error();
-    const Status filled = values != nullptr ? made->upload(*values, stream) : made->poison(stream);
+    const Status filled = values != nullptr ? made->upload(*values) : made->poison();
     if (!filled) return filled.error();
     tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
   }
   const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
-  Result<DeviceBuffer> workspace = DeviceBuffer::allocate(static_cast<std::size_t>(bytes));
+  Result<Memory> workspace = device.allocate(static_cast<std::size_t>(bytes));
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();
   if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
   return tensors;
 }
 
-Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors, StreamHandle stream) {
+Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors) {
   CellRun run;
   for (const DeviceTensor& tensor : tensors.all) {
     const Role role = tensor.ref().role;
     if (role != Role::Output && role != Role::LastState) continue;
-    Result<ReadBack> result = tensor.download(stream);
+    Result<ReadBack> result = tensor.download();
     if (!result) return result.error();
     if (result->unwritten > 0)
       return Error{
@@ -89,58 +88,18 @@ Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem
   return run;
 }
 
-Result<CellRun> run_on_cpu(const step::Cell& cell, const schedule::Problem& problem,
-                           const step::ForwardArguments<double>& arguments, const HostPlan& plan) {
-  Bindings bindings;
-  std::vector<std::pair<const executable::Tensor*, std::vector<std::byte>>> memory;
-  memory.reserve(plan.tensors().size());
-  for (const executable::Tensor& tensor : plan.tensors()) {
-    if (schedule::is_internal(tensor.ref.role)) continue;
-    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
-    const std::vector<double>* values = given(tensor.ref, name, arguments);
-    if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
-    const auto bytes = static_cast<std::size_t>(scalar::storage_bytes(tensor.storage));
-    const auto count = static_cast<std::size_t>(tensor.size.at(problem.sizes.batch, problem.sizes.time));
-    std::vector<std::byte>& made = memory.emplace_back(&tensor, std::vector<std::byte>(count * bytes)).second;
-    if (values != nullptr)
-      for (std::size_t i = 0; i < count; ++i)
-        scalar::encode(tensor.storage, (*values)[i], made.data() + i * bytes);
-    bindings.set(tensor.ref, reinterpret_cast<executable::Address>(made.data()));
-  }
-  constexpr std::size_t kAlignment = 256;
-  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(problem.sizes.batch, problem.sizes.time));
-  std::vector<std::byte> workspace(bytes + kAlignment);
-  const auto begin = reinterpret_cast<executable::Address>(workspace.data());
-  bindings.set_workspace((begin + kAlignment - 1) / kAlignment * kAlignment);
-  if (Status status = plan.launch(bindings, problem.sizes.batch, problem.sizes.time); !status)
-    return status.error();
-  CellRun run;
-  for (const auto& [tensor, made] : memory) {
-    const Role role = tensor->ref.role;
-    if (role != Role::Output && role != Role::LastState) continue;
-    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor->ref.tensor)].name;
-    std::vector<double>& values = (role == Role::Output ? run.outputs : run.last_states)[name];
-    const auto size = static_cast<std::size_t>(scalar::storage_bytes(tensor->storage));
-    for (std::size_t at = 0; at < made.size(); at += size)
-      values.push_back(scalar::decode(tensor->storage, made.data() + at));
-  }
-  return run;
-}
-
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const DevicePlan& plan) {
-  const Result<Stream> stream = Stream::create();
-  if (!stream) return stream.error();
-  const Result<DeviceTensors> tensors = upload(cell, problem, plan, arguments, *stream);
+                              const step::ForwardArguments<double>& arguments, const Device& device,
+                              const LoadedPlan& plan) {
+  const Result<DeviceTensors> tensors = upload(cell, problem, device, plan, arguments);
   if (!tensors) return tensors.error();
-  if (Status status = plan.launch(*stream, tensors->bindings, problem.sizes.batch, problem.sizes.time);
-      !status)
-    return status.error();
-  if (Status status = stream->synchronize(); !status) return status.error();
+  const step::Sizes& sizes = problem.sizes;
+  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status.error();
+  if (Status status = device.wait(); !status) return status.error();
   if (Status status = plan.check(); !status) return status.error();
-  Result<CellRun> run = download(cell, *tensors, *stream);
+  Result<CellRun> run = download(cell, *tensors);
   if (!run) return run;
-  auto convergence = plan.convergence(tensors->workspace, problem.sizes.batch, problem.sizes.time, *stream);
+  auto convergence = plan.convergence(tensors->workspace, sizes.batch, sizes.time);
   if (!convergence) return convergence.error();
   run->convergence = *convergence;
   return run;

@@ -1,5 +1,5 @@
-// One forward pass over the caller's arrays: with a kernel that is ready, on the GPU or on CPUs, or on the
-// reference executor.
+// One forward pass over the caller's arrays: with a kernel that is ready on a device, or on the reference
+// executor.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,7 @@
 
 #include "compiler/step/reference/executor.h"
 #include "runtime/arrays/run_arrays.h"
-#include "runtime/host/host_plan.h"
-#include "runtime/launch/device_plan.h"
+#include "runtime/device/device.h"
 
 namespace rondo::runtime {
 
@@ -23,13 +22,10 @@ struct CellRun {
 Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments);
 
-// Runs a loaded plan on the CPUs of this machine. `where` is left to the caller.
-Result<CellRun> run_on_cpu(const step::Cell& cell, const schedule::Problem& problem,
-                           const step::ForwardArguments<double>& arguments, const HostPlan& plan);
-
-// Runs a loaded plan of the problem once and waits. `where` is left to the caller, who knows what was chosen.
-// Error Device; Wrong where the kernel left results unwritten.
+// Runs a plan of the problem that the device has loaded once and waits. `where` is left to the caller, who
+// knows what was chosen. Error Device; Wrong where the kernel left results unwritten.
 Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const DevicePlan& plan);
+                              const step::ForwardArguments<double>& arguments, const Device& device,
+                              const LoadedPlan& plan);
 
 }  // namespace rondo::runtime

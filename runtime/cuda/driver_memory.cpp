@@ -35,30 +35,40 @@ Status DeviceBuffer::check_range(const char* what, std::size_t offset, std::size
 
 Status DeviceBuffer::upload(std::span<const std::byte> source, StreamHandle stream,
                             std::size_t offset) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   if (auto fits = check_range("upload", offset, source.size()); !fits) return fits;
-  if (source.empty()) return success();
-  return check(**driver,
-               (*driver)->api().memcpy_htod(address() + offset, source.data(), source.size(), stream),
-               "cuMemcpyHtoDAsync");
+  return copy_to_device(address() + offset, source, stream);
 }
 
 Status DeviceBuffer::download(std::span<std::byte> target, StreamHandle stream, std::size_t offset) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   if (auto fits = check_range("download", offset, target.size()); !fits) return fits;
-  if (target.empty()) return success();
-  return check(**driver,
-               (*driver)->api().memcpy_dtoh(target.data(), address() + offset, target.size(), stream),
-               "cuMemcpyDtoHAsync");
+  return copy_from_device(target, address() + offset, stream);
 }
 
 Status DeviceBuffer::fill(std::uint8_t value, StreamHandle stream) const {
+  return fill_bytes(address(), value, bytes_, stream);
+}
+
+Status copy_to_device(DeviceAddress target, std::span<const std::byte> source, StreamHandle stream) {
   auto driver = Driver::get();
   if (!driver) return driver.error();
-  if (bytes_ == 0) return success();
-  return check(**driver, (*driver)->api().memset_d8(address(), value, bytes_, stream), "cuMemsetD8Async");
+  if (source.empty()) return success();
+  return check(**driver, (*driver)->api().memcpy_htod(target, source.data(), source.size(), stream),
+               "cuMemcpyHtoDAsync");
+}
+
+Status copy_from_device(std::span<std::byte> target, DeviceAddress source, StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (target.empty()) return success();
+  return check(**driver, (*driver)->api().memcpy_dtoh(target.data(), source, target.size(), stream),
+               "cuMemcpyDtoHAsync");
+}
+
+Status fill_bytes(DeviceAddress target, std::uint8_t value, std::size_t bytes, StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  if (bytes == 0) return success();
+  return check(**driver, (*driver)->api().memset_d8(target, value, bytes, stream), "cuMemsetD8Async");
 }
 
 Status copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream) {

@@ -44,6 +44,12 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
+// Copies between host memory and any addresses of the current context, and bytes set there: as
+// DeviceBuffer's.
+Status copy_to_device(DeviceAddress target, std::span<const std::byte> source, StreamHandle stream);
+Status copy_from_device(std::span<std::byte> target, DeviceAddress source, StreamHandle stream);
+Status fill_bytes(DeviceAddress target, std::uint8_t value, std::size_t bytes, StreamHandle stream);
+
 // Copy within GPU memory, between any addresses of the current context.
 Status copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream);
 

@@ -1,16 +1,12 @@
 #include "runtime/host/thread_pool.h"
 
-#include <sched.h>
-
-#include <algorithm>
-#include <cstdlib>
+#include "compiler/target/target.h"
 
 namespace rondo::runtime {
 
 namespace {
 
 constexpr int kSpins = 20000;  // some hundred microseconds; then a thread sleeps
-constexpr int kMostThreads = 256;
 
 void pause() {
 #if defined(__x86_64__)
@@ -18,14 +14,6 @@ void pause() {
 #else
   std::this_thread::yield();
 #endif
-}
-
-int usable_threads() {
-  if (const char* asked = std::getenv("RONDO_THREADS"))
-    if (const int count = std::atoi(asked); count > 0) return std::min(count, kMostThreads);
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMostThreads);
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
 }
 
 }  // namespace
@@ -36,7 +24,7 @@ ThreadPool& ThreadPool::shared() {
 }
 
 ThreadPool::ThreadPool(int threads) {
-  if (threads <= 0) threads = usable_threads();
+  if (threads <= 0) threads = target::usable_threads();
   shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
   for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
 }

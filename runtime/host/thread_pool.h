@@ -16,8 +16,7 @@ namespace rondo::runtime {
 // turns.
 class ThreadPool {
  public:
-  // `threads`: with the one that calls run(); 0: as many as the process may use at once, or what the
-  // environment variable RONDO_THREADS says.
+  // `threads`: with the one that calls run(); 0: target::usable_threads().
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

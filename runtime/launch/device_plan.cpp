@@ -97,14 +97,14 @@ Status DevicePlan::check() const {
       "(--strategy, --param) and report this one"};
 }
 
-Result<std::optional<executable::Convergence>> DevicePlan::convergence(const DeviceBuffer& workspace,
+Result<std::optional<executable::Convergence>> DevicePlan::convergence(DeviceAddress workspace,
                                                                        std::int64_t batch, std::int64_t time,
                                                                        StreamHandle stream) const {
   const auto region = launcher_.report(0, batch, time);
   if (!region) return std::optional<executable::Convergence>();
   std::vector<float> records(static_cast<std::size_t>(region->bytes) / sizeof(float));
-  if (Status status = workspace.download(std::as_writable_bytes(std::span(records)), stream,
-                                         static_cast<std::size_t>(region->pointer));
+  if (Status status = copy_from_device(std::as_writable_bytes(std::span(records)),
+                                       workspace + static_cast<DeviceAddress>(region->pointer), stream);
       !status)
     return status.error();
   if (Status status = synchronize(stream); !status) return status.error();

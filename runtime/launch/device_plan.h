@@ -62,9 +62,8 @@ class DevicePlan {
 
   // How the iteration of the last launch with this workspace and these sizes ended, which the caller has
   // waited for; none if the plan does not iterate. A small copy on `stream`, waited for. Error Device.
-  Result<std::optional<executable::Convergence>> convergence(const DeviceBuffer& workspace,
-                                                             std::int64_t batch, std::int64_t time,
-                                                             StreamHandle stream) const;
+  Result<std::optional<executable::Convergence>> convergence(DeviceAddress workspace, std::int64_t batch,
+                                                             std::int64_t time, StreamHandle stream) const;
 
  private:
   class DriverSink;

@@ -244,7 +244,8 @@ const backend::Backend* backend_of_code(const std::string& cubin_key, db::Databa
 Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
                                   schedule::KernelPlan plan, const CompileOptions& options) {
   const backend::Backend& backend =
-      options.backend != nullptr ? *options.backend : backend::preferred_backend();
+      options.backend != nullptr ? *options.backend
+                                 : backend::preferred_backend_for(target::compute_capability(problem.arch));
   Result<CompiledPlan> uncompiled =
       uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();

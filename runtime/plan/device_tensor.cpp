@@ -8,10 +8,11 @@
 
 namespace rondo::runtime {
 
-Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step::Cell& cell,
-                                            const schedule::Problem& problem, const step::Sizes& sizes,
-                                            const TensorLayout& layout) {
+Result<DeviceTensor> DeviceTensor::allocate(const Device& device, schedule::TensorRef ref,
+                                            const step::Cell& cell, const schedule::Problem& problem,
+                                            const step::Sizes& sizes, const TensorLayout& layout) {
   DeviceTensor result;
+  result.device_ = &device;
   result.ref_ = ref;
   result.name_ = schedule::name_of(ref, cell);
   result.storage_ = schedule::storage_of(ref, cell, problem);
@@ -35,13 +36,13 @@ Result<DeviceTensor> DeviceTensor::allocate(schedule::TensorRef ref, const step:
                    fmt::format("tensor '{}' is larger than any memory at B={}, T={}", result.name_,
                                sizes.batch, sizes.time),
                    "split the batch or the sequence into several calls"};
-  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(at(bytes));
+  Result<Memory> buffer = device.allocate(at(bytes));
   if (!buffer) return buffer.error();
   result.buffer_ = std::move(buffer).value();
   return result;
 }
 
-Status DeviceTensor::upload(std::span<const double> values, StreamHandle stream) const {
+Status DeviceTensor::upload(std::span<const double> values) const {
   if (values.size() != at(elements()))
     return Error{ErrorKind::Input,
                  fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size()), ""};
@@ -51,21 +52,23 @@ Status DeviceTensor::upload(std::span<const double> values, StreamHandle stream)
     for (std::int64_t t = 0; t < time_; ++t)
       for (std::int64_t i = 0; i < unit_; ++i, ++from)
         encode(storage_, values[at(from)], &bytes[at((b * strides_.b + t * strides_.t + i) * size)]);
-  if (Status status = buffer_.upload(bytes, stream); !status) return status;
-  return synchronize(stream);
+  if (Status status = device_->upload(buffer_.address(), bytes); !status) return status;
+  return device_->wait();
 }
 
-Status DeviceTensor::poison(StreamHandle stream) const { return buffer_.fill(scalar::kPoisonByte, stream); }
+Status DeviceTensor::poison() const {
+  return device_->fill(buffer_.address(), scalar::kPoisonByte, buffer_.bytes());
+}
 
-Result<std::vector<std::byte>> DeviceTensor::download_bytes(StreamHandle stream) const {
+Result<std::vector<std::byte>> DeviceTensor::download_bytes() const {
   std::vector<std::byte> bytes(buffer_.bytes());
-  if (Status status = buffer_.download(bytes, stream); !status) return status.error();
-  if (Status status = synchronize(stream); !status) return status.error();
+  if (Status status = device_->download(buffer_.address(), bytes); !status) return status.error();
+  if (Status status = device_->wait(); !status) return status.error();
   return bytes;
 }
 
-Result<ReadBack> DeviceTensor::download(StreamHandle stream) const {
-  const Result<std::vector<std::byte>> bytes = download_bytes(stream);
+Result<ReadBack> DeviceTensor::download() const {
+  const Result<std::vector<std::byte>> bytes = download_bytes();
   if (!bytes) return bytes.error();
   ReadBack result;
   result.values.reserve(at(elements()));

@@ -1,4 +1,4 @@
-// One tensor of a pass in device memory, with any strides: uploaded from, and read back to, dense host
+// One tensor of a pass in a device's memory, with any strides: uploaded from, and read back to, dense host
 // values.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "compiler/executable/bindings.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/support/result.h"
-#include "runtime/cuda/driver_memory.h"
+#include "runtime/device/device.h"
 
 namespace rondo::runtime {
 
@@ -28,8 +28,8 @@ struct ReadBack {
 
 class DeviceTensor {
  public:
-  // Needs a current context and dies before it. Error Device when memory is short.
-  static Result<DeviceTensor> allocate(schedule::TensorRef ref, const step::Cell& cell,
+  // The device outlives it. Error Device when memory is short.
+  static Result<DeviceTensor> allocate(const Device& device, schedule::TensorRef ref, const step::Cell& cell,
                                        const schedule::Problem& problem, const step::Sizes& sizes,
                                        const TensorLayout& layout = {});
 
@@ -41,25 +41,26 @@ class DeviceTensor {
     return {ref_, buffer_.address(), timed_ ? std::optional(strides_) : std::nullopt,
             static_cast<std::int64_t>(buffer_.bytes())};
   }
-  const DeviceBuffer& buffer() const { return buffer_; }
+  const Memory& buffer() const { return buffer_; }
 
   // Rounds `values` (dense, elements() of them) to the storage type; gaps are poisoned. Waits for the copy.
-  Status upload(std::span<const double> values, StreamHandle stream) const;
+  Status upload(std::span<const double> values) const;
   // All bytes to scalar::kPoisonByte, gaps included.
-  Status poison(StreamHandle stream) const;
-  // Waits for the stream.
-  Result<ReadBack> download(StreamHandle stream) const;
+  Status poison() const;
+  // Waits for the device.
+  Result<ReadBack> download() const;
   // The raw bytes, for bit-by-bit comparison of runs.
-  Result<std::vector<std::byte>> download_bytes(StreamHandle stream) const;
+  Result<std::vector<std::byte>> download_bytes() const;
 
  private:
+  const Device* device_ = nullptr;
   schedule::TensorRef ref_;
   std::string name_;
   kernel::Storage storage_ = kernel::Storage::F32;
   bool timed_ = false;
   std::int64_t batch_ = 1, time_ = 1, unit_ = 0;  // batch_ and time_ are 1 where the tensor has no such axis
   executable::Strides strides_;
-  DeviceBuffer buffer_;
+  Memory buffer_;
 };
 
 }  // namespace rondo::runtime

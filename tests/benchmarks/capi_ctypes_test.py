@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """librondo in a program of another folder: what it opens on demand is found beside the library, and a forward pass of minGRU
-on the CPU is right.  usage: capi_ctypes_test.py LIBRONDO.so STRATEGY"""
+on the CPU is right: by the strategy that is the default there, by the reference, and tuned.  usage: capi_ctypes_test.py LIBRONDO.so STRATEGY"""
 import ctypes
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-from capi_ctypes import CPU, Failed, Forward, Library  # noqa: E402 (lies in the folder above)
+from capi_ctypes import CHOOSE_TUNE, CPU, Failed, Forward, Library  # noqa: E402 (lies in the folder above)
 
 TIME, DIM = 3, 20
 
@@ -19,7 +19,18 @@ def main():
         raise SystemExit("a cell that does not exist was found")
     except Failed as failed:
         assert "no such cell" in str(failed), failed
-    plan = Forward(library, context, library.cell("mingru"), 1, TIME, DIM, None if sys.argv[2] == "reference" else sys.argv[2])
+    cell = library.cell("mingru")
+    for strategy in (None, "reference", sys.argv[2]):
+        plan = Forward(library, context, cell, 1, TIME, DIM, strategy)
+        assert plan.info().strategy.decode() == (strategy or sys.argv[2]), (strategy, sys.argv[2])
+        check(plan)
+    tuned = Forward(library, context, cell, 1, TIME, DIM, choose=CHOOSE_TUNE, budget_s=20)
+    assert tuned.info().strategy.decode() == sys.argv[2]
+    assert tuned.info().verified == 1
+    check(tuned)
+
+
+def check(plan):
     x = (ctypes.c_float * (TIME * 2 * DIM))(*([0.0] * DIM + [1.0] * DIM) * TIME)  # z = 1/2, and 1 is what comes in
     h = (ctypes.c_float * (TIME * DIM))()
     work = (ctypes.c_char * (plan.workspace_bytes() + 256))()

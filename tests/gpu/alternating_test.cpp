@@ -29,10 +29,10 @@ TEST_P(LargeHead, LstmOf2048AgreesWithTheReference) {
   ASSERT_NE(plan, nullptr);
   const auto verifier = Verifier::make(cell, p, {{sizes, {}, true}}, 29);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-  const auto result = verifier->check(*plan, gpu_->stream);
+  const auto result = verifier->check(*gpu_->device, lent(*plan));
   ASSERT_TRUE(result.ok()) << result.error().message;
   for (const TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
-  const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, 10);
+  const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 10);
   EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
 }
 
@@ -69,13 +69,13 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   const auto agrees = [&](const Status& launched, const char* way) {
     ASSERT_TRUE(launched.ok()) << way << ": " << launched.error().message;
     ASSERT_TRUE(runtime::synchronize(nullptr).ok());  // ours does not wait for the default stream
-    const auto bytes = output->download_bytes(gpu_->stream);
+    const auto bytes = output->download_bytes();
     ASSERT_TRUE(bytes.ok()) << bytes.error().message;
     if (expected.empty()) expected = *bytes;
     EXPECT_EQ(*bytes, expected) << way;
-    ASSERT_TRUE(output->poison(gpu_->stream).ok());
+    ASSERT_TRUE(output->poison().ok());
     ASSERT_TRUE(workspace->fill(0xFF, gpu_->stream).ok());
-    ASSERT_TRUE(gpu_->stream.synchronize().ok());
+    ASSERT_TRUE(gpu_->device->wait().ok());
   };
   const auto graph = runtime::Graph::capture(
       gpu_->stream, [&](runtime::StreamHandle stream) { return plan->launch(stream, bindings, 5, 23); });

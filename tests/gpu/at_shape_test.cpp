@@ -35,7 +35,7 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
     if (!plain) return plain.error();
     const auto code = compile_plain(std::move(plain).value(), nullptr);
     if (!code) return code.error();
-    return verify_at_shape(cell, p, *kernel, *code, gpu_->context, gpu_->stream, 11);
+    return verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
   }
   void expect_right(const std::string& name, Pass pass, Storage storage, const step::Sizes& sizes) const {
     const step::Cell cell = library_cell(name);
@@ -112,7 +112,7 @@ TEST_F(AtShapeOnGpu, AMissingBatchTileIsFound) {
   const auto code = compile_plain(
       plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters).value(), nullptr);
   ASSERT_TRUE(code.ok()) << code.error().message;
-  const auto found = verify_at_shape(cell, p, *kernel, *code, gpu_->context, gpu_->stream, 11);
+  const auto found = verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_FALSE(found->passed) << found->summary();
 }

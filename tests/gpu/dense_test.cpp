@@ -68,11 +68,11 @@ class DenseCell : public rondo::testing::GpuTest,
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-    const auto result = verifier->check(*plan, gpu_->stream);
+    const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
       EXPECT_TRUE(check.passed) << cell.name << " D=" << sizes.dim << ": " << check.text();
-    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, repeats);
+    const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), repeats);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
   }
 };

@@ -32,7 +32,7 @@ class ExecutableOnGpu : public rondo::testing::GpuTest {
     const Status status = plan.launch(gpu_->stream, bindings, p.sizes.batch, p.sizes.time);
     EXPECT_TRUE(status.ok()) << status.error().message;
     for (const runtime::DeviceTensor& tensor : tensors) {
-      const auto bytes = tensor.download_bytes(gpu_->stream);
+      const auto bytes = tensor.download_bytes();
       EXPECT_TRUE(bytes.ok());
       if (bytes) written[tensor.name()] = *bytes;
     }

@@ -31,7 +31,7 @@ class FalseAlarms : public rondo::testing::GpuTest {
         ++not_finite_;
         continue;
       }
-      const auto result = verifier->check(plan, gpu_->stream);
+      const auto result = verifier->check(*gpu_->device, lent(plan));
       ASSERT_TRUE(result.ok()) << result.error().message;
       const bool says_something =
           std::any_of(result->checks.begin(), result->checks.end(),

@@ -31,13 +31,14 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
             {"stages", 3},         {"vector", 8},
             {"producer_warps", 1}, {"store_warps", 1}};
   }
-  Result<runtime::DevicePlan> loaded(const step::Cell& cell, const schedule::Problem& p, bool silent) const {
+  Result<std::unique_ptr<runtime::LoadedPlan>> loaded(const step::Cell& cell, const schedule::Problem& p,
+                                                      bool silent) const {
     schedule::KernelPlan plan =
         schedule::point_plan(*schedule::find_strategy("persistent"), cell, p, parameters(), gpu_->profile);
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
     const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     if (!compiled) return compiled.error();
-    return runtime::DevicePlan::load(compiled->executable, gpu_->context);
+    return gpu_->device->load(compiled->executable);
   }
 };
 
@@ -46,34 +47,34 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 64}, kernel::Storage::BF16);
   const auto silent = loaded(cell, p, true);
   ASSERT_TRUE(silent.ok()) << silent.error().message;
-  auto data = RunData::make(cell, p, 0, gpu_->stream.handle(), 3);
+  auto data = RunData::make(cell, p, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
-  ASSERT_TRUE(data->reserve(*silent).ok());
-  const TimedWork work = data->work(*silent);
+  ASSERT_TRUE(data->reserve(**silent).ok());
+  const TimedWork work = data->work(**silent);
   for (const bool by_next_launch : {false, true}) {
     const auto start = std::chrono::steady_clock::now();
-    ASSERT_TRUE(work.run(gpu_->stream.handle(), 0).ok());
-    ASSERT_TRUE(gpu_->stream.synchronize().ok()) << "the context is lost";
+    ASSERT_TRUE(work.run(0).ok());
+    ASSERT_TRUE(gpu_->device->wait().ok()) << "the context is lost";
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     EXPECT_GT(taken.count(), 3);
     EXPECT_LT(taken.count(), 12);
-    const Status status = by_next_launch ? work.run(gpu_->stream.handle(), 0) : silent->check();
+    const Status status = by_next_launch ? work.run(0) : (*silent)->check();
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().kind, ErrorKind::Device);
     EXPECT_NE(status.error().message.find("lstm_persistent_fw waited more than 4 s for each other"),
               std::string::npos)
         << status.error().message;
-    EXPECT_TRUE(silent->check().ok()) << "said twice";
+    EXPECT_TRUE((*silent)->check().ok()) << "said twice";
   }
   // In the workspace that the launch above has left.
   const auto whole = loaded(cell, p, false);
   ASSERT_TRUE(whole.ok()) << whole.error().message;
-  ASSERT_TRUE(data->work(*whole).run(gpu_->stream.handle(), 0).ok());
-  ASSERT_TRUE(gpu_->stream.synchronize().ok());
-  EXPECT_TRUE(whole->check().ok());
+  ASSERT_TRUE(data->work(**whole).run(0).ok());
+  ASSERT_TRUE(gpu_->device->wait().ok());
+  EXPECT_TRUE((*whole)->check().ok());
   const auto verifier = Verifier::make(cell, p, cases_for(cell, p, {}, gpu_budget()), 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-  const auto verified = verifier->check(*whole, gpu_->stream.handle());
+  const auto verified = verifier->check(*gpu_->device, **whole);
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_TRUE(verified->passed) << verified->summary();
 }

@@ -13,7 +13,7 @@
 #include "compiler/schedule/strategies.h"
 #include "runtime/choice/choose.h"
 #include "runtime/commands/cell_library.h"
-#include "runtime/launch/device_plan.h"
+#include "runtime/device/gpu_device.h"
 #include "runtime/plan/compile.h"
 #include "runtime/plan/device_tensor.h"
 #include "tests/schedule/point_plan.h"
@@ -27,7 +27,17 @@ struct Gpu {
   runtime::Context context;
   runtime::DeviceInfo info;
   target::Profile profile;
-  runtime::Stream stream;
+  std::shared_ptr<const runtime::Device> device;
+  runtime::StreamHandle stream;  // the device's
+
+  tuner::Machine machine() const {
+    tuner::Machine machine;
+    machine.profile = profile;
+    machine.device = device;
+    machine.platform = tuner::platform_of(info);
+    machine.gpu_info = info;
+    return machine;
+  }
 
   static Result<Gpu*> get() {
     static const Result<Gpu*> gpu = open();  // never destroyed: the driver may be gone when statics go
@@ -40,10 +50,31 @@ struct Gpu {
     if (!context) return context.error();
     Result<runtime::DeviceInfo> info = runtime::device_info(0);
     if (!info) return info.error();
-    Result<runtime::Stream> stream = runtime::Stream::create();
-    if (!stream) return stream.error();
-    return new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), std::move(stream).value()};
+    Gpu* gpu = new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), nullptr, nullptr};
+    auto device = runtime::gpu_device_in(gpu->context);
+    if (!device) return device.error();
+    gpu->device = std::move(device).value();
+    gpu->stream = runtime::stream_of(*gpu->device);
+    return gpu;
   }
+};
+
+// A plan that a test launches itself too, as what the device has loaded.
+class LentPlan final : public runtime::LoadedPlan {
+ public:
+  LentPlan(const runtime::DevicePlan& plan, runtime::StreamHandle stream) : plan_(plan), stream_(stream) {}
+  std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const override {
+    return plan_.workspace_bytes(batch, time);
+  }
+  const std::vector<executable::Tensor>& tensors() const override { return plan_.tensors(); }
+  Status launch(const runtime::Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
+    return plan_.launch(stream_, bindings, batch, time);
+  }
+  Status check() const override { return plan_.check(); }
+
+ private:
+  const runtime::DevicePlan& plan_;
+  runtime::StreamHandle stream_;
 };
 
 // Fixture: `gpu_` is there, or the test has failed with the reason.
@@ -107,14 +138,15 @@ class GpuTest : public ::testing::Test {
                      std::vector<runtime::DeviceTensor>& tensors) const {
     for (const executable::Tensor& tensor : plan.tensors()) {
       if (tensor.need != executable::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
-      auto made = runtime::DeviceTensor::allocate(tensor.ref, cell, p, p.sizes);
+      auto made = runtime::DeviceTensor::allocate(*gpu_->device, tensor.ref, cell, p, p.sizes);
       ASSERT_TRUE(made.ok());
       const auto values = runtime::random_values(p.storage, made->elements(), amplitude, 9);
-      ASSERT_TRUE(made->upload(values, gpu_->stream).ok());
+      ASSERT_TRUE(made->upload(values).ok());
       bindings.set(tensor.ref, made->buffer().address());
       tensors.push_back(std::move(made).value());
     }
   }
+  LentPlan lent(const runtime::DevicePlan& plan) const { return {plan, gpu_->stream}; }
   std::unique_ptr<runtime::DevicePlan> load_chosen(const step::Cell& cell, const schedule::Problem& p,
                                                    int alignment = runtime::kFullAlignment,
                                                    bool may_spill = false) const {

@@ -25,16 +25,17 @@ TEST_F(OnGpu, IsCapturedInAGraph) {
   const schedule::Problem p = problem(Pass::Backward, {4, 64, 2, 64}, Storage::BF16);
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
-  auto data = RunData::make(cell, p, 0, gpu_->stream, 3);
+  const rondo::testing::LentPlan loaded = lent(*plan);
+  auto data = RunData::make(cell, p, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
-  ASSERT_TRUE(data->reserve(*plan).ok());
-  const TimedWork work = data->work(*plan);
-  const auto graph = runtime::Graph::capture(
-      gpu_->stream, [&](runtime::StreamHandle stream) { return work.run(stream, 0); });
+  ASSERT_TRUE(data->reserve(loaded).ok());
+  const TimedWork work = data->work(loaded);
+  const auto graph =
+      runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle) { return work.run(0); });
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_GE(graph->node_count(), 2u) << "the sweep and the reduction";
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(graph->launch(gpu_->stream).ok());
-  ASSERT_TRUE(gpu_->stream.synchronize().ok());
+  ASSERT_TRUE(gpu_->device->wait().ok());
 }
 
 // Optional tensors left out: their memset belongs to the graph as well, and the graph gives the bits of a
@@ -56,13 +57,11 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   });
   ASSERT_NE(output, tensors.end());
   // Poison in the workspace: zeros have to come from the plan.
-  auto poisoned = [&] {
-    return output->poison(gpu_->stream).ok() && workspace->fill(0xFF, gpu_->stream).ok();
-  };
+  auto poisoned = [&] { return output->poison().ok() && workspace->fill(0xFF, gpu_->stream).ok(); };
   ASSERT_TRUE(poisoned());
   const Status direct = plan->launch(gpu_->stream, bindings, 2, 32);
   ASSERT_TRUE(direct.ok()) << direct.error().message;
-  const auto expected = output->download_bytes(gpu_->stream);
+  const auto expected = output->download_bytes();
   ASSERT_TRUE(expected.ok());
   const auto graph = runtime::Graph::capture(
       gpu_->stream, [&](runtime::StreamHandle stream) { return plan->launch(stream, bindings, 2, 32); });
@@ -71,11 +70,11 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(poisoned());
     ASSERT_TRUE(graph->launch(gpu_->stream).ok());
-    const auto bytes = output->download_bytes(gpu_->stream);
+    const auto bytes = output->download_bytes();
     ASSERT_TRUE(bytes.ok());
     EXPECT_EQ(*bytes, *expected);
   }
-  const auto values = output->download(gpu_->stream);
+  const auto values = output->download();
   ASSERT_TRUE(values.ok());
   EXPECT_EQ(values->unwritten, 0);
   for (const double value : values->values) ASSERT_TRUE(std::isfinite(value));
@@ -86,17 +85,18 @@ TEST_F(OnGpu, HostTimeOfALaunchIsUnderTenMicroseconds) {
   const schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
-  auto data = RunData::make(cell, p, 0, gpu_->stream, 3);
+  const rondo::testing::LentPlan loaded = lent(*plan);
+  auto data = RunData::make(cell, p, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
-  ASSERT_TRUE(data->reserve(*plan).ok());
-  const TimedWork work = data->work(*plan);
+  ASSERT_TRUE(data->reserve(loaded).ok());
+  const TimedWork work = data->work(loaded);
   std::vector<double> samples;
   for (int sample = 0; sample < 50; ++sample) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(work.run(gpu_->stream, 0).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(work.run(0).ok());
     samples.push_back(
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 20);
-    ASSERT_TRUE(gpu_->stream.synchronize().ok());
+    ASSERT_TRUE(gpu_->device->wait().ok());
   }
   EXPECT_LT(median(samples), 10) << "microseconds";
 }
@@ -117,16 +117,15 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
 }
 
 TEST_F(OnGpu, CopyBandwidthIsPlausible) {
-  auto timer = EventTimer::make();
-  ASSERT_TRUE(timer.ok());
-  const auto bandwidth = copy_bandwidth(*timer);
+  Timer timer(*gpu_->device);
+  const auto bandwidth = copy_bandwidth(timer);
   ASSERT_TRUE(bandwidth.ok()) << bandwidth.error().message;
   EXPECT_GT(*bandwidth, 1e11);
   EXPECT_LT(*bandwidth, 2e13);
 }
 
 TEST_F(OnGpu, CalibrationGivesPlausibleFigures) {
-  const auto profile = calibrate(gpu_->context, gpu_->info);
+  const auto profile = calibrate(gpu_->machine());
   ASSERT_TRUE(profile.ok()) << profile.error().message;
   const target::Speeds& s = profile->speeds;
   EXPECT_EQ(profile->origin, "measured");
@@ -152,7 +151,7 @@ TEST_F(OnGpu, TunesAndVerifies) {
   const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 512}, Storage::BF16);
   TuneOptions options;
   options.budget_s = 20;
-  const auto result = tune(cell, p, gpu_->profile, &gpu_->context, options);
+  const auto result = tune(cell, p, gpu_->machine(), options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   ASSERT_NE(result->best(), nullptr);
   EXPECT_TRUE(result->measured);

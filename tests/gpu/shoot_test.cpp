@@ -45,15 +45,15 @@ class ShootOnGpu : public rondo::testing::GpuTest {
   std::vector<std::byte> output(const Run& run) const {
     for (const runtime::DeviceTensor& tensor : run.tensors)
       if (tensor.ref().role == schedule::Role::Output) {
-        auto bytes = tensor.download_bytes(gpu_->stream);
+        auto bytes = tensor.download_bytes();
         EXPECT_TRUE(bytes.ok());
         return bytes.ok() ? *bytes : std::vector<std::byte>{};
       }
     return {};
   }
   std::optional<executable::Convergence> convergence(const Run& run) const {
-    auto found =
-        run.plan->convergence(run.workspace, run.problem.sizes.batch, run.problem.sizes.time, gpu_->stream);
+    auto found = run.plan->convergence(run.workspace.address(), run.problem.sizes.batch,
+                                       run.problem.sizes.time, gpu_->stream);
     EXPECT_TRUE(found.ok());
     return found.ok() ? *found : std::nullopt;
   }
@@ -100,7 +100,7 @@ TEST_F(ShootOnGpu, SaysHowItConverged) {
     for (const runtime::DeviceTensor& tensor : run.tensors)
       if (tensor.ref().role == schedule::Role::Param) {
         const auto strong = runtime::random_values(Storage::F32, tensor.elements(), 50, 3);
-        ASSERT_TRUE(tensor.upload(strong, gpu_->stream).ok());
+        ASSERT_TRUE(tensor.upload(strong).ok());
       }
     ASSERT_TRUE(launch(run, gpu_->stream).ok());
     auto found = convergence(run);

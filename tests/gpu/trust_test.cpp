@@ -85,7 +85,7 @@ TEST_F(TrustOnGpu, ATunedWinnerReplacesAClaimAndIsProven) {
   options.trial_limit = std::chrono::milliseconds(0);
   options.database = database_.get();
   options.seed = 1;
-  const auto tuned = tune(cell_, p_, gpu_->profile, &gpu_->context, options);
+  const auto tuned = tune(cell_, p_, gpu_->machine(), options);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   EXPECT_TRUE(tuned->stored_as_best) << tuned->summary();
   EXPECT_NE(tuned->best()->at_shape.find("every element beside a plain kernel"), std::string::npos)

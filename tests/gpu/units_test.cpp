@@ -98,11 +98,11 @@ class Units : public rondo::testing::GpuTest {
     for (DeviceAddress& address : addresses) arguments.push_back(&address);
     for (std::int32_t& number : numbers) arguments.push_back(&number);
     if (Status status = loaded->launch(gpu_->stream, blocks, arguments); !status) return status;
-    if (Status status = gpu_->stream.synchronize(); !status) return status;
+    if (Status status = gpu_->device->wait(); !status) return status;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       std::vector<std::byte> bytes = encoded(buffers[i]);
       if (Status status = memory[i].download(bytes, gpu_->stream); !status) return status;
-      if (Status status = gpu_->stream.synchronize(); !status) return status;
+      if (Status status = gpu_->device->wait(); !status) return status;
       decode_into(buffers[i], bytes);
     }
     return success();

@@ -101,12 +101,12 @@ class EveryCell : public rondo::testing::GpuTest,
     const std::int64_t dim = p.sizes.dim;
     const auto verifier = Verifier::make(cell, p, cases, 17);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-    const auto result = verifier->check(*plan, gpu_->stream);
+    const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
       EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
     if (repeats == 0) return;
-    const Status repeatable = verifier->check_repeatable(*plan, gpu_->stream, repeats);
+    const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), repeats);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
   }
 };
@@ -183,7 +183,7 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
-    const auto result = verifier->check(*plan, gpu_->stream);
+    const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << schedule::print(candidate.parameters) << ": " << result.error().message;
     EXPECT_TRUE(result->passed) << schedule::print(candidate.parameters) << ": " << result->summary();
   }

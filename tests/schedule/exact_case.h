@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 #include "compiler/frontend/frontend.h"
@@ -59,6 +60,15 @@ class ExactCase {
     problem_.save_products = cell.save_products;
   }
 
+  // How its plans are run: in the simulator, unless a test has something else, for CPUs then.
+  using Runner = std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&,
+                                            const TensorValues&, int pad)>;
+  ExactCase& on_cpus(Runner runner) {
+    problem_.arch = "cpu";
+    runner_ = std::move(runner);
+    return *this;
+  }
+
   void run() {
     std::mt19937 rng(11);
     step::ForwardArguments<double> arguments;
@@ -110,7 +120,8 @@ class ExactCase {
 
   SimulatedRun simulate() {
     const KernelPlan plan = schedule::point_plan(*strategy_, cell_, problem_, parameters_);
-    SimulatedRun run = simulate_plan(cell_, problem_, plan, given_, 16);
+    SimulatedRun run = runner_ ? runner_(cell_, problem_, plan, given_, 16)
+                               : simulate_plan(cell_, problem_, plan, given_, 16);
     EXPECT_TRUE(run.faults.empty()) << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty()) << run.unwritten.front();
     return run;
@@ -129,6 +140,7 @@ class ExactCase {
   Problem problem_;
   const Strategy* strategy_;
   Parameters parameters_;
+  Runner runner_;
   TensorValues given_;
 };
 

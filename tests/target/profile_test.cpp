@@ -1,6 +1,9 @@
 #include "compiler/target/profile.h"
+#include "compiler/target/target.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include <set>
 
@@ -103,6 +106,50 @@ TEST(Profile, FiguresThatNoBoardHasAreRefused) {
   EXPECT_NE(message(std::string(1'000'000, '[')).find("nested"), std::string::npos);
   EXPECT_NE(message("{\"limits\": 3, \"speeds\": []}").find("limits.sm_count is no integer"),
             std::string::npos);
+}
+
+// Profiles of CPUs have figures that those of GPUs do not have; they are read back whole, and checked alike.
+TEST(Profile, OfCpus) {
+  Profile cpus = host_profile(3);
+  EXPECT_TRUE(cpus.is_cpu());
+  EXPECT_EQ(cpus.arch(), "x86-64-v3");
+  EXPECT_EQ(cpus.limits.vector_bytes, 32);
+  EXPECT_EQ(cpus.limits.sm_count, usable_threads());
+  cpus.limits.l1_bytes = 49152, cpus.limits.l3_bytes = std::int64_t{260} << 20;
+  const auto read = profile_from_json(to_json(cpus));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->is_cpu());
+  EXPECT_EQ(read->name, cpus.name);
+  EXPECT_EQ(read->limits.vector_bytes, 32);
+  EXPECT_EQ(read->limits.l1_bytes, 49152);
+  EXPECT_EQ(read->limits.l3_bytes, std::int64_t{260} << 20);
+  EXPECT_EQ(to_json(*read), to_json(cpus));
+  EXPECT_EQ(to_json(find_profile("h200").value()).find("vector_bytes"), std::string::npos);
+  cpus.limits.vector_bytes = 0;
+  EXPECT_NE(profile_from_json(to_json(cpus)).error().message.find("vector_bytes"), std::string::npos);
+  Profile neither = host_profile(3);
+  neither.limits.compute_minor = 9;
+  EXPECT_NE(profile_from_json(to_json(neither)).error().message.find("no level of CPUs"), std::string::npos);
+  neither.limits.compute_major = 3;
+  EXPECT_NE(profile_from_json(to_json(neither)).error().message.find("compute_major"), std::string::npos);
+}
+
+// The CPUs at hand go by their name, level and number of threads; what other kinds have is not known here.
+TEST(Profile, OfTheCpusHere) {
+  const Profile here = find_profile("cpu").value();
+  EXPECT_EQ(here.limits.compute_minor, host_capability());
+  EXPECT_NE(here.key.find(here.arch()), std::string::npos) << here.key;
+  EXPECT_EQ(here.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos)
+      << here.key;
+  ASSERT_EQ(setenv("RONDO_THREADS", "3", 1), 0);
+  const Profile three = find_profile("cpu").value();
+  ASSERT_EQ(setenv("RONDO_THREADS", "5", 1), 0);
+  const Profile five = find_profile("cpu").value();
+  unsetenv("RONDO_THREADS");
+  EXPECT_EQ(three.limits.sm_count, 3);
+  EXPECT_NE(three.key, five.key);
+  const char* other = host_capability() == 1 ? "x86-64-v2" : "aarch64";
+  EXPECT_EQ(find_profile(other)->key, "cpu");
 }
 
 TEST(Profile, ShippedFiguresAreInRange) {

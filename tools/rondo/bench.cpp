@@ -13,13 +13,18 @@
 namespace rondo::tools {
 namespace {
 
+std::string bandwidth_text(double bytes_per_s) {
+  const bool large = bytes_per_s >= 1e12 / 4;
+  return fmt::format("{:.2f} {}/s", bytes_per_s * (large ? 1e-12 : 1e-9), large ? "TB" : "GB");
+}
+
 std::string bench_text(const tuner::BenchRow& row) {
   return fmt::format(
-      "{} {} {} {}: {:.4f} ms, spread {:.1f}% (p10 to p90), {:.3f} GB, {:.0f}% of a copy at {:.2f} TB/s, {} "
+      "{} {} {} {}: {:.4f} ms, spread {:.1f}% (p10 to p90), {:.3f} GB, {:.0f}% of a copy at {}, {} "
       "({})\n",
       row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
       schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.spread * 100,
-      static_cast<double>(row.bytes) * 1e-9, row.share() * 100, row.copy_bytes_per_s * 1e-12,
+      static_cast<double>(row.bytes) * 1e-9, row.share() * 100, bandwidth_text(row.copy_bytes_per_s),
       row.choice.strategy, runtime::label(row.choice));
 }
 

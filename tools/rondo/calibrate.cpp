@@ -9,19 +9,49 @@
 #include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
+namespace {
+
+std::string gpu_text(const target::Profile& profile) {
+  const target::Speeds& speeds = profile.speeds;
+  return fmt::format(
+      "{} ({})\n  copy {:.2f} TB/s, one SM {:.1f} GB/s, memory latency {:.0f} ns, barrier {:.1f} ns, launch "
+      "{:.2f} us, in a graph {:.2f} us, L2 {:.2f} TB/s, clock {:.0f} MHz\n",
+      profile.name, profile.source, speeds.copy_bytes_per_s * 1e-12, speeds.sm_bytes_per_s * 1e-9,
+      speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6,
+      speeds.graph_launch_s * 1e6, speeds.l2_bytes_per_s * 1e-12, speeds.clock_hz * 1e-6);
+}
+
+std::string cpus_text(const target::Profile& profile) {
+  const target::Limits& limits = profile.limits;
+  const target::Speeds& speeds = profile.speeds;
+  return fmt::format(
+      "{} ({})\n  {} threads, vectors of {} bytes, caches {} KiB, {} KiB and {} MiB\n  copy {:.1f} GB/s, one "
+      "thread {:.1f} GB/s, memory latency {:.0f} ns, launch {:.2f} us, second caches {:.0f} GB/s, {:.1f} "
+      "fused "
+      "multiply-adds a cycle and thread, clock {:.0f} MHz\n",
+      profile.name, profile.source, limits.sm_count, limits.vector_bytes, limits.l1_bytes >> 10,
+      limits.l2_bytes >> 10, limits.l3_bytes >> 20, speeds.copy_bytes_per_s * 1e-9,
+      speeds.sm_bytes_per_s * 1e-9, speeds.memory_latency_s * 1e9, speeds.launch_s * 1e6,
+      speeds.l2_bytes_per_s * 1e-9, speeds.alu_per_cycle_sm, speeds.clock_hz * 1e-6);
+}
+
+}  // namespace
 
 Status calibrate(const Options& options) {
-  Result<tuner::Machine> machine = tuner::find_machine("auto", nullptr);
+  Result<tuner::Machine> machine = tuner::find_machine(options.arch, nullptr);
   if (!machine) return machine.error();
-  if (Status status = machine->need_gpu(); !status) return status;
+  if (Status status = machine->need_device(); !status) return status;
   Result<std::optional<db::Database>> database = open_database(options, Use::Written);
   if (!database) return database.error();
   tuner::CalibrateOptions calibrating;
   calibrating.step = [](const std::string& what) { note("measuring " + what); };
-  const auto profile = tuner::calibrate(*machine->context, *machine->device, calibrating);
+  const auto profile = tuner::calibrate(*machine, calibrating);
   if (!profile) return profile.error();
   if (database->has_value())
-    if (Status status = tuner::store_profile(*profile, *machine->device, **database); !status) return status;
+    if (Status status = tuner::store_profile(
+            *profile, machine->gpu_info ? tuner::driver_version(*machine->gpu_info) : "", **database);
+        !status)
+      return status;
   const std::string text = target::to_json(*profile) + "\n";
   if (options.output != "-")
     if (Status status = runtime::write_output(options.output, text); !status) return status;
@@ -29,13 +59,7 @@ Status calibrate(const Options& options) {
     print(text);
     return success();
   }
-  const target::Speeds& speeds = profile->speeds;
-  print(fmt::format(
-      "{} ({})\n  copy {:.2f} TB/s, one SM {:.1f} GB/s, memory latency {:.0f} ns, barrier {:.1f} ns, launch "
-      "{:.2f} us, in a graph {:.2f} us, L2 {:.2f} TB/s, clock {:.0f} MHz\n",
-      profile->name, profile->source, speeds.copy_bytes_per_s * 1e-12, speeds.sm_bytes_per_s * 1e-9,
-      speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6,
-      speeds.graph_launch_s * 1e6, speeds.l2_bytes_per_s * 1e-12, speeds.clock_hz * 1e-6));
+  print(profile->is_cpu() ? cpus_text(*profile) : gpu_text(*profile));
   if (database->has_value()) print(fmt::format("stored in '{}'\n", (*database)->path()));
   return success();
 }

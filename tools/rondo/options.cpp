@@ -52,7 +52,9 @@ void add_save(CLI::App& app, Options& o, const char* more = "") {
 }
 
 void add_target(CLI::App& app, Options& o) {
-  app.add_option("--arch", o.arch, "auto (the GPU here, else sm_90), sm_80 ..., or a board: h100")
+  app.add_option("--arch", o.arch,
+                 "auto (the GPU here, else sm_90), cpu (this machine's CPUs), sm_80 ..., x86-64-v3 ..., or a "
+                 "board: h100")
       ->capture_default_str();
   app.add_flag("--no-gpu", o.no_gpu, "as if there were no GPU");
 }
@@ -82,7 +84,7 @@ void add_backend(CLI::App& app, Options& o) {
 void add_strict(CLI::App& app, Options& o) {
   app.add_flag(
       "--strict", o.strict,
-      "refuse a kernel that was not verified on this GPU with this version and driver; without it, one "
+      "refuse a kernel that was not verified on this machine with this version and driver; without it, one "
       "that is recorded is verified on first use");
 }
 
@@ -326,6 +328,8 @@ void database_options(CLI::App& app, Options& o) {
 }
 
 void calibrate_options(CLI::App& app, Options& o) {
+  app.add_option("--arch", o.arch, "auto (the GPU here), or cpu (this machine's CPUs)")
+      ->capture_default_str();
   add_database(app, o);
   add_output(app, o, "also write the profile there");
   add_json(app, o);
@@ -350,7 +354,7 @@ constexpr Command kCommands[] = {
     {"bench", "time a kernel beside the copy bandwidth", bench_options},
     {"package", "kernels ahead of time: build, list, show, verify, merge, extract", package_options},
     {"db", "list, show, export, import, merge, prune, check, lock", database_options},
-    {"calibrate", "measure this GPU's profile", calibrate_options},
+    {"calibrate", "measure the profile of this GPU, or of these CPUs", calibrate_options},
     {"doctor", "say what was found on this machine and what is missing", doctor_options},
 };
 

@@ -9,7 +9,6 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
-#include "tuner/measure/ready_plan.h"
 #include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
@@ -106,47 +105,51 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
   return problem;
 }
 
-Result<runtime::CellRun> on_gpu(const Options& options, const step::Cell& cell,
-                                const schedule::Problem& problem,
-                                const step::ForwardArguments<double>& arguments, Session& session) {
-  const auto ready = tuner::trusted_plan(cell, problem, session.machine, {}, trust_of(options, session));
+// On the session's device, by the strategy that is asked for.
+Result<runtime::CellRun> on_device(const Options& options, const step::Cell& cell,
+                                   const schedule::Problem& problem,
+                                   const step::ForwardArguments<double>& arguments, Session& session) {
+  const auto ready =
+      tuner::trusted_plan(cell, problem, session.machine, {options.strategy, {}}, trust_of(options, session));
   if (!ready) return ready.error();
-  Result<runtime::CellRun> run = runtime::run_on_device(cell, problem, arguments, ready->plan);
+  Result<runtime::CellRun> run =
+      runtime::run_on_device(cell, problem, arguments, *session.machine.device, *ready->plan);
   const runtime::Choice& choice = ready->choice;
   if (run)
-    run->where = fmt::format("{}, {} {} ({})", session.machine.profile.name, choice.strategy,
+    run->where = fmt::format("{}{}, {} {} ({})", session.machine.profile.is_cpu() ? "CPU " : "",
+                             session.machine.profile.name, choice.strategy,
                              schedule::print(choice.parameters), runtime::label(choice));
   return run;
 }
 
-Result<runtime::CellRun> on_cpu(const Options& options, const step::Cell& cell,
-                                const schedule::Problem& problem,
-                                const step::ForwardArguments<double>& arguments, Session& session) {
-  runtime::ChooseOptions choosing;
-  choosing.database = session.db();
-  const auto ready = tuner::make_ready_on_cpu(cell, problem, {options.strategy, {}}, choosing);
-  if (!ready) return ready.error();
-  Result<runtime::CellRun> run = runtime::run_on_cpu(cell, problem, arguments, ready->plan);
-  if (run)
-    run->where =
-        fmt::format("CPU ({}, {} threads), {} {} ({})", ready->compiled.executable.images.front().target,
-                    runtime::ThreadPool::shared().threads(), ready->choice.strategy,
-                    schedule::print(ready->choice.parameters), runtime::label(ready->choice));
-  return run;
+// On this machine's CPUs, which stay the session's.
+Result<runtime::CellRun> on_cpus(const Options& options, const step::Cell& cell, schedule::Problem problem,
+                                 const step::ForwardArguments<double>& arguments, Session& session) {
+  if (!session.machine.profile.is_cpu() || session.machine.device == nullptr) {
+    Result<tuner::Machine> cpus = tuner::find_machine("cpu", session.db());
+    if (!cpus) return cpus.error();
+    session.machine = std::move(cpus).value();
+  }
+  problem.arch = session.machine.profile.arch();
+  return on_device(options, cell, problem, arguments, session);
+}
+
+bool may_go_on(const Error& error) {
+  return error.kind == ErrorKind::Unsupported || error.kind == ErrorKind::Missing;
 }
 
 Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
                                  const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments, Session& session) {
-  if (!options.reference && session.machine.gpu() != nullptr) {
-    auto run = on_gpu(options, cell, problem, arguments, session);
+  if (options.reference) return runtime::run_on_reference(cell, problem, arguments);
+  if (session.machine.gpu_info) {
+    auto run = on_device(options, cell, problem, arguments, session);
     if (run || run.error().kind != ErrorKind::Unsupported) return run;
     note(run.error().message + "; running on CPUs");
   }
-  if (!options.reference && backend::preferred_backend_for(target::host_capability()).looks_installed()) {
-    auto run = on_cpu(options, cell, problem, arguments, session);
-    if (run || (run.error().kind != ErrorKind::Unsupported && run.error().kind != ErrorKind::Missing))
-      return run;
+  if (backend::preferred_backend_for(target::host_capability()).looks_installed()) {
+    auto run = on_cpus(options, cell, problem, arguments, session);
+    if (run || options.strict || !may_go_on(run.error())) return run;
     note(run.error().message + "; running on the reference executor");
   }
   return runtime::run_on_reference(cell, problem, arguments);

@@ -138,8 +138,7 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.database = session.db();
   tuning.shipped = session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
-  Result<tuner::TuneResult> result =
-      tuner::tune(cell, problem, session.machine.profile, session.machine.gpu(), tuning);
+  Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
   if (!result) return result.error();
   return TunedPass{problem, std::move(result).value()};
 }
@@ -163,8 +162,8 @@ Status tune(const Options& options) {
     return checked.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
-  if (session->machine.gpu() == nullptr && !options.no_gpu)
-    note(fmt::format("tuning by model: {}", session->machine.why_no_gpu));
+  if (session->machine.device == nullptr && !options.no_gpu)
+    note(fmt::format("tuning by model: {}", session->machine.why_no_device));
   const auto problems = problems_of(options, loaded->cell, *passes, session->machine.profile.arch());
   if (!problems) return problems.error();
   std::vector<TunedPass> tuned;

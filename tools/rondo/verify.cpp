@@ -78,7 +78,7 @@ Status verify(const Options& options) {
   Result<Session> session = open_session(machine_options, Use::Optional);
   if (!session) return session.error();
   if (!options.simulate)
-    if (Status status = session->machine.need_gpu(); !status)
+    if (Status status = session->machine.need_device(); !status)
       return Error{status.error().kind, status.error().message, "--simulate verifies on the CPU"};
   const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
   std::vector<VerifiedPass> results;

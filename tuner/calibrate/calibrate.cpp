@@ -10,6 +10,7 @@
 
 #include "compiler/backend/backends.h"
 #include "runtime/cuda/driver_graph.h"
+#include "runtime/device/gpu_device.h"
 #include "tuner/machine/device_profile.h"
 #include "tuner/measure/measure.h"
 
@@ -111,7 +112,7 @@ constexpr int kRepeats = 7;
 
 class Probes {
  public:
-  static Result<Probes> make(const runtime::DeviceInfo& info);
+  static Result<Probes> make(const Machine& machine);
 
   Result<double> clock_hz();
   Result<double> barrier_s(double clock_hz);
@@ -123,8 +124,8 @@ class Probes {
   Result<double> copy_bytes_per_s();
 
  private:
-  Probes(const runtime::DeviceInfo& info, runtime::Module module, EventTimer timer)
-      : info_(info), module_(std::move(module)), timer_(std::move(timer)) {}
+  Probes(const runtime::DeviceInfo& info, runtime::Module module, const runtime::Device& device)
+      : info_(info), module_(std::move(module)), stream_(stream_of(device)), timer_(device) {}
 
   // Runs a probe `kRepeats` times after one to warm up; the median of what `read` makes of out[].
   template <class Read, class... Arguments>
@@ -133,25 +134,25 @@ class Probes {
 
   runtime::DeviceInfo info_;
   runtime::Module module_;
-  EventTimer timer_;
+  StreamHandle stream_;
+  Timer timer_;
   DeviceBuffer out_, from_, to_;
 };
 
-Result<Probes> Probes::make(const runtime::DeviceInfo& info) {
+Result<Probes> Probes::make(const Machine& machine) {
+  const runtime::DeviceInfo& info = *machine.gpu_info;
   const Result<backend::Compiled> code = backend::compile(calibration_request(info.cc()));
   if (!code) return code.error();
   Result<runtime::Module> module = runtime::Module::load(code->image.bytes);
   if (!module) return module.error();
-  Result<EventTimer> timer = EventTimer::make();
-  if (!timer) return timer.error();
-  Probes probes(info, std::move(module).value(), std::move(timer).value());
+  Probes probes(info, std::move(module).value(), *machine.device);
   const std::array<std::pair<DeviceBuffer*, std::size_t>, 3> buffers = {
       {{&probes.out_, 4096 * sizeof(std::uint64_t)}, {&probes.from_, kBuffer}, {&probes.to_, kBuffer}}};
   for (const auto& [buffer, bytes] : buffers) {
     Result<DeviceBuffer> made = DeviceBuffer::allocate(bytes);
     if (!made) return made.error();
     *buffer = std::move(made).value();
-    if (Status status = buffer->fill(0, probes.timer_.stream()); !status) return status.error();
+    if (Status status = buffer->fill(0, probes.stream_); !status) return status.error();
   }
   return probes;
 }
@@ -166,12 +167,12 @@ Result<double> Probes::repeat(const char* name, unsigned blocks, unsigned thread
   shape.block.x = threads;
   std::vector<double> values;
   for (int i = 0; i <= kRepeats; ++i) {
-    if (Status status = runtime::launch_values(*function, shape, timer_.stream(), arguments...); !status)
+    if (Status status = runtime::launch_values(*function, shape, stream_, arguments...); !status)
       return status.error();
     std::array<std::uint64_t, 2> out{};
-    if (Status status = out_.download(std::as_writable_bytes(std::span(out)), timer_.stream()); !status)
+    if (Status status = out_.download(std::as_writable_bytes(std::span(out)), stream_); !status)
       return status.error();
-    if (Status status = runtime::synchronize(timer_.stream()); !status) return status.error();
+    if (Status status = runtime::synchronize(stream_); !status) return status.error();
     if (i > 0) values.push_back(read(out));
   }
   return median(values);
@@ -219,8 +220,8 @@ Result<double> Probes::launch_s() {
   plan.sample_s = 1;  // as many as allowed
   plan.most_repetitions = 1000;
   const LaunchShape shape;
-  const auto seconds = timer_.time(
-      [&](StreamHandle stream, int) { return runtime::launch_values(*function, shape, stream); }, plan);
+  const auto seconds =
+      timer_.time([&](int) { return runtime::launch_values(*function, shape, stream_); }, plan);
   if (!seconds) return seconds.error();
   return median(*seconds);
 }
@@ -231,16 +232,15 @@ Result<double> Probes::graph_launch_s() {
   const Result<Function> function = module_.function("empty_kernel");
   if (!function) return function.error();
   const LaunchShape shape;
-  const Result<runtime::Graph> graph =
-      runtime::Graph::capture(timer_.stream(), [&](StreamHandle stream) -> Status {
-        for (int i = 0; i < kKernels; ++i)
-          if (Status status = runtime::launch_values(*function, shape, stream); !status) return status;
-        return success();
-      });
+  const Result<runtime::Graph> graph = runtime::Graph::capture(stream_, [&](StreamHandle stream) -> Status {
+    for (int i = 0; i < kKernels; ++i)
+      if (Status status = runtime::launch_values(*function, shape, stream); !status) return status;
+    return success();
+  });
   if (!graph) return graph.error();
   TimingPlan plan;
   plan.samples = kRepeats;
-  const auto seconds = timer_.time([&](StreamHandle stream, int) { return graph->launch(stream); }, plan);
+  const auto seconds = timer_.time([&](int) { return graph->launch(stream_); }, plan);
   if (!seconds) return seconds.error();
   return median(*seconds) / kKernels;
 }
@@ -261,8 +261,8 @@ Result<double> Probes::l2_bytes_per_s() {
   TimingPlan plan;
   plan.samples = kRepeats;
   const auto seconds = timer_.time(
-      [&](StreamHandle stream, int) {
-        return runtime::launch_values(*function, shape, stream, out_.address(), from_.address(), count,
+      [&](int) {
+        return runtime::launch_values(*function, shape, stream_, out_.address(), from_.address(), count,
                                       kRounds);
       },
       plan);
@@ -279,8 +279,8 @@ Result<double> Probes::sm_bytes_per_s() {
   TimingPlan plan;
   plan.sample_s = 1e-3;
   const auto seconds = timer_.time(
-      [&](StreamHandle stream, int) {
-        return runtime::launch_values(*function, shape, stream, from_.address(), to_.address(), kCount);
+      [&](int) {
+        return runtime::launch_values(*function, shape, stream_, from_.address(), to_.address(), kCount);
       },
       plan);
   if (!seconds) return seconds.error();
@@ -306,40 +306,50 @@ backend::Request calibration_request(int capability) {
   return {backend.name(), kProbes, "calibrate.cu", {capability, false}, {}};
 }
 
-Result<target::Profile> calibrate(const runtime::Context& context, const runtime::DeviceInfo& info,
-                                  const CalibrateOptions& options) {
-  if (Status status = context.make_current(); !status) return status.error();
-  auto told = [&](const char* what) {
-    if (options.step) options.step(what);
-  };
-  told("compiling the probes");
-  Result<Probes> probes = Probes::make(info);
-  if (!probes) return probes.error();
-  target::Profile profile = profile_of(info);
+Result<target::Profile> calibrate_gpu(const Machine& machine, const CalibrateOptions& options) {
+  if (options.step) options.step("compiling the probes");
+  Result<Probes> made = Probes::make(machine);
+  if (!made) return made.error();
+  Probes& probes = *made;
+  target::Profile profile = profile_of(*machine.gpu_info);
   target::Speeds& speeds = profile.speeds;
-  auto set = [](double& speed, const Result<double>& measured) -> Status {
+  const Status measured = run_steps(
+      {
+          {"clock under load", &speeds.clock_hz, [&] { return probes.clock_hz(); }},
+          {"block barrier", &speeds.barrier_s, [&] { return probes.barrier_s(speeds.clock_hz); }},
+          {"launch gap", &speeds.launch_s, [&] { return probes.launch_s(); }},
+          {"launch gap in a graph", &speeds.graph_launch_s, [&] { return probes.graph_launch_s(); }},
+          {"L2 bandwidth", &speeds.l2_bytes_per_s, [&] { return probes.l2_bytes_per_s(); }},
+          {"bandwidth of one SM", &speeds.sm_bytes_per_s, [&] { return probes.sm_bytes_per_s(); }},
+          {"memory latency under load", &speeds.memory_latency_s,
+           [&] { return probes.latency_s(speeds.clock_hz); }},
+          {"copy bandwidth", &speeds.copy_bytes_per_s, [&] { return probes.copy_bytes_per_s(); }},
+      },
+      options);
+  if (!measured) return measured.error();
+  return profile;
+}
+
+Status run_steps(const std::vector<CalibrateStep>& steps, const CalibrateOptions& options) {
+  for (const CalibrateStep& step : steps) {
+    if (options.step) options.step(step.what);
+    const Result<double> measured = step.measure();
     if (!measured) return measured.error();
-    if (*measured > 0) speed = *measured;  // a probe that saw nothing leaves the public figure
-    return success();
-  };
-  const std::array<std::pair<const char*, std::function<Status()>>, 8> steps = {{
-      {"clock under load", [&] { return set(speeds.clock_hz, probes->clock_hz()); }},
-      {"block barrier", [&] { return set(speeds.barrier_s, probes->barrier_s(speeds.clock_hz)); }},
-      {"launch gap", [&] { return set(speeds.launch_s, probes->launch_s()); }},
-      {"launch gap in a graph", [&] { return set(speeds.graph_launch_s, probes->graph_launch_s()); }},
-      {"L2 bandwidth", [&] { return set(speeds.l2_bytes_per_s, probes->l2_bytes_per_s()); }},
-      {"bandwidth of one SM", [&] { return set(speeds.sm_bytes_per_s, probes->sm_bytes_per_s()); }},
-      {"memory latency under load",
-       [&] { return set(speeds.memory_latency_s, probes->latency_s(speeds.clock_hz)); }},
-      {"copy bandwidth", [&] { return set(speeds.copy_bytes_per_s, probes->copy_bytes_per_s()); }},
-  }};
-  for (const auto& [what, measure] : steps) {
-    told(what);
-    if (Status status = measure(); !status) return status.error();
+    if (*measured > 0) *step.speed = *measured;
   }
-  profile.origin = "measured";
-  profile.source = fmt::format("rondo calibrate, driver {}.{}, {:%Y-%m-%d}", info.driver_version / 1000,
-                               info.driver_version % 1000 / 10, fmt::gmtime(std::time(nullptr)));
+  return success();
+}
+
+Result<target::Profile> calibrate(const Machine& machine, const CalibrateOptions& options) {
+  if (Status status = machine.need_device(); !status) return status.error();
+  if (Status status = machine.device->make_current(); !status) return status.error();
+  Result<target::Profile> profile =
+      machine.gpu_info ? calibrate_gpu(machine, options) : calibrate_cpus(machine, options);
+  if (!profile) return profile;
+  profile->origin = "measured";
+  const std::string driver =
+      machine.gpu_info ? fmt::format("driver {}, ", driver_version(*machine.gpu_info)) : "";
+  profile->source = fmt::format("rondo calibrate, {}{:%Y-%m-%d}", driver, fmt::gmtime(std::time(nullptr)));
   return profile;
 }
 

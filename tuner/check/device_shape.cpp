@@ -16,10 +16,10 @@
 
 namespace rondo::tuner {
 
-using runtime::DeviceBuffer;
-using runtime::DevicePlan;
+using runtime::Device;
 using runtime::DeviceTensor;
-using runtime::StreamHandle;
+using runtime::LoadedPlan;
+using runtime::Memory;
 using schedule::Role;
 using schedule::TensorRef;
 
@@ -33,26 +33,25 @@ constexpr std::uint8_t kWorkspacePoison = 0xFF;               // no number
 using Tensors = std::map<TensorRef, DeviceTensor, schedule::TensorRefLess>;
 
 struct LoadedPlain {
-  DevicePlan same, perturbed;
-  std::optional<DevicePlan> forward;
+  std::unique_ptr<LoadedPlan> same, perturbed, forward;  // forward: of a backward pass
 };
 
 class DeviceShape final : public ShapeRuns {
  public:
-  DeviceShape(const step::Cell& cell, const schedule::Problem& problem, const DevicePlan& kernel,
-              const LoadedPlain& plain, StreamHandle stream)
+  DeviceShape(const step::Cell& cell, const schedule::Problem& problem, const Device& device,
+              const LoadedPlan& kernel, const LoadedPlain& plain)
       : cell_(cell),
         problem_(problem),
         plain_problem_(problem),
+        device_(device),
         kernel_(kernel),
-        plain_(plain),
-        stream_(stream) {
+        plain_(plain) {
     plain_problem_.storage = kernel::Storage::F32;
   }
 
   // Error Device where memory is short.
   Status allocate() {
-    tensors_ = shape_tensors(cell_, problem_, kernel_.tensors(), plain_.same.tensors());
+    tensors_ = shape_tensors(cell_, problem_, kernel_.tensors(), plain_.same->tensors());
     for (const TensorRef ref : tensors_of_pass(cell_, problem_))
       for (const Side side : {Side::Kernel, Side::Plain})
         if (Status status = add(side, ref); !status) return status;
@@ -63,9 +62,10 @@ class DeviceShape final : public ShapeRuns {
             tensor.need == executable::Need::Required)
           if (Status status = add(Side::Plain, tensor.ref); !status) return status;
     std::int64_t bytes = 0;
-    for (const DevicePlan* plan : {&kernel_, &plain_.same, &plain_.perturbed, forward()})
+    for (const LoadedPlan* plan : {&kernel_, static_cast<const LoadedPlan*>(plain_.same.get()),
+                                   static_cast<const LoadedPlan*>(plain_.perturbed.get()), &forward()})
       bytes = std::max(bytes, plan->workspace_bytes(problem_.sizes.batch, problem_.sizes.time));
-    Result<DeviceBuffer> made = DeviceBuffer::allocate(at(bytes));
+    Result<Memory> made = device_.allocate(at(bytes));
     if (!made) return made.error();
     workspace_ = std::move(made).value();
     return success();
@@ -77,7 +77,7 @@ class DeviceShape final : public ShapeRuns {
   const std::vector<ShapeTensor>& tensors() const override { return tensors_; }
 
   Status fill(Side side, TensorRef tensor, std::span<const double> values) override {
-    return fill_repeated(of(side).at(tensor), values, stream_);
+    return fill_repeated(device_, of(side).at(tensor), values);
   }
 
   Status reach_initial_states(std::int64_t steps) override {
@@ -91,31 +91,29 @@ class DeviceShape final : public ShapeRuns {
       last.tensor = {Role::LastState, state.tensor};
       bindings.set(last);
     }
-    if (Status status = launch(*forward(), bindings, steps); !status) return status;
+    if (Status status = launch(forward(), bindings, steps); !status) return status;
     for (const TensorRef state : states) {
-      const DeviceBuffer& from = of(Side::Plain).at(state).buffer();
-      const DeviceBuffer& to = of(Side::Kernel).at(state).buffer();
-      if (Status status = runtime::copy_on_device(to.address(), from.address(), from.bytes(), stream_);
-          !status)
-        return status;
+      const Memory& from = of(Side::Plain).at(state).buffer();
+      const Memory& to = of(Side::Kernel).at(state).buffer();
+      if (Status status = device_.copy(to.address(), from.address(), from.bytes()); !status) return status;
     }
-    return runtime::synchronize(stream_);
+    return device_.wait();
   }
 
   Status save() override {
-    if (Status status = launch(*forward(), bound(Side::Plain), problem_.sizes.time); !status) return status;
+    if (Status status = launch(forward(), bound(Side::Plain), problem_.sizes.time); !status) return status;
     for (const ShapeTensor& tensor : tensors_)
       if (!tensor.computed && !tensor.random && tensor.ref.role != Role::InitialState)
         if (Status status = hand_over(tensor); !status) return status;
     return success();
   }
 
-  Status run(Side side) override { return run(side, side == Side::Kernel ? kernel_ : plain_.same); }
+  Status run(Side side) override { return run(side, side == Side::Kernel ? kernel_ : *plain_.same); }
   Status run_perturbed() override {
     if (plain_.forward)
       if (Status status = launch(*plain_.forward, bound(Side::Plain), problem_.sizes.time); !status)
         return status;
-    return run(Side::Plain, plain_.perturbed);
+    return run(Side::Plain, *plain_.perturbed);
   }
 
   Status read(Side side, TensorRef tensor, std::span<const std::int64_t> rows,
@@ -128,10 +126,10 @@ class DeviceShape final : public ShapeRuns {
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
       for (end = first + 1; end < rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
       const std::span<std::byte> part(bytes.data() + first * unit, (end - first) * unit);
-      if (Status status = from.buffer().download(part, stream_, at(rows[first]) * unit); !status)
+      if (Status status = device_.download(from.buffer().address() + at(rows[first]) * unit, part); !status)
         return status;
     }
-    if (Status status = runtime::synchronize(stream_); !status) return status;
+    if (Status status = device_.wait(); !status) return status;
     in_parts(static_cast<std::int64_t>(into.size()), [&](std::size_t i) {
       into[i] = static_cast<float>(scalar::decode(from.storage(), &bytes[i * size]));
     });
@@ -140,11 +138,11 @@ class DeviceShape final : public ShapeRuns {
 
  private:
   Tensors& of(Side side) { return all_[side == Side::Kernel ? 0 : 1]; }
-  const DevicePlan* forward() const { return plain_.forward ? &*plain_.forward : &plain_.same; }
+  const LoadedPlan& forward() const { return plain_.forward ? *plain_.forward : *plain_.same; }
 
   Status add(Side side, TensorRef ref) {
-    Result<DeviceTensor> made =
-        DeviceTensor::allocate(ref, cell_, side == Side::Kernel ? problem_ : plain_problem_, problem_.sizes);
+    Result<DeviceTensor> made = DeviceTensor::allocate(
+        device_, ref, cell_, side == Side::Kernel ? problem_ : plain_problem_, problem_.sizes);
     if (!made) return made.error();
     of(side).emplace(ref, std::move(made).value());
     return success();
@@ -159,18 +157,19 @@ class DeviceShape final : public ShapeRuns {
     return bindings;
   }
 
-  Status launch(const DevicePlan& plan, const runtime::Bindings& bindings, std::int64_t time) {
+  Status launch(const LoadedPlan& plan, const runtime::Bindings& bindings, std::int64_t time) {
     if (workspace_.bytes() > 0)
-      if (Status status = workspace_.fill(kWorkspacePoison, stream_); !status) return status;
-    if (Status status = plan.launch(stream_, bindings, problem_.sizes.batch, time); !status) return status;
-    if (Status status = runtime::synchronize(stream_); !status) return status;
+      if (Status status = device_.fill(workspace_.address(), kWorkspacePoison, workspace_.bytes()); !status)
+        return status;
+    if (Status status = plan.launch(bindings, problem_.sizes.batch, time); !status) return status;
+    if (Status status = device_.wait(); !status) return status;
     return plan.check();
   }
 
-  Status run(Side side, const DevicePlan& plan) {
+  Status run(Side side, const LoadedPlan& plan) {
     for (const ShapeTensor& tensor : tensors_)
       if (tensor.computed)
-        if (Status status = of(side).at(tensor.ref).poison(stream_); !status) return status;
+        if (Status status = of(side).at(tensor.ref).poison(); !status) return status;
     const auto begin = std::chrono::steady_clock::now();
     if (Status status = launch(plan, bound(side), problem_.sizes.time); !status) return status;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -193,17 +192,17 @@ class DeviceShape final : public ShapeRuns {
       values.resize(at(std::min(kThroughHost, plain.elements() - first)));
       stored.resize(values.size() * size);
       const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
-      if (Status status = plain.buffer().download(bytes, stream_, at(first) * sizeof(float)); !status)
-        return status;
-      if (Status status = runtime::synchronize(stream_); !status) return status;
+      const runtime::Address at_plain = plain.buffer().address() + at(first) * sizeof(float);
+      if (Status status = device_.download(at_plain, bytes); !status) return status;
+      if (Status status = device_.wait(); !status) return status;
       in_parts(static_cast<std::int64_t>(values.size()), [&](std::size_t i) {
         scalar::encode(kernel.storage(), static_cast<double>(values[i]), &stored[i * size]);
         values[i] = static_cast<float>(scalar::decode(kernel.storage(), &stored[i * size]));
       });
-      if (Status status = kernel.buffer().upload(stored, stream_, at(first) * size); !status) return status;
-      if (Status status = plain.buffer().upload(bytes, stream_, at(first) * sizeof(float)); !status)
+      if (Status status = device_.upload(kernel.buffer().address() + at(first) * size, stored); !status)
         return status;
-      if (Status status = runtime::synchronize(stream_); !status) return status;
+      if (Status status = device_.upload(at_plain, bytes); !status) return status;
+      if (Status status = device_.wait(); !status) return status;
     }
     return success();
   }
@@ -220,23 +219,23 @@ class DeviceShape final : public ShapeRuns {
 
   const step::Cell& cell_;
   schedule::Problem problem_, plain_problem_;
-  const DevicePlan& kernel_;
+  const Device& device_;
+  const LoadedPlan& kernel_;
   const LoadedPlain& plain_;
-  StreamHandle stream_;
   std::vector<ShapeTensor> tensors_;
   std::array<Tensors, 2> all_;  // by side
-  DeviceBuffer workspace_;
+  Memory workspace_;
   double affordable_ = 1;
 };
 
-Result<LoadedPlain> load(const PlainCode& code, const runtime::Context& context) {
-  Result<DevicePlan> same = DevicePlan::load(code.same, context);
+Result<LoadedPlain> load(const PlainCode& code, const Device& device) {
+  Result<std::unique_ptr<LoadedPlan>> same = device.load(code.same);
   if (!same) return same.error();
-  Result<DevicePlan> perturbed = DevicePlan::load(code.perturbed, context);
+  Result<std::unique_ptr<LoadedPlan>> perturbed = device.load(code.perturbed);
   if (!perturbed) return perturbed.error();
   LoadedPlain loaded{std::move(same).value(), std::move(perturbed).value(), {}};
   if (!code.forward) return loaded;
-  Result<DevicePlan> forward = DevicePlan::load(*code.forward, context);
+  Result<std::unique_ptr<LoadedPlan>> forward = device.load(*code.forward);
   if (!forward) return forward.error();
   loaded.forward = std::move(forward).value();
   return loaded;
@@ -274,14 +273,13 @@ Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database) {
 }
 
 Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
-                                     const DevicePlan& kernel, const PlainCode& plain,
-                                     const runtime::Context& context, StreamHandle stream,
+                                     const Device& device, const LoadedPlan& kernel, const PlainCode& plain,
                                      std::uint64_t seed) {
-  const Result<LoadedPlain> loaded = load(plain, context);
+  const Result<LoadedPlain> loaded = load(plain, device);
   if (!loaded) return loaded.error();
   schedule::Problem affordable = problem;
   for (;;) {
-    DeviceShape shape(cell, affordable, kernel, *loaded, stream);
+    DeviceShape shape(cell, affordable, device, kernel, *loaded);
     if (Status status = shape.allocate(); !status) {
       if (status.error().kind != ErrorKind::Device) return status.error();
       if (cut(affordable.sizes, 0.5)) continue;

@@ -1,9 +1,9 @@
-// The check at the full shape on a GPU.
+// The check at the full shape on a device.
 #pragma once
 
 #include <optional>
 
-#include "runtime/launch/device_plan.h"
+#include "runtime/device/device.h"
 #include "tuner/check/at_shape.h"
 #include "tuner/check/plain.h"
 #include "tuning_db/database.h"
@@ -21,12 +21,11 @@ struct PlainCode {
 Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database);
 
 // check_at_shape() of a loaded kernel of the problem. Where memory is short or the plain runs would take more
-// than some seconds, batch rows are cut, and then steps; the line for people says so. `kernel` is launched on
-// `stream`. Errors: those of check_at_shape(); Device where a kernel fails; Unsupported where there is no
+// than some seconds, batch rows are cut, and then steps; the line for people says so. `device` has loaded
+// `kernel`. Errors: those of check_at_shape(); Device where a kernel fails; Unsupported where there is no
 // memory for a single step.
 Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
-                                     const runtime::DevicePlan& kernel, const PlainCode& plain,
-                                     const runtime::Context& context, runtime::StreamHandle stream,
-                                     std::uint64_t seed);
+                                     const runtime::Device& device, const runtime::LoadedPlan& kernel,
+                                     const PlainCode& plain, std::uint64_t seed);
 
 }  // namespace rondo::tuner

@@ -18,7 +18,8 @@ using schedule::Problem;
 
 namespace {
 
-constexpr const char* kStrategy = "alternating";
+constexpr const char* kOnGpus = "alternating";
+constexpr const char* kOnCpus = "host";
 
 // Units, batch tiles and warps, the simplest first: with 8 units for 2 warps, or 16 for 4, each thread has
 // one channel of one batch row.
@@ -40,11 +41,19 @@ Status plain_serves(const step::Cell& cell) {
   return success();
 }
 
-Parameters parameters_of(const std::int64_t (&tiles)[3], Pass pass) {
-  Parameters parameters = {
-      {"units", tiles[0]}, {"batch_tiles", tiles[1]}, {"warps", tiles[2]}, {"stages", 3}};
-  if (pass == Pass::Backward) parameters["vector"] = 1;
-  return parameters;
+// The points of a plain plan, the first of which that is not the kernel's own serves.
+std::vector<Parameters> plain_points(const target::Profile& profile, Pass pass) {
+  std::vector<Parameters> points;
+  if (profile.is_cpu()) {
+    for (const std::int64_t vectors : {1, 2})
+      points.push_back({{"lanes", 16}, {"vectors", vectors}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+    return points;
+  }
+  for (const auto& tiles : kTiles) {
+    points.push_back({{"units", tiles[0]}, {"batch_tiles", tiles[1]}, {"warps", tiles[2]}, {"stages", 3}});
+    if (pass == Pass::Backward) points.back()["vector"] = 1;
+  }
+  return points;
 }
 
 bool same_tiles(const Parameters& a, const Parameters& b) {
@@ -69,16 +78,16 @@ Result<PlainPlan> plain_plan(const step::Cell& cell, Problem problem, kernel::Ma
                              const Parameters& beside) {
   problem.storage = kernel::Storage::F32;
   problem.math = math;
-  const schedule::Strategy* alternating = schedule::find_strategy(kStrategy);
-  if (alternating == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing", ""};
-  for (const auto& tiles : kTiles) {
-    const Parameters parameters = parameters_of(tiles, problem.pass);
-    if (strategy == kStrategy && same_tiles(parameters, beside)) continue;
-    Result<schedule::KernelPlan> built = alternating->build_legal(cell, problem, parameters, profile);
+  const char* name = profile.is_cpu() ? kOnCpus : kOnGpus;
+  const schedule::Strategy* plain = schedule::find_strategy(name);
+  if (plain == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing", ""};
+  for (const Parameters& parameters : plain_points(profile, problem.pass)) {
+    if (strategy == name && same_tiles(parameters, beside)) continue;
+    Result<schedule::KernelPlan> built = plain->build_legal(cell, problem, parameters, profile);
     if (!built) return built.error();
     if (fits(*built, profile.limits)) return PlainPlan{cell, problem, std::move(built).value()};
   }
-  return Error{ErrorKind::Unsupported, "no plain plan fits on this GPU", ""};
+  return Error{ErrorKind::Unsupported, "no plain plan fits on this machine", ""};
 }
 
 // Every number of the cell, up or down in turn. 0 stays: what is compared with it keeps its sign.

@@ -1,6 +1,7 @@
 // The plain plans that a kernel is compared with at the user's full sizes, where no reference on the CPU can
 // follow: *alternating* in fp32, one launch a step, one channel a thread, sums in fp32 without tensor cores.
-// It shares no kernel with the other strategies; beside a kernel of its own it runs with other tiles.
+// It shares no kernel with the other strategies; beside a kernel of its own it runs with other tiles. On CPUs
+// it is *host* in fp32 with the least blocks, and other ones beside such a kernel.
 #pragma once
 
 #include <optional>

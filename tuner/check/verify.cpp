@@ -11,9 +11,9 @@
 
 namespace rondo::tuner {
 
-using runtime::DevicePlan;
+using runtime::Device;
 using runtime::DeviceTensor;
-using runtime::StreamHandle;
+using runtime::LoadedPlan;
 using schedule::Pass;
 using schedule::Role;
 using schedule::TensorRef;
@@ -117,8 +117,8 @@ bool Verifier::is_computed(TensorRef ref) const {
   }
 }
 
-Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePlan& plan,
-                                            StreamHandle stream) const {
+Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const Device& device,
+                                            const LoadedPlan& plan) const {
   Tensors tensors;
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
@@ -127,28 +127,28 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const DevicePla
     // What the case does not give stays unbound: the plan's zeros are part of the check.
     if (values == nullptr && !is_computed(tensor.ref)) continue;
     Result<DeviceTensor> made =
-        DeviceTensor::allocate(tensor.ref, *cell_, problem_, run.shape.sizes, run.shape.layout);
+        DeviceTensor::allocate(device, tensor.ref, *cell_, problem_, run.shape.sizes, run.shape.layout);
     if (!made) return made.error();
     if (values != nullptr)
-      if (Status status = made->upload(*values, stream); !status) return status.error();
+      if (Status status = made->upload(*values); !status) return status.error();
     tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
   }
   const auto bytes =
       static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch, run.shape.sizes.time));
-  Result<runtime::DeviceBuffer> workspace = runtime::DeviceBuffer::allocate(bytes);
+  Result<runtime::Memory> workspace = device.allocate(bytes);
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();
   if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
   return tensors;
 }
 
-Status Verifier::poison(const Tensors& tensors, StreamHandle stream) const {
+Status Verifier::poison(const Tensors& tensors, const Device& device) const {
   for (const DeviceTensor& tensor : tensors.all)
     if (is_computed(tensor.ref()))
-      if (Status status = tensor.poison(stream); !status) return status;
+      if (Status status = tensor.poison(); !status) return status;
   if (tensors.workspace.bytes() == 0) return success();
-  return tensors.workspace.fill(0xFF, stream);
+  return device.fill(tensors.workspace.address(), 0xFF, tensors.workspace.bytes());
 }
 
 Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
@@ -183,18 +183,18 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
   return check;
 }
 
-Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamHandle stream,
+Status Verifier::check_case(const CaseData& run, const Device& device, const LoadedPlan& plan,
                             Verification& into) const {
-  const Result<Tensors> tensors = prepare(run, plan, stream);
+  const Result<Tensors> tensors = prepare(run, device, plan);
   if (!tensors) return tensors.error();
-  if (Status status = poison(*tensors, stream); !status) return status;
+  if (Status status = poison(*tensors, device); !status) return status;
   const step::Sizes& sizes = run.shape.sizes;
-  if (Status status = plan.launch(stream, tensors->bindings, sizes.batch, sizes.time); !status) return status;
-  if (Status status = runtime::synchronize(stream); !status) return status;
+  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status;
+  if (Status status = device.wait(); !status) return status;
   if (Status status = plan.check(); !status) return status;
   for (const DeviceTensor& tensor : tensors->all) {
     if (!is_computed(tensor.ref())) continue;
-    const Result<runtime::ReadBack> result = tensor.download(stream);
+    const Result<runtime::ReadBack> result = tensor.download();
     if (!result) return result.error();
     Result<TensorCheck> check = check_tensor(run, tensor.ref(), *result);
     if (!check) return check.error();
@@ -204,37 +204,36 @@ Status Verifier::check_case(const CaseData& run, const DevicePlan& plan, StreamH
   return success();
 }
 
-Result<Verification> Verifier::check(const DevicePlan& plan, StreamHandle stream) const {
+Result<Verification> Verifier::check(const Device& device, const LoadedPlan& plan) const {
   Verification result;
   for (const CaseData& run : cases_)
-    if (Status status = check_case(run, plan, stream, result); !status) return status.error();
+    if (Status status = check_case(run, device, plan, result); !status) return status.error();
   result.finish();
   return result;
 }
 
-Result<Verification> Verifier::check(const DevicePlan& plan, StreamHandle stream,
+Result<Verification> Verifier::check(const Device& device, const LoadedPlan& plan,
                                      const std::vector<VerifyCase>& cases) {
   if (Status status = add(cases); !status) return status.error();
   Verification result;
   for (const VerifyCase& shape : cases)
     if (const CaseData* run = find(shape))
-      if (Status status = check_case(*run, plan, stream, result); !status) return status.error();
+      if (Status status = check_case(*run, device, plan, result); !status) return status.error();
   result.finish();
   return result;
 }
 
-Status Verifier::check_repeatable(const DevicePlan& plan, StreamHandle stream, int runs) const {
+Status Verifier::check_repeatable(const Device& device, const LoadedPlan& plan, int runs) const {
   for (const CaseData& run : cases_) {
-    const Result<Tensors> tensors = prepare(run, plan, stream);
+    const Result<Tensors> tensors = prepare(run, device, plan);
     if (!tensors) return tensors.error();
     std::vector<std::vector<std::byte>> first;
     for (int i = 0; i < runs; ++i) {
-      if (Status status = poison(*tensors, stream); !status) return status;
+      if (Status status = poison(*tensors, device); !status) return status;
       const step::Sizes& sizes = run.shape.sizes;
-      if (Status status = plan.launch(stream, tensors->bindings, sizes.batch, sizes.time); !status)
-        return status;
+      if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status;
       for (std::size_t k = 0; k < tensors->all.size(); ++k) {
-        Result<std::vector<std::byte>> bytes = tensors->all[k].download_bytes(stream);
+        Result<std::vector<std::byte>> bytes = tensors->all[k].download_bytes();
         if (!bytes) return bytes.error();
         if (i == 0) {
           first.push_back(std::move(bytes).value());

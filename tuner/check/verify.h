@@ -1,4 +1,4 @@
-// Is a plan right? Runs it on the GPU on random inputs with poisoned outputs and compares every tensor with
+// Is a plan right? Runs it on a device on random inputs with poisoned outputs and compares every tensor with
 // the reference.
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/launch/device_plan.h"
 #include "runtime/plan/device_tensor.h"
 #include "tuner/check/cases.h"
 #include "tuner/check/compare.h"
@@ -37,17 +36,17 @@ class Verifier {
   // results are not finite.
   Status add(const std::vector<VerifyCase>& cases);
 
-  // Runs the plan on `stream`, on the data of all cases, or of some, which are added first, and waits. The
-  // plan must be of this verifier's cell and problem. An Error is what kept it from running (Device, Input);
-  // a run with wrong results is a Verification that did not pass.
-  Result<Verification> check(const runtime::DevicePlan& plan, runtime::StreamHandle stream) const;
-  Result<Verification> check(const runtime::DevicePlan& plan, runtime::StreamHandle stream,
+  // Runs a plan that `device` has loaded on the data of all cases, or of some, which are added first, and
+  // waits. It must be of this verifier's cell and problem. An Error is what kept it from running (Device,
+  // Input); a run with wrong results is a Verification that did not pass.
+  Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan) const;
+  Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan,
                              const std::vector<VerifyCase>& cases);
 
   // Two runs on the same data give the same bits? Error Wrong names the tensor that differs.
-  Status check_repeatable(const runtime::DevicePlan& plan, runtime::StreamHandle stream, int runs = 3) const;
+  Status check_repeatable(const runtime::Device& device, const runtime::LoadedPlan& plan, int runs = 3) const;
 
-  // The checks of one case over results brought in by the caller: what check() does after the GPU is done.
+  // The checks of one case over results brought in by the caller: what check() does after the device is done.
   // `results` in dense order, by tensor.
   struct CaseData {
     VerifyCase shape;
@@ -62,13 +61,13 @@ class Verifier {
  private:
   struct Tensors {
     std::vector<runtime::DeviceTensor> all;
-    runtime::DeviceBuffer workspace;
+    runtime::Memory workspace;
     runtime::Bindings bindings;
   };
-  Result<Tensors> prepare(const CaseData& run, const runtime::DevicePlan& plan,
-                          runtime::StreamHandle stream) const;
-  Status poison(const Tensors& tensors, runtime::StreamHandle stream) const;
-  Status check_case(const CaseData& run, const runtime::DevicePlan& plan, runtime::StreamHandle stream,
+  Result<Tensors> prepare(const CaseData& run, const runtime::Device& device,
+                          const runtime::LoadedPlan& plan) const;
+  Status poison(const Tensors& tensors, const runtime::Device& device) const;
+  Status check_case(const CaseData& run, const runtime::Device& device, const runtime::LoadedPlan& plan,
                     Verification& into) const;
   bool is_computed(schedule::TensorRef ref) const;
   // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.

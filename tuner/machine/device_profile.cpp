@@ -11,9 +11,13 @@
 namespace rondo::tuner {
 namespace {
 
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+constexpr const char* kNoDriver = "none";  // of CPUs
 
 }  // namespace
+
+std::string driver_version(const runtime::DeviceInfo& info) {
+  return fmt::format("{}.{}", info.driver_version / 1000, info.driver_version % 1000 / 10);
+}
 
 std::string device_key(const std::string& driver_name) {
   for (const target::Profile& profile : target::shipped_profiles())
@@ -69,13 +73,12 @@ Result<std::optional<target::Profile>> measured_profile(const std::string& key, 
   return std::optional(std::move(profile).value());
 }
 
-target::Profile current_profile(const runtime::DeviceInfo& info, db::Database* database) {
-  target::Profile guess = profile_of(info);
-  if (database == nullptr) return guess;
-  const auto measured = measured_profile(guess.key, *database);
-  if (!measured || !measured->has_value()) return guess;
+target::Profile current_profile(const target::Profile& reported, db::Database* database) {
+  if (database == nullptr) return reported;
+  const auto measured = measured_profile(reported.key, *database);
+  if (!measured || !measured->has_value()) return reported;
   target::Profile profile = **measured;
-  profile.limits = guess.limits;
+  profile.limits = reported.limits;
   return profile;
 }
 
@@ -94,7 +97,7 @@ db::Platform platform_of(const runtime::DeviceInfo& info) {
   platform.rondo_version = kVersion;
   const bool told = info.uuid.find_first_not_of("0-") != std::string::npos;
   platform.device = told ? info.uuid : fmt::format("{} ({})", info.name, info.arch());
-  platform.driver = version_text(info.driver_version);
+  platform.driver = driver_version(info);
   const Result<const runtime::Driver*> driver = runtime::Driver::get();
   if (!driver) return platform;
   // The library's file is named after the driver's full version: libcuda.so.580.65.06.
@@ -104,15 +107,22 @@ db::Platform platform_of(const runtime::DeviceInfo& info) {
   return platform;
 }
 
-Status store_profile(const target::Profile& profile, const runtime::DeviceInfo& info,
-                     db::Database& database) {
+db::Platform platform_of(const target::Profile& cpus) {
+  db::Platform platform;
+  platform.rondo_version = kVersion;
+  platform.device = cpus.name;
+  platform.driver = kNoDriver;
+  return platform;
+}
+
+Status store_profile(const target::Profile& profile, const std::string& driver, db::Database& database) {
   db::Device device;
   device.key = profile.key;
-  device.name = info.name;
-  device.compute_major = info.cc_major;
-  device.compute_minor = info.cc_minor;
-  device.sm_count = info.sm_count;
-  device.driver = version_text(info.driver_version);
+  device.name = profile.name;
+  device.compute_major = profile.limits.compute_major;
+  device.compute_minor = profile.limits.compute_minor;
+  device.sm_count = profile.limits.sm_count;
+  device.driver = driver.empty() ? kNoDriver : driver;
   device.profile = target::to_json(profile);
   device.origin = db::Origin::Measured;
   device.calibrated_at = db::now();

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/target/target.h"
+#include "runtime/device/cpu_device.h"
+#include "runtime/device/gpu_device.h"
 #include "tuner/machine/device_profile.h"
 
 namespace rondo::tuner {
@@ -14,29 +17,57 @@ Result<Machine> by_name(const std::string& name, std::string why, std::string hi
   if (!profile) return profile.error();
   Machine machine;
   machine.profile = std::move(profile).value();
-  machine.why_no_gpu = std::move(why);
+  machine.why_no_device = std::move(why);
   machine.what_to_do = std::move(hint);
+  return machine;
+}
+
+// With the speeds that the database holds as measured.
+Machine with_profile(const target::Profile& guess, db::Database* database) {
+  Machine machine;
+  machine.profile = current_profile(guess, database);
+  if (database != nullptr)
+    if (const auto measured = measured_profile(guess.key, *database); !measured)
+      machine.note = measured.error().message + "; going on with public figures";
   return machine;
 }
 
 Result<Machine> on_gpu(const runtime::DeviceInfo& info, db::Database* database) {
   Result<runtime::Context> context = runtime::Context::open(info.ordinal);
   if (!context) return context.error();
-  Machine machine;
-  machine.profile = current_profile(info, database);
-  if (database != nullptr)
-    if (const auto measured = measured_profile(machine.profile.key, *database); !measured)
-      machine.note = measured.error().message + "; going on with public figures";
-  machine.device = info;
-  machine.context = std::move(context).value();
+  return gpu_machine(info, std::move(context).value(), database);
+}
+
+Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
+  const int level = wanted.limits.compute_minor, here = target::host_capability();
+  if ((level == 1) != (here == 1) || level > here)
+    return by_name(
+        wanted.arch(),
+        fmt::format("the CPUs here are {} and not {}", target::Target{here, false}.name(), wanted.arch()),
+        "choose them with --arch cpu");
+  Machine machine = with_profile(wanted, database);
+  machine.device = runtime::cpu_device();
+  machine.platform = platform_of(machine.profile);
   return machine;
 }
 
 }  // namespace
 
-Status Machine::need_gpu() const {
-  if (context) return success();
-  return Error{ErrorKind::Missing, fmt::format("this needs a GPU: {}", why_no_gpu), what_to_do};
+Result<Machine> gpu_machine(const runtime::DeviceInfo& info, runtime::Context context,
+                            db::Database* database) {
+  Machine machine = with_profile(profile_of(info), database);
+  Result<std::shared_ptr<const runtime::Device>> device = runtime::gpu_device(std::move(context));
+  if (!device) return device.error();
+  machine.device = std::move(device).value();
+  machine.platform = platform_of(info);
+  machine.gpu_info = info;
+  return machine;
+}
+
+Status Machine::need_device() const {
+  if (device != nullptr) return success();
+  const char* what = profile.is_cpu() ? "these CPUs" : "a GPU";
+  return Error{ErrorKind::Missing, fmt::format("this needs {}: {}", what, why_no_device), what_to_do};
 }
 
 Result<Machine> find_machine(const std::string& arch, db::Database* database, bool use_gpu) {
@@ -44,6 +75,7 @@ Result<Machine> find_machine(const std::string& arch, db::Database* database, bo
   const std::string name = automatic ? kDefaultArch : arch;
   const Result<target::Profile> wanted = target::find_profile(name);
   if (!wanted) return wanted.error();
+  if (wanted->is_cpu()) return on_cpus(*wanted, database);
   if (!use_gpu) return by_name(name, "it was asked to use none", "leave out --no-gpu");
   const Result<runtime::DeviceInfo> info = runtime::device_info(0);
   if (!info) {

@@ -18,7 +18,7 @@ struct BenchRow {
   runtime::Choice choice;
   Timing timing;                // seconds
   std::int64_t bytes = 0;       // that a run must move (schedule::compulsory_bytes)
-  double copy_bytes_per_s = 0;  // device copy, read + write, measured in this run
+  double copy_bytes_per_s = 0;  // a copy within the device's memory, read + write, measured in this run
   double ready_s =
       0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
   bool from_cache = false;                             // the cubin came from the database
@@ -33,7 +33,7 @@ struct BenchOptions {
   double weights = RunData::kWeights;  // standard deviation of the parameters
 };
 
-// Times one pass on the machine's GPU. Error Device.
+// Times one pass on the machine's device. Errors: Missing (there is none), Device.
 Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                        const ReadyPlan& ready, const BenchOptions& options = {});
 

@@ -5,41 +5,27 @@
 
 namespace rondo::tuner {
 
-using runtime::StreamHandle;
-
-Result<EventTimer> EventTimer::make() {
-  Result<runtime::Stream> stream = runtime::Stream::create();
-  if (!stream) return stream.error();
-  Result<runtime::Event> start = runtime::Event::create();
-  if (!start) return start.error();
-  Result<runtime::Event> end = runtime::Event::create();
-  if (!end) return end.error();
-  return EventTimer(std::move(stream).value(), std::move(start).value(), std::move(end).value());
-}
-
-Status submit_sample(const TimedWork& work, StreamHandle stream, int repetitions, int sets, int& next_set,
-                     const std::function<Status()>& begin) {
+Result<double> take_sample(const TimedWork& work, int repetitions, int sets, int& next_set,
+                           const TimeOnce& timed) {
   sets = std::max(1, sets);
   next_set %= sets;
   if (work.prepare)
     for (int i = 0; i < std::min(repetitions, sets); ++i) work.prepare((next_set + i) % sets, sets);
-  if (Status status = begin(); !status) return status;
-  for (int i = 0; i < repetitions; ++i) {
-    if (Status status = work.run(stream, next_set); !status) return status;
-    next_set = (next_set + 1) % sets;
-  }
-  return success();
+  return timed([&]() -> Status {
+    for (int i = 0; i < repetitions; ++i) {
+      if (Status status = work.run(next_set); !status) return status;
+      next_set = (next_set + 1) % sets;
+    }
+    return success();
+  });
 }
 
-Result<double> EventTimer::sample(const TimedWork& work, int repetitions, int sets) {
-  const Status submitted =
-      submit_sample(work, stream(), repetitions, sets, next_set_, [&] { return start_.record(stream()); });
-  if (!submitted) return submitted.error();
-  if (Status status = end_.record(stream()); !status) return status.error();
-  if (Status status = end_.synchronize(); !status) return status.error();
-  const Result<float> elapsed = end_.elapsed_ms_since(start_);
-  if (!elapsed) return elapsed.error();
-  return static_cast<double>(*elapsed) * 1e-3 / repetitions;
+Result<double> Timer::sample(const TimedWork& work, int repetitions, int sets) {
+  const Result<double> seconds =
+      take_sample(work, repetitions, sets, next_set_,
+                  [&](const std::function<Status()>& submit) { return device_->seconds_of(submit); });
+  if (!seconds) return seconds.error();
+  return *seconds / repetitions;
 }
 
 namespace {
@@ -51,8 +37,7 @@ int repetitions_for(double seconds, const TimingPlan& plan) {
 
 }  // namespace
 
-Result<std::vector<double>> EventTimer::time(const TimedWork& work, const TimingPlan& plan,
-                                             double expected_s) {
+Result<std::vector<double>> Timer::time(const TimedWork& work, const TimingPlan& plan, double expected_s) {
   if (plan.warm_up > 0 || expected_s <= 0) {
     const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
     if (!warm) return warm.error();
@@ -73,28 +58,28 @@ Result<std::vector<double>> EventTimer::time(const TimedWork& work, const Timing
   return result;
 }
 
-Result<double> copy_bandwidth(EventTimer& timer, std::size_t bytes, int samples) {
-  Result<runtime::DeviceBuffer> from = runtime::DeviceBuffer::allocate(bytes);
-  Result<runtime::DeviceBuffer> to = runtime::DeviceBuffer::allocate(bytes);
+Result<double> copy_bandwidth(Timer& timer, std::size_t bytes, int samples) {
+  const runtime::Device& device = timer.device();
+  if (bytes == 0) bytes = device.copy_bytes();
+  Result<runtime::Memory> from = device.allocate(bytes);
+  Result<runtime::Memory> to = device.allocate(bytes);
   if (!from || !to) {
     constexpr std::size_t kLeast = std::size_t{1} << 24;
     if (bytes / 2 < kLeast) return from ? to.error() : from.error();
-    if (from) from = runtime::DeviceBuffer();
-    if (to) to = runtime::DeviceBuffer();
+    if (from) from = runtime::Memory();
+    if (to) to = runtime::Memory();
     return copy_bandwidth(timer, bytes / 2, samples);
   }
-  if (Status status = from->fill(0x3C, timer.stream()); !status) return status.error();
+  if (Status status = device.fill(from->address(), 0x3C, bytes); !status) return status.error();
   TimingPlan plan;
   plan.warm_up = 2;
   plan.samples = samples;
   plan.sample_s = 2e-3;
   const Result<std::vector<double>> seconds =
-      timer.time([&](StreamHandle stream,
-                     int) { return runtime::copy_on_device(to->address(), from->address(), bytes, stream); },
-                 plan);
+      timer.time([&](int) { return device.copy(to->address(), from->address(), bytes); }, plan);
   if (!seconds) return seconds.error();
   const double once = median(*seconds);
-  if (once <= 0) return Error{ErrorKind::Device, "a device copy took no time by the events", ""};
+  if (once <= 0) return Error{ErrorKind::Device, "a device copy took no time by the clock", ""};
   return 2.0 * static_cast<double>(bytes) / once;
 }
 

@@ -7,8 +7,9 @@
 #include <memory>
 #include <thread>
 
+#include "compiler/backend/backends.h"
 #include "compiler/kernel/passes/ablate.h"
-#include "runtime/launch/device_plan.h"
+#include "compiler/target/target.h"
 #include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tuner/measure/measure.h"
@@ -86,20 +87,22 @@ Status compile_all(std::vector<CompiledPlan>& plans) {
   return success();
 }
 
+using LoadedParts = std::unique_ptr<runtime::LoadedPlan>;
+
 // One sample of each plan after the other, again and again: what changes with time changes all of them.
-Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<runtime::DevicePlan>& plans,
-                                                       RunData& data, EventTimer& timer, int rounds) {
-  for (const runtime::DevicePlan& plan : plans)  // all first: works keep the workspace's address
-    if (Status status = data.reserve(plan); !status) return status.error();
+Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<LoadedParts>& plans, RunData& data,
+                                                       Timer& timer, int rounds) {
+  for (const LoadedParts& plan : plans)  // all first: works keep the workspace's address
+    if (Status status = data.reserve(*plan); !status) return status.error();
   std::vector<std::vector<double>> samples(plans.size());
   std::vector<double> expected(plans.size(), kSample);
   for (int round = -2; round < rounds; ++round)  // two to warm up: the first also loads the code
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const double wanted = std::ceil(kSample / std::max(expected[i], 1e-7));
       const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
-      const Result<double> seconds = timer.sample(data.work(plans[i]), repetitions, data.sets());
+      const Result<double> seconds = timer.sample(data.work(*plans[i]), repetitions, data.sets());
       if (!seconds) return seconds.error();
-      if (Status status = plans[i].check(); !status) return status.error();
+      if (Status status = plans[i]->check(); !status) return status.error();
       expected[i] = *seconds;
       if (round >= 0) samples[i].push_back(*seconds);
     }
@@ -124,10 +127,10 @@ PartTimes part_times(runtime::Choice choice, const std::vector<PlanWithout>& wit
 
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
                                 const Machine& machine, const runtime::Choice& choice, int rounds) {
-  if (Status status = machine.need_gpu(); !status) return status.error();
+  if (Status status = machine.need_device(); !status) return status.error();
   Result<KernelPlan> whole = runtime::build_choice(cell, problem, machine.profile, choice);
   if (!whole) return whole.error();
-  const backend::Backend& backend = backend::preferred_backend();
+  const backend::Backend& backend = backend::preferred_backend_for(target::compute_capability(problem.arch));
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
 
@@ -146,17 +149,16 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
     if (Status status = add(part.plan); !status) return status.error();
   if (Status status = compile_all(compiled); !status) return status.error();
 
-  std::vector<runtime::DevicePlan> plans;
+  std::vector<LoadedParts> plans;
   for (const CompiledPlan& plan : compiled) {
-    Result<runtime::DevicePlan> loaded = runtime::DevicePlan::load(plan.executable, *machine.context);
+    Result<LoadedParts> loaded = machine.device->load(plan.executable);
     if (!loaded) return loaded.error();
     plans.push_back(std::move(loaded).value());
   }
-  Result<EventTimer> timer = EventTimer::make();
-  if (!timer) return timer.error();
-  Result<RunData> data = RunData::make(cell, problem, machine.profile.limits.l2_bytes, timer->stream(), 1);
+  Timer timer(*machine.device);
+  Result<RunData> data = RunData::make(cell, problem, cache_to_leave(machine.profile), *machine.device, 1);
   if (!data) return data.error();
-  const auto samples = time_in_turns(plans, *data, *timer, rounds);
+  const auto samples = time_in_turns(plans, *data, timer, rounds);
   if (!samples) return samples.error();
   return part_times(choice, without, *samples);
 }

@@ -33,8 +33,8 @@ struct PartTimes {
   std::vector<PartTime> parts;
 };
 
-// Times the choice for the problem on the machine's GPU, `rounds` samples each. Nothing is stored. Errors:
-// Missing (no GPU, no compiler), Compile, Device.
+// Times the choice for the problem on the machine's device, `rounds` samples each. Nothing is stored. Errors:
+// Missing (no device, no compiler), Compile, Device.
 Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
                                 const Machine& machine, const runtime::Choice& choice, int rounds);
 

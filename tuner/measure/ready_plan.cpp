@@ -49,33 +49,17 @@ Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const sched
 
 Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                              const runtime::Overrides& overrides, const runtime::ChooseOptions& options) {
-  if (Status status = machine.need_gpu(); !status) return status.error();
+  if (Status status = machine.need_device(); !status) return status.error();
   const auto begin = std::chrono::steady_clock::now();
   Result<runtime::Choice> choice = runtime::choose_with(cell, problem, machine.profile, overrides, options);
   if (!choice) return choice.error();
   auto compiled = code_of_choice(cell, problem, machine.profile, *choice, options.database);
   if (!compiled) return compiled.error();
-  Result<runtime::DevicePlan> plan = runtime::DevicePlan::load(compiled->executable, *machine.context);
+  Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(compiled->executable);
   if (!plan) return plan.error();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   return ReadyPlan{std::move(choice).value(), std::move(compiled).value(), std::move(plan).value(),
                    took.count()};
-}
-
-Result<ReadyHostPlan> make_ready_on_cpu(const step::Cell& cell, schedule::Problem problem,
-                                        const runtime::Overrides& overrides,
-                                        const runtime::ChooseOptions& options) {
-  const int capability = target::host_capability();
-  problem.arch = target::Target{capability, false}.name();
-  if (Status status = backend::preferred_backend_for(capability).available(); !status) return status.error();
-  const target::Profile profile = target::host_profile(capability);
-  Result<runtime::Choice> choice = runtime::choose_with(cell, problem, profile, overrides, options);
-  if (!choice) return choice.error();
-  auto compiled = code_of_choice(cell, problem, profile, *choice, options.database);
-  if (!compiled) return compiled.error();
-  Result<runtime::HostPlan> plan = runtime::HostPlan::load(compiled->executable);
-  if (!plan) return plan.error();
-  return ReadyHostPlan{std::move(*choice), std::move(*compiled), std::move(*plan)};
 }
 
 }  // namespace rondo::tuner

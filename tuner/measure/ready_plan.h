@@ -1,10 +1,11 @@
-// A problem's kernel on the GPU or on this machine's CPUs, ready to launch: chosen, built, compiled or taken
+// A problem's kernel on a GPU or on this machine's CPUs, ready to launch: chosen, built, compiled or taken
 // from the database, loaded.
 #pragma once
 
+#include <memory>
+
 #include "runtime/commands/emit_stages.h"
-#include "runtime/host/host_plan.h"
-#include "runtime/launch/device_plan.h"
+#include "runtime/device/device.h"
 #include "runtime/plan/compile.h"
 #include "tuner/machine/machine.h"
 
@@ -21,25 +22,13 @@ Result<runtime::CompiledCode> code_of_choice(const step::Cell& cell, const sched
 struct ReadyPlan {
   runtime::Choice choice;
   runtime::CompiledCode compiled;
-  runtime::DevicePlan plan;
-  double ready_s = 0;  // what all of it took
+  std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device
+  double ready_s = 0;                         // what all of it took
 };
 
 // `options.database` is asked for choice and code, and keeps code that is compiled if it may be written.
-// Errors: Missing (no GPU, no compiler), Compile, Unsupported, Device, and those of choose_with().
+// Errors: Missing (no device, no compiler), Compile, Unsupported, Device, and those of choose_with().
 Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                              const runtime::Overrides& overrides, const runtime::ChooseOptions& options);
-
-struct ReadyHostPlan {
-  runtime::Choice choice;
-  runtime::CompiledCode compiled;
-  runtime::HostPlan plan;
-};
-
-// The same on the CPUs of this machine, whose architecture takes the place of the problem's. Errors: Missing
-// (no LLVM), Compile, Unsupported, and those of choose_with().
-Result<ReadyHostPlan> make_ready_on_cpu(const step::Cell& cell, schedule::Problem problem,
-                                        const runtime::Overrides& overrides,
-                                        const runtime::ChooseOptions& options);
 
 }  // namespace rondo::tuner

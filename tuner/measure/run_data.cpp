@@ -13,7 +13,6 @@
 namespace rondo::tuner {
 
 using runtime::DeviceTensor;
-using runtime::StreamHandle;
 using schedule::Pass;
 using schedule::Role;
 using schedule::TensorRef;
@@ -27,18 +26,20 @@ constexpr int kMostSets = 32;
 
 // Timing hardly depends on the values as long as they are ordinary numbers; shoot sweeps more often where
 // weights are large.
-Status fill_random(const DeviceTensor& tensor, double scale, StreamHandle stream, std::uint64_t seed) {
+Status fill_random(const runtime::Device& device, const DeviceTensor& tensor, double scale,
+                   std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
   const auto count =
       static_cast<std::int64_t>(std::min<std::size_t>(tensor.buffer().bytes() / size, kPatternElements));
-  return fill_repeated(tensor, runtime::random_values(tensor.storage(), count, scale, seed), stream);
+  return fill_repeated(device, tensor, runtime::random_values(tensor.storage(), count, scale, seed));
 }
 
 Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedule::Problem& problem,
-                                           StreamHandle stream, std::uint64_t seed, double weights) {
+                                           const runtime::Device& device, std::uint64_t seed,
+                                           double weights) {
   std::vector<DeviceTensor> tensors;
   for (const TensorRef ref : tensors_of_pass(cell, problem)) {
-    Result<DeviceTensor> tensor = DeviceTensor::allocate(ref, cell, problem, problem.sizes);
+    Result<DeviceTensor> tensor = DeviceTensor::allocate(device, ref, cell, problem, problem.sizes);
     if (!tensor) return tensor.error();
     const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
                          : ref.role == Role::InitialState ? 0.5
@@ -46,9 +47,9 @@ Result<std::vector<DeviceTensor>> make_set(const step::Cell& cell, const schedul
     const step::Tensor& declared = cell.tensors[static_cast<std::size_t>(ref.tensor)];
     Status filled = success();
     if (step::is_flag(declared.kind))
-      filled = fill_repeated(*tensor, runtime::random_flags(declared, problem.sizes, seed++, 1), stream);
+      filled = fill_repeated(device, *tensor, runtime::random_flags(declared, problem.sizes, seed++, 1));
     else
-      filled = fill_random(*tensor, scale, stream, seed++);
+      filled = fill_random(device, *tensor, scale, seed++);
     if (!filled) return filled.error();
     tensors.push_back(std::move(tensor).value());
   }
@@ -63,21 +64,27 @@ std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
 
 }  // namespace
 
-Status fill_repeated(const DeviceTensor& tensor, std::span<const double> values, StreamHandle stream) {
+Status fill_repeated(const runtime::Device& device, const DeviceTensor& tensor,
+                     std::span<const double> values) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
   const std::size_t total = tensor.buffer().bytes();
   std::vector<std::byte> bytes(std::min(values.size() * size, total));
   for (std::size_t i = 0; i * size < bytes.size(); ++i)
     scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
   if (bytes.empty()) return success();
-  if (Status status = tensor.buffer().upload(bytes, stream); !status) return status;
+  const runtime::Address base = tensor.buffer().address();
+  if (Status status = device.upload(base, bytes); !status) return status;
   for (std::size_t done = bytes.size(); done < total; done *= 2) {
-    const runtime::DeviceAddress base = tensor.buffer().address();
-    if (Status status = runtime::copy_on_device(base + done, base, std::min(done, total - done), stream);
-        !status)
-      return status;
+    if (Status status = device.copy(base + done, base, std::min(done, total - done)); !status) return status;
   }
-  return runtime::synchronize(stream);
+  return device.wait();
+}
+
+std::int64_t cache_to_leave(const target::Profile& profile) {
+  constexpr std::int64_t kMost = std::int64_t{128} << 20;
+  const target::Limits& limits = profile.limits;
+  if (!profile.is_cpu()) return limits.l2_bytes;
+  return std::min(kMost, std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count));
 }
 
 std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
@@ -108,14 +115,16 @@ std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::P
   return result;
 }
 
-Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem, std::int64_t l2_bytes,
-                              StreamHandle stream, std::uint64_t seed, double weights) {
+Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem,
+                              std::int64_t cache_bytes, const runtime::Device& device, std::uint64_t seed,
+                              double weights) {
   RunData data;
+  data.device_ = &device;
   data.sizes_ = problem.sizes;
   std::int64_t total = 0;
-  while (data.sets() == 0 || (total < 2 * l2_bytes && data.sets() < kMostSets)) {
+  while (data.sets() == 0 || (total < 2 * cache_bytes && data.sets() < kMostSets)) {
     Result<std::vector<DeviceTensor>> set =
-        make_set(cell, problem, stream, seed + 1000 * data.sets_.size(), weights);
+        make_set(cell, problem, device, seed + 1000 * data.sets_.size(), weights);
     if (!set) {
       if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
       return set.error();
@@ -127,16 +136,16 @@ Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& p
   return data;
 }
 
-Status RunData::reserve(const runtime::DevicePlan& plan) {
+Status RunData::reserve(const runtime::LoadedPlan& plan) {
   const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(sizes_.batch, sizes_.time));
   if (bytes <= workspace_.bytes()) return success();
-  Result<runtime::DeviceBuffer> grown = runtime::DeviceBuffer::allocate(bytes);
+  Result<runtime::Memory> grown = device_->allocate(bytes);
   if (!grown) return grown.error();
   workspace_ = std::move(grown).value();
   return success();
 }
 
-TimedWork RunData::work(const runtime::DevicePlan& plan) const {
+TimedWork RunData::work(const runtime::LoadedPlan& plan) const {
   auto made = std::make_shared<std::vector<runtime::Bindings>>(sets_.size());
   std::vector<runtime::Bindings>& bindings = *made;
   for (std::size_t set = 0; set < sets_.size(); ++set) {
@@ -148,9 +157,7 @@ TimedWork RunData::work(const runtime::DevicePlan& plan) const {
     return (*made)[static_cast<std::size_t>(set) % made->size()];
   };
   return TimedWork(
-      [&plan, of, sizes = sizes_](StreamHandle stream, int set) {
-        return plan.launch(stream, of(set), sizes.batch, sizes.time);
-      },
+      [&plan, of, sizes = sizes_](int set) { return plan.launch(of(set), sizes.batch, sizes.time); },
       [&plan, of, sizes = sizes_](int set, int sets) {
         plan.prepare(of(set), sizes.batch, sizes.time, static_cast<std::size_t>(sets));
       });

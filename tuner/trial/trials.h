@@ -1,5 +1,5 @@
-// What a tuning run does on the GPU: kernels are loaded, timed and verified. In this process (gpu_trials.h),
-// or in a worker process that can be killed (process.h).
+// What a tuning run does on a device: kernels are loaded, timed and verified. In this process
+// (device_trials.h), or in a worker process that can be killed (process.h).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct TrialPlan {
 class Trials {
  public:
   virtual ~Trials() = default;
-  // Bytes per second, read + written, of a large device copy.
+  // Bytes per second, read + written, of a large copy on the device.
   virtual Result<double> copy_bandwidth() = 0;
   // Seconds of one run, one entry a sample, each of about `sample_s`.
   virtual Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) = 0;
@@ -38,7 +38,7 @@ class Trials {
   // making. Error: why it could not be compared.
   virtual Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
   // Compares with plain kernels at the problem's own sizes (tuner/check/at_shape.h). Of one that passed the
-  // summary says what was compared. Errors: Device where a kernel failed on the GPU; else why nothing can be
+  // summary says what was compared. Errors: Device where a kernel failed; else why nothing can be
   // compared.
   virtual Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
@@ -49,7 +49,7 @@ class Trials {
 struct TrialSetup {
   step::Cell cell;
   schedule::Problem problem;
-  target::Profile profile;  // of the GPU the trials run on
+  target::Profile profile;  // of the machine the trials run on
   std::uint64_t seed = 1;   // of the data
 };
 

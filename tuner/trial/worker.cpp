@@ -4,15 +4,22 @@
 #include <string>
 
 #include "compiler/executable/serialise.h"
+#include "runtime/device/cpu_device.h"
+#include "runtime/device/gpu_device.h"
 #include "runtime/worker/serve.h"
-#include "tuner/trial/gpu_trials.h"
+#include "tuner/trial/device_trials.h"
 #include "tuner/trial/message.h"
 #include "tuner/trial/process.h"
 
 namespace rondo::tuner {
 
-Result<std::unique_ptr<Trials>> trials_on_gpu(const TrialSetup& setup) {
-  return GpuTrials::make_alone(setup);
+Result<std::unique_ptr<Trials>> trials_here(const TrialSetup& setup) {
+  if (setup.profile.is_cpu()) return DeviceTrials::make(setup, runtime::cpu_device());
+  Result<runtime::Context> context = runtime::Context::open(0);
+  if (!context) return context.error();
+  Result<std::shared_ptr<const runtime::Device>> device = runtime::gpu_device(std::move(context).value());
+  if (!device) return device.error();
+  return DeviceTrials::make(setup, std::move(device).value());
 }
 
 namespace {

@@ -108,7 +108,7 @@ class Trusting {
 
   static Error no_proof(const Choice& choice) {
     return {ErrorKind::Missing,
-            fmt::format("--strict: {} {} was not verified on this GPU with this version and driver ({})",
+            fmt::format("--strict: {} {} was not verified on this machine with this version and driver ({})",
                         choice.strategy, schedule::print(choice.parameters), choice.note),
             choice.origin == ChoiceOrigin::Model
                 ? "`rondo tune` finds a choice with its proof; `rondo verify` compares this one with the "

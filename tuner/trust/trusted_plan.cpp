@@ -5,7 +5,6 @@
 #include "compiler/schedule/strategies.h"
 #include "tuner/check/device_shape.h"
 #include "tuner/check/plain.h"
-#include "tuner/machine/device_profile.h"
 
 namespace rondo::tuner {
 
@@ -13,10 +12,10 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machine finds the same again
 
-class GpuWork final : public TrustWork {
+class DeviceWork final : public TrustWork {
  public:
-  GpuWork(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-          const runtime::Overrides& overrides, std::uint64_t seed)
+  DeviceWork(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+             const runtime::Overrides& overrides, std::uint64_t seed)
       : cell_(cell), problem_(problem), machine_(machine), overrides_(overrides), seed_(seed) {}
 
   Result<Made> make(const runtime::ChooseOptions& options) override {
@@ -42,9 +41,7 @@ class GpuWork final : public TrustWork {
     const Result<Verifier> verifier = Verifier::make(
         cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget(), arbitrary_states), seed_);
     if (!verifier) return verifier.error();
-    const Result<runtime::Stream> stream = runtime::Stream::create();
-    if (!stream) return stream.error();
-    return verifier->check(ready_->plan, *stream);
+    return verifier->check(*machine_.device, *ready_->plan);
   }
 
   // Adds what is found at the full shape. What cannot be compared there is said, and is no error.
@@ -71,9 +68,7 @@ class GpuWork final : public TrustWork {
     if (!plain) return plain.error();
     const Result<PlainCode> code = compile_plain(std::move(plain).value(), database);
     if (!code) return code.error();
-    const Result<runtime::Stream> stream = runtime::Stream::create();
-    if (!stream) return stream.error();
-    return verify_at_shape(cell_, problem_, ready_->plan, *code, *machine_.context, *stream, seed_);
+    return verify_at_shape(cell_, problem_, *machine_.device, *ready_->plan, *code, seed_);
   }
 
   const step::Cell& cell_;
@@ -89,9 +84,9 @@ class GpuWork final : public TrustWork {
 Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& problem,
                                const Machine& machine, const runtime::Overrides& overrides,
                                const TrustOptions& options) {
-  if (Status status = machine.need_gpu(); !status) return status.error();
-  GpuWork work(cell, problem, machine, overrides, kSeed);
-  Result<runtime::Choice> choice = trusted_choice(work, platform_of(*machine.device), problem, options);
+  if (Status status = machine.need_device(); !status) return status.error();
+  DeviceWork work(cell, problem, machine, overrides, kSeed);
+  Result<runtime::Choice> choice = trusted_choice(work, machine.platform, problem, options);
   if (!choice) return choice.error();
   ReadyPlan ready = work.take();
   ready.choice = std::move(choice).value();
@@ -101,8 +96,8 @@ Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& 
 Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Problem& problem,
                                    const Machine& machine, const runtime::Overrides& overrides,
                                    std::uint64_t seed, const TrustOptions& options) {
-  if (Status status = machine.need_gpu(); !status) return status.error();
-  GpuWork work(cell, problem, machine, overrides, seed);
+  if (Status status = machine.need_device(); !status) return status.error();
+  DeviceWork work(cell, problem, machine, overrides, seed);
   runtime::ChooseOptions choosing;  // without a platform: what was found wrong is compared again
   choosing.database = options.database;
   choosing.shipped = options.shipped;
@@ -114,7 +109,7 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   if (options.at_shape && found->passed)
     if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
   if (options.database != nullptr && made->choice.trial != 0) {
-    const Status kept = keep_verification(work, *made, platform_of(*machine.device), problem,
+    const Status kept = keep_verification(work, *made, machine.platform, problem,
                                           {found->passed, found->summary()}, *options.database);
     if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
   }

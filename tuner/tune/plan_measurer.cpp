@@ -10,7 +10,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "tuner/check/plain.h"
-#include "tuner/trial/gpu_trials.h"
+#include "tuner/trial/device_trials.h"
 #include "tuner/trial/process.h"
 
 namespace rondo::tuner {
@@ -35,22 +35,23 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const schedule::Problem& problem,
                                                          const target::Profile& profile,
                                                          const std::vector<runtime::Candidate>& candidates,
-                                                         const runtime::Context* context,
+                                                         std::shared_ptr<const runtime::Device> device,
                                                          const PlanMeasurerOptions& options) {
   std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
-  const backend::Backend& preferred = backend::preferred_backend();
+  const backend::Backend& preferred =
+      backend::preferred_backend_for(target::compute_capability(problem.arch));
   Result<std::string> version = preferred.version();
   if (!version) return version.error();
   made->compiler_ = {&preferred, std::move(version).value()};
-  if (backend::wanted_backend() == nullptr && context != nullptr) made->find_other();
+  if (backend::wanted_backend() == nullptr && device != nullptr) made->find_other();
   runtime::CompilePoolOptions pool;
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
   pool.executable = options.worker;
   made->pool_ = std::make_unique<runtime::CompilePool>(pool);
-  if (context != nullptr)
-    if (Status status = made->begin_trials(*context); !status) return status.error();
+  if (device != nullptr)
+    if (Status status = made->begin_trials(std::move(device)); !status) return status.error();
   return made;
 }
 
@@ -71,7 +72,7 @@ std::optional<std::size_t> PlanMeasurer::twin(std::size_t candidate) const {
   return candidate + candidates_.size();
 }
 
-Status PlanMeasurer::begin_trials(const runtime::Context& context) {
+Status PlanMeasurer::begin_trials(std::shared_ptr<const runtime::Device> device) {
   const TrialSetup setup{*cell_, problem_, profile_, options_.seed};
   if (options_.trial_limit.count() > 0) {
     TrialProcessOptions process;
@@ -89,7 +90,7 @@ Status PlanMeasurer::begin_trials(const runtime::Context& context) {
     if (started.error().kind != ErrorKind::Missing && !trials->refused()) return started.error();
     note_ = fmt::format("trials run in this process, without a time limit: {}", started.error().message);
   }
-  Result<std::unique_ptr<Trials>> here = GpuTrials::make(setup, context);
+  Result<std::unique_ptr<Trials>> here = DeviceTrials::make(setup, std::move(device));
   if (!here) return here.error();
   trials_ = std::move(here).value();
   return success();
@@ -204,7 +205,15 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   return TrialPlan{candidate, &found->second.executable, schedule::turn_of(of.strategy, of.parameters)};
 }
 
+// On CPUs what compiles takes the cores from what is timed.
+void PlanMeasurer::await_compilers() {
+  while (profile_.is_cpu() && pool_ != nullptr && pool_->pending() > 0)
+    if (std::optional<runtime::CompileOutcome> outcome = pool_->next(options_.compile_limit))
+      ready_.push_back(take(std::move(*outcome)));
+}
+
 Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples, double sample_s) {
+  await_compilers();
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
   return trials_->run(*plan, samples, sample_s);
@@ -212,6 +221,7 @@ Result<std::vector<double>> PlanMeasurer::run(std::size_t candidate, int samples
 
 Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
     const std::vector<std::size_t>& candidates, int rounds, const std::function<bool()>& stop) {
+  await_compilers();
   std::vector<TrialPlan> plans;
   for (const std::size_t candidate : candidates) {
     Result<TrialPlan> plan = trial_plan(candidate);

@@ -1,5 +1,5 @@
-// The Measurer of real kernels: builds plans, compiles them in worker processes, and lets them run on a GPU,
-// in another, if there is one.
+// The Measurer of real kernels: builds plans, compiles them in worker processes, and lets them run on a
+// device, in another, if there is one.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/cuda/driver.h"
+#include "runtime/device/device.h"
 #include "runtime/plan/compile.h"
 #include "runtime/worker/compile_worker.h"
 #include "tuner/search/search.h"
@@ -27,13 +27,13 @@ struct PlanMeasurerOptions {
 
 class PlanMeasurer final : public Measurer {
  public:
-  // `context` null: no GPU. With one: makes the data for timing and the reference for verification now, in
-  // the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without a
-  // compiler, those of the reference, Device.
+  // `device` null: there is none. With one: makes the data for timing and the reference for verification now,
+  // in the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without
+  // a compiler, those of the reference, Device.
   static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
                                                     const target::Profile& profile,
                                                     const std::vector<runtime::Candidate>& candidates,
-                                                    const runtime::Context* context,
+                                                    std::shared_ptr<const runtime::Device> device,
                                                     const PlanMeasurerOptions& options);
 
   bool can_run() const override { return trials_ != nullptr; }
@@ -53,7 +53,7 @@ class PlanMeasurer final : public Measurer {
 
   // The compiled plan of a candidate that was not dropped, or null.
   const runtime::CompiledPlan* plan(std::size_t candidate) const;
-  Trials* trials() { return trials_.get(); }  // null without a GPU
+  Trials* trials() { return trials_.get(); }  // null without a device
   // Why trials run in this process although they were to run in another; "" otherwise.
   const std::string& note() const { return note_; }
 
@@ -61,7 +61,8 @@ class PlanMeasurer final : public Measurer {
   PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
                const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
   void find_other();
-  Status begin_trials(const runtime::Context& context);
+  Status begin_trials(std::shared_ptr<const runtime::Device> device);
+  void await_compilers();
   Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
   Compiled take(runtime::CompileOutcome outcome);
   Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);

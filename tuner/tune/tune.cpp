@@ -9,7 +9,6 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "runtime/choice/choose.h"
-#include "tuner/machine/device_profile.h"
 #include "tuner/tune/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -24,9 +23,11 @@ constexpr std::size_t kStarts = 3;
 // From the seed of a run to that of its diagnosis: far beyond the seeds of the run's own cases and sets.
 constexpr std::uint64_t kOtherSeed = 1'000'003;
 
-int workers_of(const TuneOptions& options) {
+int workers_of(const TuneOptions& options, const target::Profile& profile) {
   if (options.workers > 0) return options.workers;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
+  // On CPUs the tuner waits while they compile.
+  const int kept = profile.is_cpu() ? 0 : 1;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - kept, 1, 16);
 }
 
 // The number of candidates if it is none of them.
@@ -52,12 +53,6 @@ std::optional<std::size_t> index_of_trial(const std::vector<runtime::Candidate>&
 // Whether it is known from this run how fast a row is, or that it fails: the run's winner is no worse.
 bool tried(const Row& row) {
   return row.status == TrialStatus::Ok ? row.timing.samples > 0 : row.status != TrialStatus::Cancelled;
-}
-
-std::optional<db::Platform> platform_at(const runtime::Context* context) {
-  if (context == nullptr) return std::nullopt;
-  const Result<runtime::DeviceInfo> info = runtime::device_info(context->ordinal());
-  return info ? std::optional(platform_of(*info)) : std::nullopt;
 }
 
 SearchOptions search_options(const TuneOptions& options, double used_s, std::uint64_t seed,
@@ -152,23 +147,24 @@ std::string TuneResult::summary() const {
       end_name(search.end), by);
 }
 
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
-                        const target::Profile& profile, const runtime::Context* context,
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                         const TuneOptions& options) {
+  const target::Profile& profile = machine.profile;
+  const bool runs = machine.device != nullptr;
   const Clock clock = steady_clock();
   const double start = clock();
   const Result<std::vector<runtime::Candidate>> candidates =
       runtime::ranked_candidates(cell, problem, profile, options.alignment, options.strategy);
   if (!candidates) return candidates.error();
   PlanMeasurerOptions measuring;
-  measuring.workers = workers_of(options);
+  measuring.workers = workers_of(options, profile);
   measuring.compile_limit = options.compile_limit;
   measuring.trial_limit = options.trial_limit;
   measuring.cancel = options.cancel;
   measuring.database = options.database;
   measuring.worker = options.worker;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
-  const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, context, measuring);
+  const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, machine.device, measuring);
   if (!measurer) return measurer.error();
 
   TuneResult result;
@@ -177,16 +173,17 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     const Result<double> bandwidth = trials->copy_bandwidth();
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
-  TrialRecorder recorder(options.database, cell, problem, profile, platform_at(context));
+  TrialRecorder recorder(options.database, cell, problem, profile,
+                         runs ? std::optional(machine.platform) : std::nullopt);
   SearchOptions searching = search_options(options, clock() - start, measuring.seed, recorder);
   KnownBest known;
-  if (options.database != nullptr && context != nullptr) {  // only what can be timed can be compared
+  if (options.database != nullptr && runs) {  // only what can be timed can be compared
     known = known_best(*options.database, cell, problem, profile, *candidates);
     result.incumbent_was_best = known.own.has_value();
     searching.incumbent = known.own;
     searching.starts = known.nearby;
   }
-  if (options.shipped != nullptr && context != nullptr)
+  if (options.shipped != nullptr && runs)
     for (const std::size_t shipped : shipped_starts(*options.shipped, cell, problem, profile, *candidates))
       searching.starts.push_back(shipped);
   if (!searching.incumbent && !searching.starts.empty()) searching.incumbent = searching.starts.front();

@@ -7,17 +7,17 @@
 #include <string>
 
 #include "runtime/choice/shipped.h"
-#include "runtime/cuda/driver.h"
 #include "runtime/plan/compile.h"
+#include "tuner/machine/machine.h"
 #include "tuner/search/search.h"
 
 namespace rondo::tuner {
 
 struct TuneOptions {
   double budget_s = 60;  // from the call of tune() on; the reference's part of it included
-  int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16
+  int workers = 0;       // compiler processes; 0: as many as there are cores but one, at most 16; on CPUs all
   std::chrono::milliseconds compile_limit{20000};
-  // For each trial on the GPU, in a process that is killed then; 0: in this process, without a limit.
+  // For each trial, in a process that is killed then; 0: in this process, without a limit.
   std::chrono::milliseconds trial_limit{30000};
   int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
   std::string strategy;                       // only candidates of this one; empty: of all that are legal
@@ -37,7 +37,7 @@ struct TuneResult {
   SearchResult search;    // the table; rows[*search.best] is the choice
   bool measured = false;  // false: "by model", ranked by the cost model and pruned by the compiler
   std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
-  double copy_bytes_per_s = 0;                // device copy measured in this run; 0 without a GPU
+  double copy_bytes_per_s = 0;                // copy measured in this run; 0 without a device
   bool stored_as_best = false;                // false too when the database holds one that was faster here
   std::string note;                           // of the trials, for people; "" mostly
   std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
@@ -51,19 +51,18 @@ struct TuneResult {
   std::string summary() const;      // one line
 };
 
-// With a context: candidates are timed and verified on that GPU (problem.arch must be its), every trial is
+// With a device: candidates are timed and verified on it (problem.arch must be its), every trial is
 // recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
 // faster than what is known: than the best so far in this very run, or, where that was not timed in it, than
-// the time that was measured of it on this GPU with this version and driver. Claims of other runs do not
+// the time that was measured of it on this machine with this version and driver. Claims of other runs do not
 // count. What the database holds as best is tried first: of this problem, and of the nearest ones, those of a
 // pass whose kernels are nearly this one's among them; then what is shipped. The first of these is timed
-// again beside the leaders. Without a context candidates are compiled in the model's order until a few are
+// again beside the leaders. Without a device candidates are compiled in the model's order until a few are
 // clean; only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space),
 // Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
 // not legal), Compile (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the
-// diagnosis), Device (the GPU failed before there was a result).
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
-                        const target::Profile& profile, const runtime::Context* context,
+// diagnosis), Device (it failed before there was a result).
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
                         const TuneOptions& options = {});
 
 // Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.

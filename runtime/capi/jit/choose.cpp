@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "compiler/backend/backends.h"
+#include "compiler/target/target.h"
 #include "runtime/capi/jit/host_plan.h"
 #include "runtime/commands/shipped_layer.h"
+#include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
-#include "tuner/machine/device_profile.h"
-#include "tuner/measure/ready_plan.h"
+#include "tuner/machine/machine.h"
 #include "tuner/trust/trusted_plan.h"
 #include "tuner/tune/tune.h"
 
@@ -22,15 +24,18 @@ namespace {
 
 using PlanResult = Result<std::unique_ptr<PlanObject>>;
 
-// The GPU of the device as the tuner's functions take it. Its context is a second reference.
+// The device as the tuner's functions take it: a GPU with a second reference to its context, or the CPUs.
 Result<tuner::Machine> machine_of(const Device& device, db::Database* database) {
+  if (!device.cuda) return tuner::find_machine("cpu", database);
   Result<runtime::Context> context = device.cuda->again();
   if (!context) return context.error();
-  tuner::Machine machine;
-  machine.profile = tuner::current_profile(*device.info, database);
-  machine.device = device.info;
-  machine.context = std::move(context).value();
-  return machine;
+  return tuner::gpu_machine(*device.info, std::move(context).value(), database);
+}
+
+Result<std::unique_ptr<Work>> cpu_work(const executable::Executable& executable) {
+  Result<std::shared_ptr<runtime::HostKernels>> kernels = runtime::HostKernels::load(executable);
+  if (!kernels) return kernels.error();
+  return host_work(executable, std::move(*kernels));
 }
 
 PlanFacts facts_of(const runtime::Choice& choice) {
@@ -60,7 +65,12 @@ PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cel
   if (how.how == RONDO_CHOOSE_RECORDED && ready->choice.origin == runtime::ChoiceOrigin::Model)
     return Error{ErrorKind::Missing, fmt::format("nothing that serves is recorded: {}", ready->choice.note),
                  "tune the problem (rondo tune, RONDO_CHOOSE_TUNE), or let the model choose"};
-  return make_plan(device, ready->compiled.executable.identity, cuda_work(device, std::move(ready->plan)),
+  Result<std::unique_ptr<Work>> work = device->cuda
+                                           ? Result<std::unique_ptr<Work>>(cuda_work(
+                                                 device, runtime::take_device_plan(std::move(ready->plan))))
+                                           : cpu_work(ready->compiled.executable);
+  if (!work) return work.error();
+  return make_plan(device, ready->compiled.executable.identity, std::move(work).value(),
                    facts_of(ready->choice));
 }
 
@@ -85,7 +95,7 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   if (!how.overrides.parameters.empty())
     return Error{ErrorKind::Input, "parameters are given, and tuning is to find them",
                  "leave one of the two out"};
-  Result<tuner::TuneResult> result = tuner::tune(cell, problem, machine->profile, machine->gpu(), tuning);
+  Result<tuner::TuneResult> result = tuner::tune(cell, problem, *machine, tuning);
   if (stopped)
     return Error{ErrorKind::Cancelled, "tuning was stopped by the caller", "what was measured is recorded"};
   if (!result) return result.error();
@@ -96,11 +106,18 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   }
   if (!result->plan)
     return Error{ErrorKind::Internal, "tuning gave no code: " + result->summary(), "report this"};
-  Result<std::unique_ptr<Work>> work = cuda_work(device, result->plan->executable);
+  const executable::Executable& executable = result->plan->executable;
+  Result<std::unique_ptr<Work>> work = device->cuda ? cuda_work(device, executable) : cpu_work(executable);
   if (!work) return work.error();
   const double ms = result->best()->timing.median_s * 1e3;
   return make_plan(device, result->plan->executable.identity, std::move(work).value(),
                    {runtime::origin_name(runtime::ChoiceOrigin::Tuned), result->summary(), true, ms});
+}
+
+PlanResult compiled(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                    const schedule::Problem& problem, const ChoosePlan& how) {
+  return how.how == RONDO_CHOOSE_TUNE ? tuned(device, cell, problem, how)
+                                      : recorded(device, cell, problem, how);
 }
 
 // What makes calls of the driver current for a while: the caller's context stays his.
@@ -108,32 +125,24 @@ PlanResult on_gpu(const std::shared_ptr<const Device>& device, const step::Cell&
                   const schedule::Problem& problem, const ChoosePlan& how) {
   const auto current = runtime::ScopedCurrent::enter(*device->cuda);
   if (!current) return current.error();
-  return how.how == RONDO_CHOOSE_TUNE ? tuned(device, cell, problem, how)
-                                      : recorded(device, cell, problem, how);
+  return compiled(device, cell, problem, how);
 }
 
-// Kernels for this machine's CPUs.
-PlanResult on_cpu(const std::shared_ptr<const Device>& device, const step::Cell& cell,
-                  const schedule::Problem& problem, const ChoosePlan& how) {
-  runtime::ChooseOptions choosing;
-  choosing.database = how.database.get();
-  auto ready = tuner::make_ready_on_cpu(cell, problem, how.overrides, choosing);
-  if (!ready) return ready.error();
-  Result<std::shared_ptr<runtime::HostKernels>> kernels =
-      runtime::HostKernels::load(ready->compiled.executable);
-  if (!kernels) return kernels.error();
-  Result<std::unique_ptr<Work>> work = host_work(ready->compiled.executable, std::move(*kernels));
-  if (!work) return work.error();
-  return make_plan(device, ready->compiled.executable.identity, std::move(work).value(),
-                   facts_of(ready->choice));
-}
-
-// The reference executor, unless kernels are asked for by the name of their strategy.
-PlanResult without_gpu(const std::shared_ptr<const Device>& device,
-                       const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
-                       const ChoosePlan& how) {
-  return how.overrides.strategy == "host" ? on_cpu(device, *cell, problem, how)
-                                          : host_plan(device, cell, problem);
+// Compiled for this machine's CPUs where LLVM is installed; else, and for what no strategy computes, the
+// reference executor, unless the strategy of kernels is named.
+PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
+                   const schedule::Problem& problem, const ChoosePlan& how) {
+  const int capability = target::host_capability();
+  const bool kernels = how.overrides.strategy == "host", reference = how.overrides.strategy == "reference";
+  if (reference || (!kernels && !backend::preferred_backend_for(capability).looks_installed()))
+    return host_plan(device, cell, problem);
+  schedule::Problem here = problem;
+  here.arch = target::Target{capability, false}.name();
+  PlanResult made = compiled(device, *cell, here, how);
+  if (made || kernels || how.strict) return made;
+  const bool none_serves =
+      made.error().kind == ErrorKind::Unsupported || made.error().kind == ErrorKind::Missing;
+  return none_serves ? host_plan(device, cell, problem) : std::move(made);
 }
 
 }  // namespace
@@ -141,7 +150,7 @@ PlanResult without_gpu(const std::shared_ptr<const Device>& device,
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how) {
-  return device->cuda ? on_gpu(device, *cell, problem, how) : without_gpu(device, cell, problem, how);
+  return device->cuda ? on_gpu(device, *cell, problem, how) : on_cpus(device, cell, problem, how);
 }
 
 std::string worker_program() {

@@ -71,7 +71,7 @@ TEST(HostOracle, EveryDiagonalCell) {
         Case c = native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, storage);
         c.parameters = {{"lanes", 16}, {"vectors", 1 << turn % 4}, {"rows", 1}, {"together", 1}, {"tile", 1}};
         Comparison(std::move(c)).run();
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
 }
 
@@ -92,7 +92,7 @@ TEST(HostOracle, EveryCellWithMatrices) {
                       {"together", 1 << turn % 3},
                       {"tile", turn % 4 + 1 > 2 ? 2 : turn % 2 + 1}};
       Comparison(std::move(c)).run();
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
 }
 

@@ -231,7 +231,7 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   options.budget_s = 60;
   options.workers = 2;
   options.database = database_.get();
-  const Result<TuneResult> result = tune(cell_, problem_, profile_, nullptr, options);
+  const Result<TuneResult> result = tune(cell_, problem_, {profile_}, options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   ASSERT_NE(result->best(), nullptr);
   EXPECT_FALSE(result->measured);
@@ -256,7 +256,7 @@ TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
   const std::atomic<bool> cancel{true};
   TuneOptions options;
   options.cancel = &cancel;
-  const Result<TuneResult> result = tune(cell_, problem_, profile_, nullptr, options);
+  const Result<TuneResult> result = tune(cell_, problem_, {profile_}, options);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Cancelled);
 }
@@ -265,7 +265,7 @@ TEST(Tune, CellsThatNoStrategyComputesAreUnsupported) {
   const step::Cell cell = rondo::testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
   const auto result =
-      tune(cell, rondo::testing::problem_of(Pass::Forward), target::find_profile("h200").value(), nullptr);
+      tune(cell, rondo::testing::problem_of(Pass::Forward), {target::find_profile("h200").value()});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
 }
@@ -276,12 +276,12 @@ TEST(Tune, AStrategyMayBeAskedFor) {
   TuneOptions options;
   options.workers = 1;
   options.strategy = "alternating";
-  const auto result = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+  const auto result = tune(rondo::testing::library_cell("elman"), problem, {profile}, options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   for (const Row& row : result->search.rows) EXPECT_EQ(row.candidate.strategy, "alternating");
   for (const char* wrong : {"stream", "no such"}) {
     options.strategy = wrong;
-    const auto refused = tune(rondo::testing::library_cell("elman"), problem, profile, nullptr, options);
+    const auto refused = tune(rondo::testing::library_cell("elman"), problem, {profile}, options);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().kind, ErrorKind::Input);
     EXPECT_NE(refused.error().message.find(wrong), std::string::npos) << refused.error().message;
@@ -383,16 +383,16 @@ TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
   target::Profile measured = profile_of(info);
   measured.origin = "measured";
   measured.speeds.copy_bytes_per_s = 4.25e12;
-  EXPECT_EQ(current_profile(info, database_.get()).origin, "public");
-  ASSERT_TRUE(store_profile(measured, info, *database_).ok());
-  EXPECT_EQ(current_profile(info, database_.get()).origin, "measured");
-  EXPECT_EQ(current_profile(info, database_.get()).speeds.copy_bytes_per_s, 4.25e12);
-  EXPECT_EQ(current_profile(info, nullptr).origin, "public");
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "public");
+  ASSERT_TRUE(store_profile(measured, "13.0", *database_).ok());
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "measured");
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).speeds.copy_bytes_per_s, 4.25e12);
+  EXPECT_EQ(current_profile(profile_of(info), nullptr).origin, "public");
   // Speeds are what was measured; limits are what the driver says today.
   measured.limits.sm_count = 4000;
-  ASSERT_TRUE(store_profile(measured, info, *database_).ok());
-  EXPECT_EQ(current_profile(info, database_.get()).origin, "measured");
-  EXPECT_EQ(current_profile(info, database_.get()).limits.sm_count, 132);
+  ASSERT_TRUE(store_profile(measured, "13.0", *database_).ok());
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "measured");
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).limits.sm_count, 132);
 }
 
 TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
@@ -401,15 +401,16 @@ TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
   absurd.origin = "measured";
   absurd.limits.max_cluster = 2147483647;
   absurd.speeds.clock_hz = 0;
-  ASSERT_TRUE(store_profile(absurd, info, *database_).ok());
+  ASSERT_TRUE(store_profile(absurd, "13.0", *database_).ok());
   const auto stored = measured_profile("h200", *database_);
   ASSERT_FALSE(stored.ok());
   EXPECT_EQ(stored.error().kind, ErrorKind::Database);
   EXPECT_NE(stored.error().message.find("limits.max_cluster is 2147483647"), std::string::npos)
       << stored.error().message;
   EXPECT_NE(stored.error().message.find("speeds.clock_hz is 0"), std::string::npos) << stored.error().message;
-  EXPECT_EQ(current_profile(info, database_.get()).origin, "public");
-  EXPECT_EQ(current_profile(info, database_.get()).limits.max_cluster, profile_of(info).limits.max_cluster);
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "public");
+  EXPECT_EQ(current_profile(profile_of(info), database_.get()).limits.max_cluster,
+            profile_of(info).limits.max_cluster);
 }
 
 TEST(Calibrate, ProbesCompile) {

@@ -1,38 +1,14 @@
 // The LLVM IR of the sample kernels, character for character. RONDO_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "compiler/backend/interface/backend.h"
 #include "compiler/backend/llvm/nvptx/emit.h"
 #include "compiler/kernel/builder/builder.h"
 #include "tests/backend/cuda/kernels.h"
+#include "tests/backend/llvm/golden_text.h"
 
 namespace rondo::backend::nvptx {
 namespace {
-
-std::filesystem::path golden_file(const std::string& name) {
-  const char* elsewhere = std::getenv("RONDO_SOURCE_DIR");
-  return std::filesystem::path(elsewhere != nullptr ? elsewhere : RONDO_SOURCE_DIR) / "tests/golden/llvm" /
-         (name + ".ll");
-}
-
-void compare(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = golden_file(name);
-  if (std::getenv("RONDO_UPDATE_GOLDEN") != nullptr) {
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file) << path << " is missing; run with RONDO_UPDATE_GOLDEN=1";
-  std::stringstream recorded;
-  recorded << file.rdbuf();
-  EXPECT_EQ(text, recorded.str())
-      << "if the change is meant, run with RONDO_UPDATE_GOLDEN=1 and read the difference";
-}
 
 target::Target target_of(const kernel::Kernel& kernel, int capability) {
   return target_for(capability, kernel::features_of(kernel));
@@ -44,7 +20,7 @@ TEST_P(LlvmGolden, TextIsAsRecorded) {
   // But for one word the text of the other type, of 300 KB.
   if (GetParam().name == "warpgroup_product_fp16") return;
   const kernel::Kernel& kernel = GetParam().kernel;
-  compare(GetParam().name, emit({&kernel}, target_of(kernel, 90)));
+  compare_golden("llvm", GetParam().name, emit({&kernel}, target_of(kernel, 90)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Nvptx, LlvmGolden, ::testing::ValuesIn(cuda::testing::samples()),
@@ -53,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Nvptx, LlvmGolden, ::testing::ValuesIn(cuda::testing::s
 // What stands for instructions that only later architectures have.
 TEST(LlvmGolden, OlderArchitectures) {
   const kernel::Kernel waits = cuda::testing::warp_roles();
-  compare("warp_roles_sm_80", emit({&waits}, target_of(waits, 80)));
+  compare_golden("llvm", "warp_roles_sm_80", emit({&waits}, target_of(waits, 80)));
   const kernel::Kernel product = cuda::testing::warpgroup_product(kernel::Storage::BF16, false);
   const std::string text = emit({&product}, target_of(product, 80));
   EXPECT_EQ(text.find("wgmma"), std::string::npos);

@@ -1,4 +1,4 @@
-// Trials on the GPU in this process.
+// Trials on a device in this process.
 #pragma once
 
 #include <map>
@@ -12,13 +12,11 @@ namespace rondo::tuner {
 
 Verdict verdict_of(const Verification& verification);
 
-class GpuTrials final : public Trials {
+class DeviceTrials final : public Trials {
  public:
-  // Makes the data for timing and the reference for verification now. `context` outlives the trials. Errors:
-  // those of the reference, Device.
-  static Result<std::unique_ptr<Trials>> make(const TrialSetup& setup, const runtime::Context& context);
-  // The same with a context of its own, on the first GPU.
-  static Result<std::unique_ptr<Trials>> make_alone(const TrialSetup& setup);
+  // Makes the data for timing and the reference for verification now. Errors: those of the reference, Device.
+  static Result<std::unique_ptr<Trials>> make(const TrialSetup& setup,
+                                              std::shared_ptr<const runtime::Device> device);
 
   Result<double> copy_bandwidth() override { return tuner::copy_bandwidth(timer_); }
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
@@ -30,26 +28,24 @@ class GpuTrials final : public Trials {
 
  private:
   struct Loaded {
-    runtime::DevicePlan plan;
+    std::unique_ptr<runtime::LoadedPlan> plan;
     double expected_s = 0;
   };
 
-  using Context = std::shared_ptr<const runtime::Context>;
-
-  GpuTrials(const TrialSetup& setup, Context context, EventTimer timer, RunData data, Verifier verifier)
+  DeviceTrials(const TrialSetup& setup, std::shared_ptr<const runtime::Device> device, RunData data,
+               Verifier verifier)
       : setup_(setup),
-        context_(std::move(context)),
-        timer_(std::move(timer)),
+        device_(std::move(device)),
+        timer_(*device_),
         data_(std::move(data)),
         verifier_(std::move(verifier)) {}
-  static Result<std::unique_ptr<Trials>> make_in(const TrialSetup& setup, Context context);
   Result<Loaded*> loaded(const TrialPlan& plan);
   static Result<Verifier> make_verifier(const TrialSetup& setup, std::uint64_t seed);
-  Error broken(Error error);  // after a failure on the device: is the context still usable?
+  Error broken(Error error);  // after a failure on the device: is it still usable?
 
   TrialSetup setup_;
-  Context context_;  // destroyed after what lives in it
-  EventTimer timer_;
+  std::shared_ptr<const runtime::Device> device_;  // destroyed after what lives in it
+  Timer timer_;
   RunData data_;
   Verifier verifier_;
   std::map<std::size_t, Loaded> loaded_;  // destroyed first

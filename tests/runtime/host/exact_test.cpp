@@ -1,0 +1,60 @@
+// The strategy host, compiled for this machine, on the integers of exact_case.h: to the bit, in all types.
+#ifdef RONDO_BUILT_LLVM
+#include "tests/schedule/exact_case.h"
+
+#include "tests/runtime/host/native_run.h"
+
+namespace rondo::schedule {
+namespace {
+
+constexpr kernel::Storage kAllStorages[] = {kernel::Storage::F32, kernel::Storage::BF16,
+                                            kernel::Storage::F16};
+
+// No matrix: each channel on its own.
+constexpr const char* kChannels = R"(
+cell counted(D) {
+  input x[2, D]
+  param w[D]
+  state h[D], k[D]
+
+  next h = x[0] - k
+  next k = h + x[1]
+  output h, y = k * w
+}
+)";
+
+void run_exact(const ExactCell& cell, const Parameters& parameters, const step::Clip& clip = {}) {
+  for (const kernel::Storage storage : kAllStorages) {
+    SCOPED_TRACE(std::string(kernel::storage_name(storage)) + " " + print(parameters));
+    ExactCase("host", parameters, storage, clip, cell, default_math(storage))
+        .on_cpus([](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
+                    const TensorValues& given,
+                    int pad) { return runtime::run_natively(of, problem, plan, given, pad); })
+        .run();
+  }
+}
+
+TEST(HostExact, CellsWithMatrices) {
+  const ExactCell plain, saved{kLinear, true};
+  run_exact(plain, {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+  run_exact(saved, {{"lanes", 16}, {"vectors", 2}, {"rows", 4}, {"together", 2}, {"tile", 3}});
+}
+
+TEST(HostExact, DiagonalCells) {
+  const ExactCell cell{kChannels};
+  run_exact(cell, {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+  run_exact(cell, {{"lanes", 16}, {"vectors", 4}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+}
+
+// Bounds that these numbers reach, alone and together: of the carried states, and of the gradient.
+TEST(HostExact, ClippedRecurrences) {
+  const Parameters parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 2}, {"tile", 2}};
+  for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}, step::Clip{3.0, 1.0}}) {
+    run_exact({}, parameters, clip);
+    run_exact({kChannels}, {{"lanes", 16}, {"vectors", 2}, {"rows", 1}, {"together", 1}, {"tile", 1}}, clip);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::schedule
+#endif
