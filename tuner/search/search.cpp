@@ -131,10 +131,17 @@ std::optional<SearchEnd> Search::reason_to_stop() const {
   if (cancelled()) return SearchEnd::Cancelled;
   if (measurer_.can_run() && !measurer_.alive()) return SearchEnd::DeviceLost;
   if (options_.exhaustive) return std::nullopt;
-  const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
-  if (elapsed() >= options_.budget_s * share) return SearchEnd::Budget;
+  if (out_of_time()) return SearchEnd::Budget;
   if (enough_tries()) return SearchEnd::Converged;
   return std::nullopt;
+}
+
+// A choice that comes late is worth more than none: while nothing was found, and nothing wrong either, which
+// the diagnosis explains, the search goes on for a while beyond its budget.
+bool Search::out_of_time() const {
+  const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
+  const bool found = measurer_.can_run() ? best_ || spared_ : clean_ > 0;
+  return elapsed() >= options_.budget_s * share + (found ? 0.0 : options_.first_s);
 }
 
 bool Search::enough_tries() const {

@@ -96,6 +96,7 @@ struct Progress {
 
 struct SearchOptions {
   double budget_s = 60;
+  double first_s = 60;                        // beyond the budget, for the first candidate that can be used
   const std::atomic<bool>* cancel = nullptr;  // turned true (by Ctrl-C): stop soon, keep what is known
   std::function<void(const Progress&)> progress;
   std::function<void(const Row&)> settled;  // a row that will not change any more, as soon as it is known

@@ -26,6 +26,7 @@ class Search {
   void try_twins();
   bool should_stop();
   std::optional<SearchEnd> reason_to_stop() const;
+  bool out_of_time() const;
   bool enough_tries() const;
   void settle_compiled(const Compiled& compiled);
   void race(std::size_t candidate);

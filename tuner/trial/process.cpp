@@ -79,8 +79,8 @@ Result<TrialAnswer> TrialProcess::trial(TrialRequest request, const std::vector<
     request.plans.push_back({plan.candidate, plan.turn,
                              is_new ? std::optional(executable::to_bytes(*plan.executable)) : std::nullopt});
   }
-  const bool long_one = request.what == What::AtShape;
-  return ask(request, long_one ? std::max(options_.limit, options_.setup_limit) : options_.limit);
+  const bool compares = request.what == What::Verify || request.what == What::AtShape;
+  return ask(request, compares ? std::max(options_.limit, options_.setup_limit) : options_.limit);
 }
 
 Result<std::vector<double>> TrialProcess::times(TrialRequest request, const std::vector<TrialPlan>& plans) {

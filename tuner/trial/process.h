@@ -14,8 +14,9 @@ namespace rondo::tuner {
 inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 4"};
 
 struct TrialProcessOptions {
-  std::chrono::milliseconds limit{30000};  // for each trial: loading, running, comparing
-  // For the context, the data and the reference, and for a comparison at the full shape.
+  std::chrono::milliseconds limit{30000};  // for each trial: loading and running
+  // For the context and the data, and for a comparison, in which the reference computes on the CPU: it takes
+  // as long as the CPU is busy. A kernel that hangs was found by its first run.
   std::chrono::milliseconds setup_limit{120000};
   // The program started as a worker: its main() calls maybe_run_trial_worker first. "" takes the environment
   // variable RONDO_WORKER, else this program.

@@ -147,6 +147,7 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   shape.levels = levels_of(groups);
   shape.handed = static_cast<int>(step_order(cell, problem, graph, groups).handed.size());
   shape.states = static_cast<int>(cell.next.size());
+  shape.draws = cell.seed().has_value();
   auto rows = [&](const std::vector<TensorId>& tensors) {
     int sum = 0;
     for (const TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;

@@ -51,6 +51,7 @@ struct SweepShape {
   int param_rows = 0;  // vector and scalar parameter rows
   int handed = 0;      // values computed ahead of a step
   int sums = 0;        // parameter gradients summed in registers
+  bool draws = false;  // the step draws random numbers
 };
 SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);
 

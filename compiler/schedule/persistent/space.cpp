@@ -19,6 +19,7 @@ constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives acro
 constexpr int kRegistersOfTemporaries =
     16;                               // of those beside (an LSTM of 2048 channels compiles without spills)
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
+constexpr int kRegistersOfDraw = 20;  // of Philox, backward: compilers draw for the steps of a stage side by side
 constexpr int kMostKSplit = 8;        // blocks of a cluster that split the k extent
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
@@ -267,9 +268,10 @@ Expr PersistentSpace::collected_words() const {
 // Beside the products: the registers of the other values of a step.
 Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
+  const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
   return unit_blocks_ * batch_tiles_ * shape_.rows_in * words_ +
          channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
-         kRegistersBeside;
+         kRegistersBeside + drawing;
 }
 
 void PersistentSpace::registers() {

@@ -304,6 +304,41 @@ TEST(Search, KeepsToTheBudget) {
   }
 }
 
+// The reference or a slow compiler may take all of a short budget.
+TEST(Search, ABudgetTooShortForAnythingStillEndsWithOneChoice) {
+  TableMeasurer machine(std::vector<Point>(1000));
+  machine.compile_s = 5;
+  machine.slots = 1;
+  SearchOptions options;
+  options.budget_s = 0;
+  const SearchResult result = search(testing::line(1000), machine, options, machine.clock());
+  EXPECT_EQ(result.end, SearchEnd::Budget);
+  ASSERT_TRUE(result.best);
+  EXPECT_TRUE(result.rows[*result.best].verified);
+  EXPECT_LT(result.seconds, 20) << "one is enough";
+
+  machine.gpu = false;
+  const SearchResult by_model = search(testing::line(1000), machine, options, machine.clock());
+  EXPECT_EQ(by_model.end, SearchEnd::Budget);
+  EXPECT_TRUE(by_model.best);
+  EXPECT_LT(by_model.seconds, 20);
+}
+
+TEST(Search, WhatNeverSucceedsEndsAMinuteAfterTheBudget) {
+  std::vector<Point> points(1000);
+  for (Point& point : points) point.build = TrialStatus::CompileError;
+  TableMeasurer machine(points);
+  machine.compile_s = 5;
+  machine.slots = 1;
+  SearchOptions options;
+  options.budget_s = 10;
+  const SearchResult result = search(testing::line(1000), machine, options, machine.clock());
+  EXPECT_EQ(result.end, SearchEnd::Budget);
+  EXPECT_FALSE(result.best);
+  EXPECT_GE(result.seconds, 60);
+  EXPECT_LE(result.seconds, 10 + 60 + 5 + 0.7);
+}
+
 TEST(Search, ALostDeviceEndsItWithTheBestSoFar) {
   std::vector<Point> points(20);
   points[10].kills = true;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <set>
+#include <thread>
 
 namespace rondo::tuner::testing {
 namespace {
@@ -42,6 +43,7 @@ class FakeTrials final : public Trials {
   Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed) override {
     if (code_of(plan) == "wrong" && seed != kRightSeed)
       return Verdict{false, "h_out", 77.5, "h_out: error 3.1e-01 (limit 4.0e-03)"};
+    if (code_of(plan) == "slow reference") std::this_thread::sleep_for(kSlowReference);
     const auto seconds = run(plan, 1, 0);
     if (!seconds) return seconds.error();
     return Verdict{true, "", 0, "all agree"};

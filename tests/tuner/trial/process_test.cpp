@@ -126,6 +126,14 @@ TEST_F(TrialsInAProcess, AHangIsKilledAndTheNextTrialRuns) {
   EXPECT_EQ(trials_.started(), 2);
 }
 
+TEST_F(TrialsInAProcess, TheReferenceIsNoPartOfATrialsTime) {
+  ASSERT_GT(testing::kSlowReference, 2 * options().limit);
+  const Result<Verdict> slow = trials_.verify(plan(1, "slow reference"));
+  ASSERT_TRUE(slow.ok()) << slow.error().message;
+  EXPECT_TRUE(slow->passed);
+  EXPECT_EQ(trials_.started(), 1);
+}
+
 TEST_F(TrialsInAProcess, ACrashSaysHowAndTheNextTrialRuns) {
   for (const auto& [what, how] : {std::pair{"segfault", "signal 11"}, std::pair{"exit", "exit status 7"}}) {
     const double pid = pid_of(1);
