@@ -31,8 +31,11 @@ void LaunchCost::measured(double nanoseconds, std::int64_t blocks) {
   if (blocks == 0) return;
   const auto block = static_cast<float>(std::max(1.0, nanoseconds / static_cast<double>(blocks)));
   const float before = block_ns_.load(std::memory_order_relaxed);
-  const float now = before == 0 ? block : std::min<float>(block, kMostGrowth * before);
-  block_ns_.store(before == 0 ? now : 0.75f * before + 0.25f * now, std::memory_order_relaxed);
+  // What delays a thread only ever adds, so that less time is believed at once. (The first launch finds cold
+  // caches.)
+  const bool believed = before == 0 || block < before;
+  const float more = 0.75f * before + 0.25f * std::min(block, kMostGrowth * before);
+  block_ns_.store(believed ? block : more, std::memory_order_relaxed);
 }
 
 bool LaunchCost::is_due(std::uint32_t launch) { return launch < kAlways || launch % kEach == 0; }

@@ -253,10 +253,11 @@ struct Comment {
 };
 
 struct Stmt {
-  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Prefetch, CopyAsync, CommitCopies,
-               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, WarpgroupMma,
-               WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync, GridArrive,
-               GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If, Comment>
+  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Prefetch, CopyAsync,
+               CommitCopies, WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix,
+               WarpgroupMma, WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
+               GridArrive, GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If,
+               Comment>
       node;
 };
 
