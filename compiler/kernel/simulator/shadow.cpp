@@ -73,6 +73,7 @@ std::optional<Conflict> Shadow::against_readers(const Element& e, const Thread& 
 }
 
 std::optional<Conflict> Shadow::check_write(const Element& e, const Thread& by, const Clocks& clocks) const {
+  if (e.read_block < 0 && e.other_read_block < 0 && settled(e, by, clocks)) return std::nullopt;
   if (auto conflict = against_copy(e, Fault::Kind::Race)) return conflict;
   if (auto conflict = against_writer(e, by, clocks, true)) return conflict;
   return against_readers(e, by, clocks);
@@ -91,8 +92,9 @@ void Shadow::record_read(Element& e, const Thread& by, const Clocks& clocks) {
   };
   // Readers that this one is ordered after need not be kept: what is ordered after this one is ordered after
   // them.
+  if (e.readers.agent == agent) return join(e.readers);
   const bool alone = e.others < 0 || others_[static_cast<std::size_t>(e.others)].empty();
-  if (e.readers.agent == agent || (alone && not_reached(e.readers, by, clocks) == 0)) return join(e.readers);
+  if (alone && not_reached(e.readers, by, clocks) == 0) return join(e.readers);
   if (e.others < 0) {
     e.others = static_cast<std::int32_t>(others_.size());
     others_.emplace_back();
@@ -119,6 +121,7 @@ void Shadow::record_write(Element& e, const Thread& by, const Clocks& clocks, st
 
 std::optional<Conflict> Shadow::check_read(std::size_t at, const Thread& by, const Clocks& clocks) const {
   const Element& e = elements_[at];
+  if (settled(e, by, clocks)) return std::nullopt;
   if (auto conflict = against_copy(e, Fault::Kind::Unwritten)) return conflict;
   return against_writer(e, by, clocks, false);
 }

@@ -72,6 +72,15 @@ class Shadow {
   };
 
   Element& element(std::size_t at) { return elements_[at]; }
+  // Whether it takes a glance to tell that a read is in order, as it does for most: no copy is on its way to
+  // the element, and the reader's whole warp has seen the last write, or the reader has made it.
+  static bool settled(const Element& e, const Thread& by, const Clocks& clocks) {
+    if (e.copier.block >= 0) return false;
+    if (e.writer.block < 0) return true;
+    if (e.write_column >= 0 || !clocks.shape().holds(e.writer.block)) return false;
+    if (e.writer.block == by.block && e.writer.warp == by.warp && e.writer.lane == by.lane) return true;
+    return clocks.seen_all(by, clocks.shape().agent(e.writer.block, e.writer.warp), e.write_clock);
+  }
   static Who who(const Thread& thread);
   std::optional<Conflict> against_copy(const Element& e, Fault::Kind kind) const;
   std::optional<Conflict> against_writer(const Element& e, const Thread& by, const Clocks& clocks,

@@ -6,6 +6,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/persistent/dense_points.h"
+#include "tests/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -13,11 +14,13 @@ namespace {
 const Strategy* const kPersistent = find_strategy("persistent");
 
 void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
-  int turn = 0;
-  for (const step::Cell& cell : dense_cells())
+  int turn = 0, number = blocks + grid + share + (reduce_scatter ? 1 : 0);
+  for (const step::Cell& cell : dense_cells()) {
+    const bool has_turn = testing::has_turn(++number);
     for (const std::int64_t dim : {1, 40, 72}) {
       const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 9};
       ++turn;
+      if (!has_turn) continue;
       Case c{kPersistent, cell, {}, {}, {}, false};
       c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
       c.problem.storage = storage;
@@ -26,13 +29,14 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
       Comparison(std::move(c)).run();
       if (::testing::Test::HasFailure()) return;
     }
+  }
 }
 
 // One case a cell: products in three terms, and in tf32, whose loop needs more than one channel not to be
 // right by luck. `turn` makes another choice of kinds and sizes for each form.
 void run_fp32(int turn, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
   for (const step::Cell& cell : dense_cells()) {
-    ++turn;
+    if (!testing::has_turn(++turn, 5)) continue;  // 5: all kinds and sizes have their turn
     const std::int64_t dims[] = {40, 1, 72}, batches[] = {1, 5, 12}, times[] = {1, 2, 7};
     const bool tf32 = turn % 2 == 0;
     Case c{kPersistent, cell, {}, {}, {}, true};
@@ -180,7 +184,7 @@ TEST(PersistentSimulated, LargeMatrices) {
       Case c{kPersistent, cell, {}, {}, {}, true, kLargeMatrices};
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
-      ++turn;
+      if (!testing::has_turn(++turn)) continue;
       c.parameters = persistent_point(c.problem, turn % 2 + 1, 0, turn, false);
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure());
