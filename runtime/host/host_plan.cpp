@@ -51,14 +51,20 @@ Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<voi
     void* const* arguments;
     std::int32_t blocks;
   } call{kernels_[index], arguments.data(), static_cast<std::int32_t>(blocks)};
-  pool_.run(
-      blocks,
-      [](void* context, std::int64_t block, int) {
-        const Call& c = *static_cast<const Call*>(context);
-        c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
-                       shared_memory(c.kernel.shared_bytes));
-      },
-      &call);
+  LaunchCost& cost = *call.kernel.cost;
+  const std::uint32_t launch = cost.count();
+  const bool timed = pool_.threads() > 1 && LaunchCost::is_due(launch);
+  // Every other launch of a kernel goes backward: it begins with the parts of a matrix that the one before
+  // has used last, which a cache that cannot hold the matrix still has.
+  const ThreadPool::Taken taken =
+      pool_.run(blocks,
+                [](void* context, std::int64_t block, int) {
+                  const Call& c = *static_cast<const Call*>(context);
+                  c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
+                                 shared_memory(c.kernel.shared_bytes));
+                },
+                &call, {cost.threads(blocks, pool_.threads()), launch % 2 != 0, timed});
+  if (timed) cost.measured(taken.nanoseconds, taken.blocks);
   return success();
 }
 
@@ -87,7 +93,8 @@ Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executa
           ErrorKind::Unsupported,
           fmt::format("blocks of kernel {} wait for each other, which they cannot on CPUs", kernel.name),
           "choose --strategy host"};
-    kernels->kernels_.push_back({reinterpret_cast<decltype(Kernel::entry)>(entry), kernel.shared_bytes});
+    kernels->kernels_.push_back({reinterpret_cast<decltype(Kernel::entry)>(entry), kernel.shared_bytes,
+                                 std::make_unique<LaunchCost>()});
   }
   return kernels;
 }

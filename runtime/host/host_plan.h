@@ -7,13 +7,14 @@
 
 #include "compiler/executable/launcher.h"
 #include "compiler/support/result.h"
+#include "runtime/host/launch_cost.h"
 #include "runtime/host/object_file.h"
 #include "runtime/host/thread_pool.h"
 
 namespace rondo::runtime {
 
-// The kernels of an executable as a sink of its launch walk. Immutable; calls from several threads take turns
-// at the pool. Results do not depend on the number of threads.
+// The kernels of an executable as a sink of its launch walk. May be used from several threads; launches that
+// need more than the caller's take turns at the pool. Results do not depend on the number of threads.
 class HostKernels final : public executable::LaunchSink {
  public:
   // Takes the executable's image for CPUs. Errors: Input (none), Unsupported (made for CPUs with more
@@ -29,6 +30,7 @@ class HostKernels final : public executable::LaunchSink {
   struct Kernel {
     void (*entry)(void* const*, std::int32_t, std::int32_t, void*) = nullptr;
     std::int64_t shared_bytes = 0;
+    std::unique_ptr<LaunchCost> cost;
   };
   HostKernels(ObjectFile object, ThreadPool& pool) : object_(std::move(object)), pool_(pool) {}
 

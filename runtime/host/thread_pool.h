@@ -29,12 +29,24 @@ class ThreadPool {
   // Calls work(block, thread) for each block once and returns when all are done. Neighbouring blocks go
   // to one thread, the same ones at every launch of as many blocks, so that it finds in its cache what it
   // left there; who has no more takes from others; `thread` is below threads().
+  // Returns what the caller's thread took.
   using Work = void (*)(void* context, std::int64_t block, int thread);
-  void run(std::int64_t blocks, Work work, void* context);
+  struct Order {
+    int most = 0;           // threads that may take part, 0 for all; one alone waits for nobody
+    bool backward = false;  // each thread's last block comes first
+    bool timed = false;
+  };
+  struct Taken {
+    std::int64_t blocks = 0;
+    double nanoseconds = 0;  // without waiting for others; 0 if not timed
+  };
+  Taken run(std::int64_t blocks, Work work, void* context, Order order);
+  Taken run(std::int64_t blocks, Work work, void* context) { return run(blocks, work, context, {}); }
 
  private:
   void serve(int thread);
-  void take_blocks(int thread);
+  bool sleeps_one_of(int sharing) const;
+  std::int64_t take_blocks(int thread);
 
   std::vector<std::thread> workers_;
   std::mutex turn_;  // of callers
@@ -42,8 +54,11 @@ class ThreadPool {
   Work work_ = nullptr;
   void* context_ = nullptr;
   std::int64_t blocks_ = 0;
+  bool backward_ = false;
+  std::atomic<int> sharing_{0};  // threads below take part
   struct alignas(64) Share {
     std::atomic<std::int64_t> next{0};  // of the blocks of one thread
+    std::atomic<bool> asleep{false};
   };
   std::vector<Share> shares_;
   alignas(64) std::atomic<std::uint64_t> generation_{0};
@@ -51,7 +66,6 @@ class ThreadPool {
   // comes too late for a launch is not waited for: the system may have given its core to another process.
   alignas(64) std::atomic<int> inside_{0};
   std::atomic<bool> open_{false};
-  std::atomic<int> asleep_{0};
   std::atomic<bool> ends_{false};
   std::mutex sleep_;
   std::condition_variable wake_;

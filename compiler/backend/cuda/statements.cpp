@@ -154,6 +154,10 @@ struct StatementWriter::Visit : StatementWriter::Units {
     w.line(fmt::format("{}(&{}{});", helper, element, values));
   }
 
+  void operator()(const Prefetch& s) const {
+    w.prelude_.require("prefetch");
+    w.line(fmt::format("prefetch(&{});", w.expressions_.element(s.from)));
+  }
   void operator()(const CopyAsync& s) const {
     const std::string helper =
         fmt::format("copy_async_{}", s.elements * storage_bytes(storage_of(w.kernel_, s.to)));

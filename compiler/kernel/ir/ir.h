@@ -67,6 +67,11 @@ struct Store {
   CacheHint hint = CacheHint::Default;
   bool packed = false;
 };
+// Asks for the cache line of an element of a global buffer, which may lie past the buffer's end: it changes
+// nothing but the time of a load.
+struct Prefetch {
+  MemRef from;
+};
 // Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
 // cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
 struct CopyAsync {
@@ -248,10 +253,11 @@ struct Comment {
 };
 
 struct Stmt {
-  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, CopyAsync, CommitCopies,
-               WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix, WarpgroupMma,
-               WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync, GridArrive,
-               GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If, Comment>
+  std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Prefetch, CopyAsync,
+               CommitCopies, WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix,
+               WarpgroupMma, WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
+               GridArrive, GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If,
+               Comment>
       node;
 };
 

@@ -62,6 +62,7 @@ struct Roots {
     f(s.to.index);
     for (auto& value : s.values) f(value);
   }
+  void operator()(Node<Prefetch> auto& s) { f(s.from.index); }
   void operator()(Node<CopyAsync> auto& s) { f(s.to.index), f(s.from.index); }
   void operator()(Node<CommitCopies> auto&) {}
   void operator()(Node<WaitCopies> auto&) {}

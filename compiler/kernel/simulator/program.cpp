@@ -104,6 +104,7 @@ class Compiler {
     roots.insert(roots.end(), s.values.begin(), s.values.end());
     emit(source, roots, [&](Slots in) { return StoreElements{&s, in[0], {in.begin() + 1, in.end()}}; });
   }
+  void statement(const Prefetch&, const Stmt*) {}
   void statement(const CopyAsync& s, const Stmt* source) {
     emit(source, {s.to.index, s.from.index}, [&](Slots in) { return IssueCopy{&s, in[0], in[1]}; });
   }

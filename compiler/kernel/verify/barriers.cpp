@@ -135,7 +135,7 @@ class Divergence {
               if (s.threads == 0) barrier(stmt, around.threads, "threads of the block");
             },
             [&](const ClusterBarrier&) { barrier(stmt, around.blocks, "threads of the cluster"); },
-            [](const DeclareArray&) {}, [](const Store&) {}, [](const CopyAsync&) {},
+            [](const DeclareArray&) {}, [](const Store&) {}, [](const Prefetch&) {}, [](const CopyAsync&) {},
             [](const CommitCopies&) {}, [](const WaitCopies&) {}, [](const WarpSync&) {},
             [](const ProxyFence&) {}, [](const MbarrierArrive&) {}, [](const MbarrierExpect&) {},
             [](const MbarrierWait&) {}, [](const StoreAsync&) {}, [](const GridArrive&) {},

@@ -185,6 +185,9 @@ class StatementCheck {
         defect(fmt::format("a {} {} stored from {}", storage_name(*storage), s.packed ? "pair" : "element",
                            type_name(of(value))));
   }
+  void visit(const Prefetch& s) {
+    if (memory(s.from) && s.from.space != Space::Global) defect("a prefetch of shared memory");
+  }
   void visit(const CopyAsync& s) {
     if (s.to.space != Space::Shared || s.from.space != Space::Global)
       return defect("an asynchronous copy goes from global to shared memory");

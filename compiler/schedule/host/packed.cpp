@@ -14,6 +14,7 @@ using kernel::Value;
 
 HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int count, std::int64_t begin)
     : dim(problem.sizes.dim),
+      storage(problem.storage),
       channels(p.channels()),
       tiles(static_cast<int>((dim + p.channels() - 1) / p.channels())),
       together(p.together),
@@ -23,9 +24,9 @@ HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int coun
 
 int HostPacked::chunk_products(int chunk) const { return std::min(together, products - chunk * together); }
 
-Value HostPacked::chunk_at(Value block, int chunk) const {
+Value HostPacked::chunk_at(Value block, Value chunk) const {
   kernel::Builder& b = *block.builder();
-  return (b.wide(block) * products + std::int64_t{chunk} * together) * (dim * channels) + first;
+  return (b.wide(block) * products + b.wide(chunk * together)) * (dim * channels) + first;
 }
 
 Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParameters& p,
@@ -41,7 +42,7 @@ Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParam
   const Value head = b.let("head", b.block() / packed.tiles);
   const Value tile = b.let("tile", b.block() % packed.tiles);
   for (int chunk = 0; chunk < packed.chunks(); ++chunk) {
-    const Value first = b.let("chunk_at", packed.chunk_at(b.block(), chunk));
+    const Value first = b.let("chunk_at", packed.chunk_at(b.block(), b.constant(chunk)));
     const int count = packed.chunk_products(chunk);
     b.for_("column", b.constant(0), b.constant(dim), b.constant(1), 1, [&](Value column) {
       for (int i = 0; i < count; ++i)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
@@ -16,6 +17,7 @@ struct HostPacked {
   HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t first = 0);
 
   std::int64_t dim;
+  kernel::Storage storage;
   int channels, tiles, together, products;
   std::int64_t heads, first;  // first: element of Role::Packed where it begins
 
@@ -23,7 +25,7 @@ struct HostPacked {
   int chunks() const { return (products + together - 1) / together; }
   int chunk_products(int chunk) const;
   // Where a chunk of a block begins; `block`: head * tiles + tile.
-  kernel::Value chunk_at(kernel::Value block, int chunk) const;
+  kernel::Value chunk_at(kernel::Value block, kernel::Value chunk) const;
 };
 
 // Brings the matrices of products, which read one vector, into that order.

@@ -8,6 +8,7 @@ void RegisterTile::multiply(kernel::Builder& b, Value begin, Value end) const {
   b.for_("k", begin, end, b.constant(1), 4, [&](Value k) {
     std::vector<Value> columns;
     for (int v = 0; v < vectors; ++v) columns.push_back(right(k, v));
+    if (ahead) ahead(k);
     for (int row = 0; row < rows; ++row) {
       const Value factor = left(k, row);
       for (int v = 0; v < vectors; ++v) {

@@ -15,6 +15,7 @@ struct RegisterTile {
   int rows = 1, vectors = 1;
   std::function<kernel::Value(kernel::Value k, int row)> left;
   std::function<kernel::Value(kernel::Value k, int v)> right;
+  std::function<void(kernel::Value k)> ahead;  // asks for what is needed later; may be empty
 
   void multiply(kernel::Builder& b, kernel::Value begin, kernel::Value end) const;
 };

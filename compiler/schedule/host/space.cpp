@@ -30,7 +30,8 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem, c
   constraint::System s;
   const Var lanes = s.var("lanes", constraint::values({16}), "channels a vector");
   const Var vectors =
-      s.var("vectors", constraint::powers_of_two(1, dense ? 4 : 16), "vectors of channels a block");
+      s.var("vectors", dense ? constraint::values({1, 2, 3, 4}) : constraint::powers_of_two(1, 16),
+            "vectors of channels a block");
   const Var rows = s.var("rows", constraint::powers_of_two(1, dense ? 32 : 1), "batch rows a block");
   const Var together =
       s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
@@ -64,19 +65,20 @@ struct HostModel {
     // Cycles of a block's step: a function of a GPU's special unit is about 20 instructions here.
     const double vector_steps = static_cast<double>(p.vectors) * p.rows;
     const double elements = vector_steps * (cost.alu + 20.0 * cost.special + 4) / 2;
-    // A register tile multiplies as fast as its operands come.
-    const double sums = static_cast<double>(p.vectors) * p.together * p.tile;
-    const double operands = p.vectors * p.together + p.tile;
-    // Matrices come from the cache of a core, 32 bytes a cycle, for each tile of rows; what it cannot hold
-    // comes from the one that all share, 8 bytes a cycle, for each block.
+    // A register tile multiplies as fast as its operands come; the tiles of a block differ by a row at most.
+    const double row_tiles = std::ceil(static_cast<double>(p.rows) / p.tile);
+    const double tile = p.rows / row_tiles;
+    const double sums = p.vectors * p.together * tile;
+    const double operands = p.vectors * p.together + tile;
+    // Matrices come once for all rows of a block: from the cache of a core, 40 bytes a cycle, or, what it
+    // cannot hold, from the one that all share, 8 bytes a cycle.
     const double matrices = static_cast<double>(products) * static_cast<double>(sizes.heads) *
                             static_cast<double>(sizes.dim * sizes.dim) *
                             kernel::storage_bytes(problem.storage);
-    const double far = matrices / limits.sm_count > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.0;
+    const double far = matrices / limits.sm_count > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.6;
     const double product_cycles =
         vector_steps * products * static_cast<double>(sizes.dim) *
-        (std::max({0.5, 0.5 * operands / sums, 4 / sums, 2.0 / p.tile, far / p.rows}) +
-         0.05 * operands / sums);
+        (std::max({0.5, 0.5 * operands / sums, 4 / sums, far / p.rows}) + 0.05 * operands / sums);
     // Few vectors in flight wait for their own chain.
     const double least = products > 0 ? 0.0 : static_cast<double>(cost.chain);
     Estimate e;

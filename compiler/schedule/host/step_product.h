@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/schedule/host/packed.h"
+#include "compiler/schedule/host/blocked_product.h"
 #include "compiler/schedule/stepwise/sweep.h"
 
 namespace rondo::schedule {
@@ -11,9 +11,7 @@ namespace rondo::schedule {
 // What a block owns.
 StepTile host_tile(const Problem& problem, const HostParameters& parameters);
 
-// Sums in registers: of `together` products and `tile` batch rows at once, over all columns. Matrices are
-// packed; vectors are read one number at a time, for all lanes, as fp32 (16-bit ones are widened first, once
-// for all products).
+// Brings the block's vectors to its own memory as fp32, once for all products, and leaves the sums there.
 class HostStepProduct final : public StepProduct {
  public:
   // `packed`: by group of the step; `own`: those that are multiplied here.
@@ -27,27 +25,19 @@ class HostStepProduct final : public StepProduct {
                     kernel::Value row) override;
 
  private:
-  // Registers of a chunk of products for some batch rows: [product][row][vector].
-  struct Part {
-    std::size_t group;
-    int chunk, first_row, rows;
-    kernel::Array sums;
-  };
-  bool widens() const { return problem_.storage != kernel::Storage::F32; }
-  void widen(std::size_t own);
-  void multiply(std::size_t own, int chunk, int first_row);
+  void bring(std::size_t own);
+  BlockedProduct blocked(std::size_t own) const;
 
   kernel::Builder& builder_;
   const Problem& problem_;
   const HostParameters p_;
   const std::vector<HostPacked>& packed_;
   const std::vector<std::size_t> own_;
+  std::vector<std::int64_t> first_sum_;  // by own group
   KernelTensor matrices_;
-  kernel::Memory vectors_, wide_;
+  kernel::Memory from_, vectors_, sums_;
   Place place_;
   kernel::Value block_;
-  std::vector<std::vector<kernel::Value>> rows_;  // by own group and row: where the vector begins
-  std::vector<Part> parts_;
 };
 
 }  // namespace rondo::schedule

@@ -1,6 +1,6 @@
-// host: kernels for CPUs (docs/strategies/host.md). A block is a piece of work of one CPU thread, its threads are the
-// lanes of vectors. Channels lie in the lanes and time passes in order; cells with matrices have one launch for each
-// level of products of each step.
+// host: kernels for CPUs (docs/strategies/host.md). A block is a piece of work of one CPU thread, its threads
+// are the lanes of vectors. Channels lie in the lanes and time passes in order; cells with matrices have one
+// launch for each level of products of each step.
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"

@@ -14,13 +14,22 @@ using kernel::Value;
 
 namespace {
 
-constexpr int kTile = 6;    // rows of a register tile of two vectors
-constexpr int kSteps = 24;  // of a block of a product, and
-constexpr int kChunk = 64;  // of which a gradient's operands are brought at once
+constexpr int kTile = 8;        // rows of a register tile of a gradient, and
+constexpr int kVectors = 2;     // its vectors
+constexpr int kChunk = 64;      // steps of which a gradient's operands are brought at once
+constexpr int kLargeDim = 512;  // from which on a gradient has enough blocks of 128 x 128 for many threads
+constexpr int kLeastSteps = 32;
+constexpr int kMostSums = 24;  // vectors that fit in registers
 
 int round_up(std::int64_t value, int to) { return static_cast<int>((value + to - 1) / to * to); }
 
-// Results of `kSteps` steps of a batch row for the channels of a tile.
+// Equal parts of at most `most`, each a multiple of `unit`, that cover `count`.
+int even_part(std::int64_t count, int most, int unit) {
+  const std::int64_t parts = (count + most - 1) / most;
+  return round_up((count + parts - 1) / parts, unit);
+}
+
+// Results of some steps of a batch row for the channels of a tile.
 class ProductBuilder {
  public:
   ProductBuilder(const step::Cell& cell, const Problem& problem, const HostParameters& p,
@@ -29,6 +38,8 @@ class ProductBuilder {
         p_(p),
         products_(products),
         packed_(problem, p, static_cast<int>(products.size())),
+        tile_(std::clamp(kMostSums / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
+        steps_(round_up(kLeastSteps, tile_)),
         b_(fmt::format("{}_host_products_{}", cell.name, group), p.lanes, problem.math,
            fmt::format("{}: products of all steps", cell.name)),
         signature_(b_, cell, problem) {
@@ -38,67 +49,54 @@ class ProductBuilder {
   Launch build() {
     KernelTensors tensors(signature_);
     const HostTimeReader reader(tensors, problem_, products_.front().vector);
-    matrices_ = tensors.reads({Role::Packed, -1});
+    const KernelTensor matrices = tensors.reads({Role::Packed, -1});
     for (const TimeProduct& product : products_) outputs_.push_back(tensors.writes(product.out.tensor));
-    const std::int64_t dim = problem_.sizes.dim;
-    const int pitch = round_up(dim, p_.lanes);
-    vectors_ = b_.shared("vectors", kernel::Storage::F32, std::int64_t{kSteps} * pitch, "[step][column]");
+    const std::int64_t dim = problem_.sizes.dim, pitch = vector_pitch(dim, p_.lanes);
+    const kernel::Memory vectors =
+        b_.shared("vectors", kernel::Storage::F32, steps_ * pitch, "[step][column]");
+    sums_ =
+        b_.shared("sums", kernel::Storage::F32, BlockedProduct::sum_elements(p_, packed_.products, steps_),
+                  "[chunk of products][step][product][channel]");
     const Value batch = signature_.batch(), time = signature_.time();
-    const Value spans = b_.let("spans", (time + (kSteps - 1)) / kSteps);
+    const Value spans = b_.let("spans", (time + (steps_ - 1)) / steps_);
     const Value together = b_.let("blocks_of_a_tile", spans * batch);
     const Value tile = b_.let("tile", b_.block() / together), rest = b_.let("rest", b_.block() % together);
     HostTimeReader::Span span;
     span.row = b_.let("row", rest / spans);
     span.head = b_.let("head", tile / packed_.tiles);
-    span.t = b_.let("first_step", rest % spans * kSteps);
-    span.time = time;
-    span.first = b_.constant(0);
-    span.steps = kSteps, span.width = pitch, span.pitch = pitch, span.lanes = p_.lanes;
-    reader.bring(vectors_, span);
+    span.t = b_.let("first_step", rest % spans * steps_);
+    span.steps = b_.let("steps", min(time - span.t, b_.constant(steps_)));
+    span.first = span.place = b_.constant(0);
+    span.width = round_up(dim, p_.lanes), span.pitch = static_cast<int>(pitch), span.lanes = p_.lanes;
+    span.whole = dim % p_.lanes == 0;
+    // Tiles are whole: rows past the last step are multiplied, and their sums left where they are.
+    b_.for_("i", b_.constant(0), b_.constant(steps_ * pitch), b_.constant(p_.lanes), 1,
+            [&](Value i) { b_.store(vectors[i + b_.thread()], b_.real(0)); });
+    reader.bring(vectors, span);
     b_.barrier();
-    for (int chunk = 0; chunk < packed_.chunks(); ++chunk)
-      b_.for_("first_row", b_.constant(0), b_.constant(kSteps), b_.constant(p_.tile), 1,
-              [&](Value row) { multiply(chunk, row, tile, span); });
+    const BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_};
+    product.multiply(b_, tile, 0, 0, span.steps);
+    b_.for_("step", b_.constant(0), span.steps, b_.constant(1), 1,
+            [&](Value step) { store(product, step, b_.let("t", span.t + step), tile, span); });
     Launch launch{b_.finish(), signature_.arguments(), 0, packed_.heads * packed_.tiles};
-    launch.time_tile = kSteps;
+    launch.time_tile = steps_;
     return launch;
   }
 
  private:
-  void multiply(int chunk, Value row, Value tile, const HostTimeReader::Span& span) {
-    const int products = packed_.chunk_products(chunk), columns = products * p_.vectors;
-    const kernel::Array sums = b_.array("sums", kernel::Type::F32, p_.tile * columns);
-    for (int i = 0; i < p_.tile * columns; ++i) b_.write(sums, b_.constant(i), b_.real(0));
-    const Value first = b_.let("matrix_at", packed_.chunk_at(tile, chunk) + b_.wide(b_.thread()));
-    RegisterTile registers;
-    registers.acc = sums;
-    registers.rows = p_.tile, registers.vectors = columns;
-    registers.left = [&](Value k, int r) { return b_.load("v", vectors_[(row + r) * span.pitch + k]); };
-    registers.right = [&](Value k, int column) {
-      return b_.load("r", matrices_.memory[first + b_.wide(k) * (std::int64_t{products} * p_.channels()) +
-                                           std::int64_t{column} * p_.lanes]);
-    };
-    registers.multiply(b_, b_.constant(0), b_.constant(problem_.sizes.dim));
-    for (int r = 0; r < p_.tile; ++r) {
-      const Value t = b_.let("t", span.t + row + r);
-      b_.if_(row + r < kSteps && t < span.time, [&] { store(chunk, r, t, tile, sums, span); });
-    }
-  }
-
-  void store(int chunk, int r, Value t, Value tile, kernel::Array sums, const HostTimeReader::Span& span) {
+  void store(const BlockedProduct& product, Value step, Value t, Value tile,
+             const HostTimeReader::Span& span) {
     const std::int64_t dim = problem_.sizes.dim;
-    const int products = packed_.chunk_products(chunk);
-    for (int i = 0; i < products; ++i)
+    for (int i = 0; i < packed_.products; ++i)
       for (int v = 0; v < p_.vectors; ++v) {
-        const auto product = static_cast<std::size_t>(chunk * packed_.together + i);
-        const KernelTensor& out = outputs_[product];
-        const Value channel =
-            b_.let("channel", tile % packed_.tiles * p_.channels() + v * p_.lanes + b_.thread());
-        const Value place =
-            b_.wide(span.row) * out.stride_b + b_.wide(t) * out.stride_t +
-            b_.wide(span.head * (out.rows * dim) + products_[product].out.row * dim + channel);
-        const Value sum = b_.read(sums, b_.constant((r * products + i) * p_.vectors + v));
-        const auto put = [&] { b_.store(out.memory[place], sum); };
+        const KernelTensor& out = outputs_[at(i)];
+        const Value unit = b_.let("unit", b_.thread() + v * p_.lanes);
+        const Value channel = b_.let("channel", tile % packed_.tiles * p_.channels() + unit);
+        const Value place = b_.wide(span.row) * out.stride_b + b_.wide(t) * out.stride_t +
+                            b_.wide(span.head * (out.rows * dim) + products_[at(i)].out.row * dim + channel);
+        const auto put = [&] {
+          b_.store(out.memory[place], b_.load("sum", sums_[product.sum_at(i, step) + unit]));
+        };
         if (dim % p_.channels() == 0)
           put();
         else
@@ -110,11 +108,11 @@ class ProductBuilder {
   const HostParameters& p_;
   const std::vector<TimeProduct>& products_;
   const HostPacked packed_;
+  const int tile_, steps_;  // batch rows of a register tile; steps of a block
   kernel::Builder b_;
   Signature signature_;
-  KernelTensor matrices_;
   std::vector<KernelTensor> outputs_;
-  kernel::Memory vectors_;
+  kernel::Memory sums_;
 };
 
 // The gradient of one row of a matrix: a block owns `rows` x `columns` of it, which it sums in shared memory,
@@ -128,8 +126,8 @@ class GradientBuilder {
         p_(p),
         matrix_(matrix),
         row_(row),
-        rows_(std::min(60, round_up(problem.sizes.dim, kTile))),
-        columns_(std::min(128, round_up(problem.sizes.dim, 2 * p.lanes))),
+        rows_(even_part(problem.sizes.dim, problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
+        columns_(even_part(problem.sizes.dim, 128, kVectors * p.lanes)),
         b_(fmt::format("{}_host_grad_{}_{}", cell.name, cell.tensors[at(matrix)].name, row), p.lanes,
            problem.math,
            fmt::format("gradient of {}, row {}: outer products of all steps", cell.tensors[at(matrix)].name,
@@ -150,7 +148,8 @@ class GradientBuilder {
     const KernelTensor result = tensors.writes({Role::ParamGradient, matrix_});
     sums_ = b_.shared("sums", kernel::Storage::F32, std::int64_t{rows_} * columns_, "[row][column]");
     left_ = b_.shared("left", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
-    right_ = b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[step][column]");
+    right_ =
+        b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[strip][step][column]");
     const Value batch = signature_.batch(), time = signature_.time();
     const Value head = b_.let("head", b_.block() / (row_tiles * column_tiles));
     const Value first_row = b_.let("first_row", b_.block() / column_tiles % row_tiles * rows_);
@@ -160,14 +159,13 @@ class GradientBuilder {
     b_.for_("row", b_.constant(0), batch, b_.constant(1), 1, [&](Value row) {
       b_.for_("t", b_.constant(0), time, b_.constant(kChunk), 1, [&](Value t) {
         for (const auto& [left, right] : operands) {
+          HostTimeReader::Span span;
+          span.row = row, span.head = head, span.t = t, span.lanes = p_.lanes;
+          span.steps = b_.let("steps", min(time - t, b_.constant(kChunk)));
           b_.barrier();
-          HostTimeReader::Span span{row,          head,         t,       time, first_row, kChunk,
-                                    left_pitch(), left_pitch(), p_.lanes};
-          left.bring(left_, span);
-          span.first = first_column, span.width = columns_, span.pitch = columns_;
-          right.bring(right_, span);
+          bring(left, right, span, first_row, first_column);
           b_.barrier();
-          add();
+          add(span.steps);
         }
       });
     });
@@ -179,29 +177,45 @@ class GradientBuilder {
  private:
   int left_pitch() const { return round_up(rows_, p_.lanes); }
 
-  void add() {
-    constexpr int kVectors = 2;
-    b_.for_("tile_column", b_.constant(0), b_.constant(columns_), b_.constant(kVectors * p_.lanes), 1,
-            [&](Value column) {
-              b_.for_("tile_row", b_.constant(0), b_.constant(rows_), b_.constant(kTile), 1, [&](Value row) {
-                const kernel::Array acc = b_.array("acc", kernel::Type::F32, kTile * kVectors);
-                const auto place = [&](int i) {
-                  return (row + i / kVectors) * columns_ + column + i % kVectors * p_.lanes + b_.thread();
-                };
-                for (int i = 0; i < kTile * kVectors; ++i)
-                  b_.write(acc, b_.constant(i), b_.load("sum", sums_[place(i)]));
-                RegisterTile tile;
-                tile.acc = acc;
-                tile.rows = kTile, tile.vectors = kVectors;
-                tile.left = [&](Value k, int r) { return b_.load("l", left_[k * left_pitch() + row + r]); };
-                tile.right = [&](Value k, int v) {
-                  return b_.load("r", right_[k * columns_ + column + v * p_.lanes + b_.thread()]);
-                };
-                tile.multiply(b_, b_.constant(0), b_.constant(kChunk));
-                for (int i = 0; i < kTile * kVectors; ++i)
-                  b_.store(sums_[place(i)], b_.read(acc, b_.constant(i)));
-              });
-            });
+  int strip() const { return kVectors * p_.lanes; }
+
+  void bring(const HostTimeReader& left, const HostTimeReader& right, HostTimeReader::Span span,
+             Value first_row, Value first_column) {
+    const std::int64_t dim = problem_.sizes.dim;
+    span.first = first_row, span.place = b_.constant(0);
+    span.width = span.pitch = left_pitch();
+    span.whole = dim % rows_ == 0 && left_pitch() == rows_;
+    left.bring(left_, span);
+    b_.for_("strip", b_.constant(0), b_.constant(columns_ / strip()), b_.constant(1), 1, [&](Value i) {
+      span.first = b_.let("first", first_column + i * strip());
+      span.place = b_.let("strip_at", i * (kChunk * strip()));
+      span.width = span.pitch = strip();
+      span.whole = dim % columns_ == 0;
+      right.bring(right_, span);
+    });
+  }
+
+  void add(Value steps) {
+    b_.for_("tile_column", b_.constant(0), b_.constant(columns_), b_.constant(strip()), 1, [&](Value column) {
+      const Value strip_at = b_.let("strip_at", column * kChunk + b_.thread());
+      b_.for_("tile_row", b_.constant(0), b_.constant(rows_), b_.constant(kTile), 1, [&](Value row) {
+        const kernel::Array acc = b_.array("acc", kernel::Type::F32, kTile * kVectors);
+        const auto place = [&](int i) {
+          return (row + i / kVectors) * columns_ + column + i % kVectors * p_.lanes + b_.thread();
+        };
+        for (int i = 0; i < kTile * kVectors; ++i)
+          b_.write(acc, b_.constant(i), b_.load("sum", sums_[place(i)]));
+        RegisterTile tile;
+        tile.acc = acc;
+        tile.rows = kTile, tile.vectors = kVectors;
+        tile.left = [&](Value k, int r) { return b_.load("l", left_[k * left_pitch() + row + r]); };
+        tile.right = [&](Value k, int v) {
+          return b_.load("r", right_[strip_at + k * strip() + v * p_.lanes]);
+        };
+        tile.multiply(b_, b_.constant(0), steps);
+        for (int i = 0; i < kTile * kVectors; ++i) b_.store(sums_[place(i)], b_.read(acc, b_.constant(i)));
+      });
+    });
   }
 
   void store(const KernelTensor& result, Value head, Value first_row, Value first_column) {

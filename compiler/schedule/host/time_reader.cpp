@@ -4,47 +4,56 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
+namespace {
+
+constexpr std::int64_t kAhead = 8;  // steps: each is a few lines far from those before
+
+}  // namespace
+
 HostTimeReader::HostTimeReader(KernelTensors& tensors, const Problem& problem, const TimeOperand& operand)
     : problem_(problem), operand_(operand), tensor_(tensors.reads(operand.row.tensor)) {
   if (operand.shifted && operand.first) first_ = tensors.reads(*operand.first);
 }
 
-Value HostTimeReader::value(const Span& span, Value t, Value channel) const {
-  kernel::Builder& b = *t.builder();
-  const std::int64_t dim = problem_.sizes.dim;
-  const Value value = b.variable("value", b.real(0));
-  const auto at_step = [&](Value step) {
-    const Value place = b.wide(span.row) * tensor_.stride_b + b.wide(step) * tensor_.stride_t +
-                        b.wide(span.head * (tensor_.rows * dim) + operand_.row.row * dim + channel);
-    b.assign(value, b.load("v", tensor_.memory[place]));
-  };
-  b.if_(t < span.time, [&] {
-    b.if_(channel < dim, [&] {
-      if (!operand_.shifted) return at_step(t);
-      b.if_(
-          t == 0,
-          [&] {
-            if (!first_) return;
-            const Value place =
-                (b.wide(span.row) * problem_.sizes.heads + b.wide(span.head)) * (dim * first_->rows) +
-                b.wide(channel + dim * operand_.first_row);
-            b.assign(value, b.load("first", first_->memory[place]));
-          },
-          [&] { at_step(t - 1); });
-    });
+// The channels of a step, or zeros if there is no tensor. `ahead`: elements to the step that is asked for.
+void HostTimeReader::copy(kernel::Memory to, const Span& span, Value place, kernel::Memory from,
+                          Value from_place, Value ahead) const {
+  kernel::Builder& b = *span.row.builder();
+  b.for_("column", b.constant(0), b.constant(span.width), b.constant(span.lanes), 4, [&](Value column) {
+    const Value i = b.let("i", column + b.thread());
+    const auto put = [&](Value value) { b.store(to[place + i], value); };
+    if (!from.valid()) return put(b.real(0));
+    if (ahead.valid()) b.prefetch(from[from_place + ahead + b.wide(i)]);
+    const auto fetch = [&] { return b.load("v", from[from_place + b.wide(i)]); };
+    if (span.whole) return put(fetch());
+    const Value value = b.variable("value", b.real(0));
+    b.if_(span.first + i < problem_.sizes.dim, [&] { b.assign(value, fetch()); });
+    put(value);
   });
-  return value;
 }
 
 void HostTimeReader::bring(kernel::Memory to, const Span& span) const {
   kernel::Builder& b = *span.row.builder();
-  b.for_("step", b.constant(0), b.constant(span.steps), b.constant(1), 1, [&](Value step) {
-    const Value t = b.let("t", span.t + step);
-    b.for_("column", b.constant(0), b.constant(span.width), b.constant(span.lanes), 1, [&](Value column) {
-      const Value i = b.let("i", column + b.thread());
-      const Value brought = value(span, t, b.let("channel", span.first + i));
-      b.store(to[step * span.pitch + i], brought);
-    });
+  const std::int64_t dim = problem_.sizes.dim;
+  b.for_("step", b.constant(0), span.steps, b.constant(1), 1, [&](Value step) {
+    const Value t = b.let("t", span.t + step), place = b.let("place", span.place + step * span.pitch);
+    const auto copy_step = [&](Value of) {
+      const Value from =
+          b.let("from", b.wide(span.row) * tensor_.stride_b + b.wide(of) * tensor_.stride_t +
+                            b.wide(span.head * (tensor_.rows * dim) + operand_.row.row * dim + span.first));
+      copy(to, span, place, tensor_.memory, from, tensor_.stride_t * kAhead);
+    };
+    if (!operand_.shifted) return copy_step(t);
+    b.if_(
+        t == 0,
+        [&] {
+          if (!first_) return copy(to, span, place, {}, {});
+          const Value from = b.let(
+              "from", (b.wide(span.row) * problem_.sizes.heads + b.wide(span.head)) * (dim * first_->rows) +
+                          b.wide(span.first + dim * operand_.first_row));
+          copy(to, span, place, first_->memory, from);
+        },
+        [&] { copy_step(t - 1); });
   });
 }
 

@@ -11,18 +11,20 @@ class HostTimeReader {
  public:
   HostTimeReader(KernelTensors& tensors, const Problem& problem, const TimeOperand& operand);
 
-  // to[step * pitch + i] for `steps` steps from `t` on and i below `width`: channel `first` + i. Zero past
-  // the last step and the head's end. `lanes`: threads of the block.
+  // to[place + step * pitch + i] for `steps` steps from `t` on, all within the sequence, and i below `width`:
+  // channel `first` + i. Zero past the head's end. `lanes`: threads of the block; `width` is a multiple.
   struct Span {
     kernel::Value row, head;  // of the batch, of the cell
-    kernel::Value t, time;
-    kernel::Value first;
-    int steps = 1, width = 1, pitch = 1, lanes = 1;
+    kernel::Value t, steps;
+    kernel::Value first, place;
+    int width = 1, pitch = 1, lanes = 1;
+    bool whole = false;  // no span ends past the head's end
   };
   void bring(kernel::Memory to, const Span& span) const;
 
  private:
-  kernel::Value value(const Span& span, kernel::Value t, kernel::Value channel) const;
+  void copy(kernel::Memory to, const Span& span, kernel::Value place, kernel::Memory from,
+            kernel::Value from_place, kernel::Value ahead = {}) const;
 
   const Problem& problem_;
   TimeOperand operand_;

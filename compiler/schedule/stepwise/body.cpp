@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/support/index.h"
@@ -91,17 +92,33 @@ void StepwiseBody::place_threads(Value batch, Value time) {
   time_ = time;
   flags_.set_time(time);
   b.comment("this block's channels, head and batch rows; this thread's channel and batch row of each turn");
-  const Value dim = b.named("kDim", g.dim, "channels a head");
-  const Value units = b.named("kUnits", g.units, "channels a block");
+  b.named("kDim", g.dim, "channels a head");
+  b.named("kUnits", g.units, "channels a block");
   tile_ = b.let("tile", b.block() % g.tiles);
   head_ = b.let("head", b.block() / g.tiles % problem_.sizes.heads);
   first_row_ = b.let("first_row", b.block() / (g.tiles * problem_.sizes.heads) * g.batch);
+  if (!g.row_by_row) place_turns({});
+}
+
+void StepwiseBody::for_rows(const std::function<void()>& body) {
+  if (!shape_.row_by_row) return body();
+  builder_.for_("row", 0, shape_.batch, 1, [&](Value row) {
+    channels_.clear();
+    place_turns(row);
+    body();
+  });
+}
+
+void StepwiseBody::place_turns(Value row) {
+  auto& b = builder_;
+  const StepTile& g = shape_;
+  const Value dim = b.named("kDim", g.dim, "channels a head");
+  const Value units = b.named("kUnits", g.units, "channels a block");
   for (int turn = 0; turn < turns(); ++turn) {
     Channel c;
-    if (g.row_a_turn) {
-      const int turns_a_row = g.units / g.threads;
-      c.unit = b.let("unit", b.thread() + turn % turns_a_row * g.threads);
-      c.row = b.constant(turn / turns_a_row);
+    if (row.valid()) {
+      c.unit = b.let("unit", b.thread() + turn * g.threads);
+      c.row = row;
     } else {
       const Value index = b.thread() + turn * g.threads;
       c.unit = b.let("unit", index % units);
@@ -111,7 +128,7 @@ void StepwiseBody::place_threads(Value batch, Value time) {
     c.batch_row = b.let("batch_row", first_row_ + c.row);
     c.exists = c.batch_row < batch_;
     if (g.dim % g.units != 0) c.exists = c.exists && c.channel < dim;
-    if ((turn + 1) * g.threads > g.channels()) c.exists = c.exists && c.row < g.batch;
+    if (!row.valid() && (turn + 1) * g.threads > g.channels()) c.exists = c.exists && c.row < g.batch;
     channels_.push_back(c);
   }
 }
@@ -227,29 +244,56 @@ std::string StepwiseBody::read_name(const Node& node, NodeId id) const {
 
 void StepwiseBody::read_ahead(Part& part, Value condition, bool sums_exist,
                               const std::function<bool(NodeId)>& given) {
-  auto& b = builder_;
-  std::vector<NodeId> nodes;
+  if (!reads(part, sums_exist, given).any()) return;
+  builder_.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
+  for (int turn = 0; turn < turns(); ++turn) read_turn(part, turn, condition, sums_exist, given);
+}
+
+StepwiseBody::Reads StepwiseBody::reads(const Part& part, bool sums_exist,
+                                        const std::function<bool(NodeId)>& given) const {
+  Reads result;
   for (const NodeId id : reachable(part.stage->graph, part.stage->demand))
-    if (is_read(part, id) && !given(id)) nodes.push_back(id);
-  std::vector<std::pair<std::size_t, int>> sums;  // root, row
+    if (is_read(part, id) && !given(id)) result.nodes.push_back(id);
   for (const std::size_t root : part.stage->roots)
     for (const SweepSink& sink : sweep_.sinks[root])
-      if (sink.kind == SweepSink::Kind::Sum && sums_exist) sums.emplace_back(root, sink.index);
-  if (nodes.empty() && sums.empty()) return;
-  b.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
-  for (int turn = 0; turn < turns(); ++turn) {
-    for (const NodeId id : nodes)
-      part.reads[id].push_back(b.variable(read_name(part.stage->graph.at(id), id), b.real(0)));
-    for (const auto& [root, row] : sums) part.sums[root].push_back(b.variable("sum_before", b.real(0)));
-    Value exists = channels_[at(turn)].exists;
-    if (condition.valid()) exists = condition && exists;
-    b.if_(exists, [&] {
-      for (const NodeId id : nodes) b.assign(part.reads[id].back(), read(part, id, turn));
-      for (const auto& [root, row] : sums)
-        b.assign(part.sums[root].back(),
-                 b.load("sum", sums_.memory[boundary(sweep_.sum_rows, b.constant(row), turn)]));
-    });
+      if (sink.kind == SweepSink::Kind::Sum && sums_exist) result.sums.emplace_back(root, sink.index);
+  return result;
+}
+
+void StepwiseBody::read_turn(Part& part, int turn, Value condition, bool sums_exist,
+                             const std::function<bool(NodeId)>& given) {
+  auto& b = builder_;
+  const Reads own = reads(part, sums_exist, given);
+  if (!own.any()) return;
+  for (const NodeId id : own.nodes)
+    part.reads[id].push_back(b.variable(read_name(part.stage->graph.at(id), id), b.real(0)));
+  for (const auto& [root, row] : own.sums) part.sums[root].push_back(b.variable("sum_before", b.real(0)));
+  Value exists = channels_[at(turn)].exists;
+  if (condition.valid()) exists = condition && exists;
+  b.if_(exists, [&] {
+    for (const NodeId id : own.nodes) b.assign(part.reads[id].back(), read(part, id, turn));
+    for (const auto& [root, row] : own.sums)
+      b.assign(part.sums[root].back(),
+               b.load("sum", sums_.memory[boundary(sweep_.sum_rows, b.constant(row), turn)]));
+  });
+}
+
+void StepwiseBody::ask_for_row(const Part& part, Value row) {
+  auto& b = builder_;
+  const std::vector<Channel> before = std::exchange(channels_, {});
+  place_turns(row);
+  for (const NodeId id : reachable(part.stage->graph, part.stage->demand)) {
+    const auto found = sweep_.sources.find(id);
+    if (found == sweep_.sources.end() || stages_.row_of_kept(id) < static_cast<int>(stages_.kept.size()))
+      continue;
+    const SweepSource& source = found->second;
+    if (source.kind != SweepSource::Kind::Now && source.kind != SweepSource::Kind::Before) continue;
+    const KernelTensor& here = declared(source.row.tensor);
+    const Value time = source.kind == SweepSource::Kind::Now ? part.time : part.time - 1;
+    for (int turn = 0; turn < turns(); ++turn)
+      b.prefetch(here.memory[place(here, source.row.row, time, turn)]);
   }
+  channels_ = before;
 }
 
 std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) {

@@ -35,6 +35,9 @@ class StepwiseBody {
   void declare_kept();                       // carries and vectors
   void declare_ends(bool first, bool last);  // where carries begin or end
   void place_threads(kernel::Value batch, kernel::Value time);
+  // Emits `body` for the channels of all turns; in a loop over the rows where the tile says so. What depends
+  // on a turn's channel may be emitted there alone.
+  void for_rows(const std::function<void()>& body);
   void set_step(Part& part, kernel::Value count);  // which step it is at
   kernel::Value time_of(kernel::Value count);
   // Where rows have lengths: the tensor of them is declared; then, Pred, whether any row of the block has the
@@ -43,11 +46,17 @@ class StepwiseBody {
   kernel::Value any_within(kernel::Value count);
 
   int turns() const { return shape_.turns(); }
+  bool row_by_row() const { return shape_.row_by_row; }
   void if_exists(int turn, const std::function<void()>& body);
   // Reads what the part needs of memory into registers, far ahead of its use; `given` nodes come from
   // elsewhere, and so do all carries if `carries_given`.
   void read_ahead(Part& part, kernel::Value condition, bool sums_exist,
                   const std::function<bool(step::NodeId)>& given);
+  // The same for one turn alone.
+  void read_turn(Part& part, int turn, kernel::Value condition, bool sums_exist,
+                 const std::function<bool(step::NodeId)>& given);
+  // Asks for the inputs and saved values that all turns of a row of the block will read.
+  void ask_for_row(const Part& part, kernel::Value row);
   // Computes a part for one turn and stores its results. `given` gives the values of nodes that were not read
   // ahead.
   using Given = std::function<kernel::Value(step::NodeId)>;
@@ -78,7 +87,15 @@ class StepwiseBody {
     kernel::Value channel, batch_row;
     kernel::Value exists;
   };
+  void place_turns(kernel::Value row);  // `row`: of all turns, where it is one; else invalid
   bool is_read(const Part& part, step::NodeId node) const;
+  // What a part reads of memory: nodes, and sums (root and row) that it adds to.
+  struct Reads {
+    std::vector<step::NodeId> nodes;
+    std::vector<std::pair<std::size_t, int>> sums;
+    bool any() const { return !nodes.empty() || !sums.empty(); }
+  };
+  Reads reads(const Part& part, bool sums_exist, const std::function<bool(step::NodeId)>& given) const;
   void declare_once(TensorRef ref, bool written);
   const KernelTensor& declared(TensorRef ref) const;
   kernel::Value place(const KernelTensor& tensor, int row, kernel::Value time, int turn);

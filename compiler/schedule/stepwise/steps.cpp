@@ -73,22 +73,24 @@ class FirstBuilder : Frame {
     body.place_threads(batch, signature.time());
     body.set_step(part, b.constant(0));
     body.clear_padding();
-    body.read_ahead(part, {}, false, [&](NodeId node) { return carry_of(node).has_value(); });
-    for (int turn = 0; turn < body.turns(); ++turn)
-      body.if_exists(turn, [&] {
-        std::vector<Value> first;
-        for (std::size_t k = 0; k < carries(); ++k) {
-          first.push_back(body.first_carry(turn, k));
-          body.store_carry(turn, k, b.constant(0), first.back());
-        }
-        for (int row = 0; row < sweep.sweep.sum_rows; ++row)
-          if (!summed_here(row)) body.clear_sum(turn, row);
-        body.emit(part, turn, [&](NodeId node) { return first.at(carry_of(node).value()); });
-      });
+    body.for_rows([&] {
+      body.read_ahead(part, {}, false, [&](NodeId node) { return carry_of(node).has_value(); });
+      for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { start_turn(part, turn); });
+    });
     return finish();
   }
 
  private:
+  void start_turn(StepwiseBody::Part& part, int turn) {
+    std::vector<Value> first;
+    for (std::size_t k = 0; k < carries(); ++k) {
+      first.push_back(body.first_carry(turn, k));
+      body.store_carry(turn, k, b.constant(0), first.back());
+    }
+    for (int row = 0; row < sweep.sweep.sum_rows; ++row)
+      if (!summed_here(row)) body.clear_sum(turn, row);
+    body.emit(part, turn, [&](NodeId node) { return first.at(carry_of(node).value()); });
+  }
   bool summed_here(int row) const {
     const StepStage& stage = sweep.stages.stages.front();
     return std::any_of(stage.roots.begin(), stage.roots.end(), [&](std::size_t root) {
@@ -123,10 +125,10 @@ class StepBuilder : Frame {
     parity_ = b.let("step_parity", step_ % 2);
     const Value any = stops ? body.any_within(step_) : Value{};
     if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
-    if (own_) read_own();
-    if (next_) read_next();
-    if (own_) product_->multiply();
-    for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
+    if (body.row_by_row())
+      row_by_row();
+    else
+      all_rows();
     Launch launch = finish();
     launch.repetition.kind = executable::Repetition::Kind::EachStep;
     return launch;
@@ -154,17 +156,45 @@ class StepBuilder : Frame {
     return sweep.problem.pass == Pass::ForwardSave && passes_products(sweep.problem);
   }
 
-  void read_own() {
-    body.set_step(*own_, step_);
-    body.read_ahead(*own_, {}, true, [&](NodeId node) { return product_of(node).has_value(); });
+  void all_rows() {
+    if (own_) body.set_step(*own_, step_);
+    if (own_) body.read_ahead(*own_, {}, true, [&](NodeId node) { return is_given_own(node); });
+    if (next_) set_next();
+    if (next_)
+      body.read_ahead(*next_, next_->count < time_, true, [&](NodeId node) { return is_given_next(node); });
+    if (own_) product_->multiply();
+    for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
   }
 
-  void read_next() {
-    body.set_step(*next_, b.let("next_step", step_ + 1));
-    body.read_ahead(*next_, next_->count < time_, true, [&](NodeId node) {
-      const auto carry = carry_of(node);
-      return carry.has_value() && has_carry(*carry);
+  // Nothing is read before the products are there, for it would need registers meanwhile. Rows are asked for
+  // a little ahead: many of them, a power of two of bytes apart, would push each other out of the cache.
+  void row_by_row() {
+    constexpr int kAhead = 2;
+    if (own_) body.set_step(*own_, step_);
+    if (next_) set_next();
+    b.for_("row", 0, kAhead, 1, [&](Value row) { ask_for(row); });
+    if (own_) product_->multiply();
+    body.for_rows([&] {
+      ask_for(body.row_of_block(0) + kAhead);
+      for (int turn = 0; turn < body.turns(); ++turn) {
+        if (own_) body.read_turn(*own_, turn, {}, true, [&](NodeId node) { return is_given_own(node); });
+        if (next_)
+          body.read_turn(*next_, turn, next_->count < time_, true,
+                         [&](NodeId node) { return is_given_next(node); });
+        body.if_exists(turn, [&] { finish_turn(turn); });
+      }
     });
+  }
+  void ask_for(Value row) {
+    if (own_) body.ask_for_row(*own_, row);
+    if (next_) body.ask_for_row(*next_, row);
+  }
+
+  void set_next() { body.set_step(*next_, b.let("next_step", step_ + 1)); }
+  bool is_given_own(NodeId node) const { return product_of(node).has_value(); }
+  bool is_given_next(NodeId node) const {
+    const auto carry = carry_of(node);
+    return carry.has_value() && has_carry(*carry);
   }
 
   void finish_turn(int turn) {

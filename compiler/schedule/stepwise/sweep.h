@@ -21,12 +21,12 @@ struct StepTile {
   int batch = 1;
   int tiles = 1;   // blocks that share a head
   int padded = 1;  // elements of a vector that is multiplied: the head's, and zeros
-  // How the channels, [batch][units], are dealt to the threads in turns: all neighbouring units to
-  // neighbouring threads, or a turn at most one batch row, so that all threads share it.
-  bool row_a_turn = false;
+  // How the channels, [batch][units], are dealt to the threads in turns: all of them, neighbouring units to
+  // neighbouring threads, or row by row in a loop, each of whose rounds has turns for the units of one row.
+  bool row_by_row = false;
 
   int channels() const { return units * batch; }
-  int turns() const { return (channels() + threads - 1) / threads; }
+  int turns() const { return ((row_by_row ? units : channels()) + threads - 1) / threads; }
 };
 
 // Everything the sweep of one pass is built from.

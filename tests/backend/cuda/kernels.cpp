@@ -53,6 +53,20 @@ Kernel staged_sum() {
   return b.finish();
 }
 
+Kernel asked_ahead() {
+  Builder b("asked_ahead", 64, Math::Fast);
+  const Memory x = b.input("x", Storage::F32, "[steps, 64]");
+  const Memory y = b.output("y", Storage::F32, "[64]");
+  const Value steps = b.argument("steps", Type::I32, "steps");
+  const Value sum = b.variable("sum", b.real(0));
+  b.for_("step", b.constant(0), steps, b.constant(1), 1, [&](Value step) {
+    b.prefetch(x[(step + 1) * 64 + b.thread()]);
+    b.assign(sum, sum + b.load("v", x[step * 64 + b.thread()]));
+  });
+  b.store(y[b.thread()], sum);
+  return b.finish();
+}
+
 Kernel block_total() {
   Builder b("block_total", 128, Math::Accurate,
             "The total of a row of x, in a fixed order.\nOne block a row.");
@@ -266,6 +280,7 @@ Kernel draws() {
 std::vector<Sample> samples() {
   return {{"axpy", axpy()},
           {"staged_sum", staged_sum()},
+          {"asked_ahead", asked_ahead()},
           {"block_total", block_total()},
           {"bytes_and_lengths", bytes_and_lengths()},
           {"every_access", every_access()},

@@ -1,5 +1,6 @@
 // Object files that are none, are cut off or belong to another machine; blocks shared by threads.
 #include "runtime/host/object_file.h"
+#include "runtime/host/launch_cost.h"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,56 @@ TEST(ThreadPool, EachBlockRunsOnce) {
       for (int block = 0; block < 1000; ++block)
         ASSERT_EQ(runs[static_cast<std::size_t>(block)], block < blocks ? 20 : 0) << threads << " " << blocks;
     }
+  }
+}
+
+TEST(ThreadPool, NoMoreThreadsThanAskedFor) {
+  ThreadPool pool(5);
+  for (const int most : {1, 2, 3, 5, 9, 2, 1}) {
+    struct Seen {
+      std::array<std::atomic<int>, 5> blocks{};
+      std::atomic<int> highest{0};
+    } seen;
+    for (int turn = 0; turn < 20; ++turn)
+      pool.run(100,
+               [](void* context, std::int64_t, int thread) {
+                 auto& s = *static_cast<Seen*>(context);
+                 ++s.blocks[static_cast<std::size_t>(thread)];
+                 for (int before = s.highest;
+                      before < thread && !s.highest.compare_exchange_weak(before, thread);) {
+                 }
+               },
+               &seen, {most, turn % 2 != 0, false});
+    int all = 0;
+    for (const auto& blocks : seen.blocks) all += blocks;
+    EXPECT_EQ(all, 20 * 100) << most;
+    EXPECT_LT(seen.highest, most) << most;
+  }
+}
+
+TEST(LaunchCost, AThreadMustBeWorthItsWaking) {
+  LaunchCost cost;
+  EXPECT_EQ(cost.threads(64, 16), 16) << "nothing is known";
+  cost.measured(1e5, 4);  // of cold caches
+  for (int i = 0; i < 3; ++i) cost.measured(200, 4);
+  EXPECT_EQ(cost.threads(4, 16), 1) << "0.2 us of work";
+  EXPECT_EQ(cost.threads(1, 16), 1);
+  for (int i = 0; i < 200; ++i) cost.measured(1e5, 4);
+  EXPECT_EQ(cost.threads(64, 16), 16) << "1.6 ms of work";
+  EXPECT_EQ(cost.threads(3, 16), 3) << "no thread without a block";
+  EXPECT_EQ(cost.threads(64, 2), 2);
+}
+
+// A launch that was interrupted, or some noise, does not move blocks to other threads.
+TEST(LaunchCost, NoiseChangesNothing) {
+  LaunchCost cost;
+  for (int i = 0; i < 20; ++i) cost.measured(2000, 1);
+  const int before = cost.threads(16, 16);
+  EXPECT_GT(before, 1);
+  EXPECT_LT(before, 16);
+  for (int i = 0; i < 20; ++i) {
+    cost.measured(i % 2 == 0 ? 1800 : 2200, 1);
+    EXPECT_EQ(cost.threads(16, 16), before);
   }
 }
 

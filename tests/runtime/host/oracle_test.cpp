@@ -96,6 +96,21 @@ TEST(HostOracle, EveryCellWithMatrices) {
     }
 }
 
+// More columns than a part of a matrix has, more steps than a block of a product or of a gradient, a chunk of
+// products that is smaller than the others, and tiles of rows that differ.
+TEST(HostOracle, PartsOfColumnsAndSteps) {
+  int turn = 0;
+  for (const char* name : {"lstm", "gru"})
+    for (const Storage storage : {Storage::F32, Storage::BF16}) {
+      ++turn;
+      Case c = native_case(cell_named(name), {5, 70, 1, turn % 2 == 0 ? 136 : 144}, storage);
+      c.parameters = {
+          {"lanes", 16}, {"vectors", 3}, {"rows", 8}, {"together", turn < 3 ? 3 : 2}, {"tile", 3}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << name;
+    }
+}
+
 // Resets, lengths and reversed time, in one walk and in launches of a step each.
 TEST(HostOracle, FormsOfTheSequence) {
   int turn = 0;

@@ -66,6 +66,11 @@ __device__ __forceinline__ unsigned pack_fp16(float low, float high) {
 //: shared_address
 __device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 
+//: prefetch
+__device__ __forceinline__ void prefetch(const void* p) {
+  asm volatile("prefetch.global.L1 [%0];" :: "l"(__cvta_generic_to_global(p)));
+}
+
 //: copy_async_4 needs shared_address
 __device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"

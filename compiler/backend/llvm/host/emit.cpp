@@ -11,9 +11,11 @@ using namespace kernel;
 
 namespace {
 
-// Vectors as wide as the machine has them, and no calls of a C library that the code would need.
+// Vectors as wide as the machine has them, and no calls of a C library that the code would need. A reciprocal
+// that may be one (host_rcp_near) is an estimate and a Newton step.
 constexpr const char* kAttributes =
-    "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\"";
+    "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" "
+    "\"reciprocal-estimates\"=\"vec-divf\"";
 
 std::string comment(std::string_view text) {
   std::string lines;

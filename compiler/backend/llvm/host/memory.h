@@ -113,6 +113,13 @@ struct StatementWriter::Access {
     }
   }
 
+  // Of the line of the first lane: what the others ask for lies beside it.
+  void operator()(const kernel::Prefetch& s) const {
+    const Operand at = w.values_.address(s.from, storage_bytes(storage_of(w.kernel_, s.from)));
+    if (at.spread.is_varying()) return;
+    w.text_.line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", at.text));
+  }
+
   void operator()(const kernel::Store& s) const {
     if (s.packed) throw std::logic_error("kernels of CPUs have no packed pairs");
     for (std::size_t i = 0; i < s.values.size(); ++i)

@@ -139,6 +139,11 @@ struct StatementWriter::Memory {
                              list.substr(0, blank), list.substr(blank), inputs, arguments));
   }
 
+  void operator()(const kernel::Prefetch& s) const {
+    w.text_.line(fmt::format("call void asm sideeffect \"prefetch.global.L1 [$0];\", \"l\"({})",
+                             w.values_.address(s.from)));
+  }
+
   // ---- asynchronous copies ----
   // Sixteen bytes go past the L1 cache, which would only hold a second copy of what goes to shared memory.
   void operator()(const kernel::CopyAsync& s) const {

@@ -44,3 +44,67 @@ define internal float @host_rsqrt(float %x) alwaysinline {
   %y = fdiv float 1.0, %root
   ret float %y
 }
+
+;: host_rcp_near
+; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate and a Newton step, if it has one (AVX-512: 14 bits; AVX:
+; 12 bits, 3 ulp then).
+define internal float @host_rcp_near(float %x) alwaysinline {
+  %y = fdiv arcp ninf contract float 1.0, %x
+  ret float %y
+}
+
+;: accurate_sigmoid needs host_rcp_near
+; 3 ulp. 1 / (1 + e^-x), x held between -87.3 and 87.3: e^-x is no number that the machine cannot hold. x = s - n log 2, log 2
+; in two parts; e^-s by a polynomial of least error. Adding 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n
+; in the lowest bits.
+define internal float @accurate_sigmoid(float %x) alwaysinline {
+  %low = fcmp olt float %x, 0xC055D33340000000 ; -87.3000031
+  %x0 = select i1 %low, float 0xC055D33340000000, float %x
+  %high = fcmp ogt float %x0, 0x4055D33340000000
+  %x1 = select i1 %high, float 0x4055D33340000000, float %x0
+  %shifted = call float @llvm.fma.f32(float %x1, float 0xBFF7154760000000, float 12583039.0) ; -1.44269502
+  %n = fsub float %shifted, 12583039.0
+  %s0 = call float @llvm.fma.f32(float %n, float 0.693359375, float %x1)
+  %s = call float @llvm.fma.f32(float %n, float 0xBF2BD01060000000, float %s0) ; -2.12194440e-4
+  %p5 = call float @llvm.fma.f32(float %s, float 0x3F56A23CE0000000, float 0xBF8123A200000000) ; 0.00138145394, -0.00836874545
+  %p4 = call float @llvm.fma.f32(float %s, float %p5, float 0x3FA5558F20000000) ; 0.0416683890
+  %p3 = call float @llvm.fma.f32(float %s, float %p4, float 0xBFC5554920000000) ; -0.166665211
+  %p2 = call float @llvm.fma.f32(float %s, float %p3, float 0x3FDFFFFFC0000000) ; 0.499999940
+  %p1 = call float @llvm.fma.f32(float %s, float %p2, float -1.0)
+  %p = call float @llvm.fma.f32(float %s, float %p1, float 1.0)
+  %bits = bitcast float %shifted to i32
+  %field = shl i32 %bits, 23
+  %scale = bitcast i32 %field to float
+  %d = call float @llvm.fma.f32(float %p, float %scale, float 1.0)
+  %y = call float @host_rcp_near(float %d)
+  ret float %y
+}
+
+;: accurate_tanh needs host_rcp_near
+; 4 ulp. E / (E + 2) with E = e^2x - 1, x held between -10 and 10, beyond which the result is 1. x = h + n log 2 / 2;
+; e^2h - 1 = h times a polynomial, so that it is right near 0.
+define internal float @accurate_tanh(float %x) alwaysinline {
+  %low = fcmp olt float %x, -10.0
+  %x0 = select i1 %low, float -10.0, float %x
+  %high = fcmp ogt float %x0, 10.0
+  %x1 = select i1 %high, float 10.0, float %x0
+  %shifted = call float @llvm.fma.f32(float %x1, float 0x4007154760000000, float 12583039.0) ; 2.88539004
+  %n = fsub float %shifted, 12583039.0
+  %h0 = call float @llvm.fma.f32(float %n, float -0.3466796875, float %x1)
+  %h = call float @llvm.fma.f32(float %n, float 0x3F1BD01060000000, float %h0) ; 1.06097220e-4
+  %p4 = call float @llvm.fma.f32(float %h, float 0x3FB6BEBFE0000000, float 0x3FD1227B00000000) ; 0.0888481140, 0.267729521
+  %p3 = call float @llvm.fma.f32(float %h, float %p4, float 0x3FE5556740000000) ; 0.666675210
+  %p2 = call float @llvm.fma.f32(float %h, float %p3, float 0x3FF5554B00000000) ; 1.33332348
+  %p1 = call float @llvm.fma.f32(float %h, float %p2, float 0x3FFFFFFFE0000000) ; 1.99999988
+  %p0 = call float @llvm.fma.f32(float %h, float %p1, float 2.0)
+  %p = fmul float %h, %p0
+  %bits = bitcast float %shifted to i32
+  %field = shl i32 %bits, 23
+  %scale = bitcast i32 %field to float
+  %less = fsub float %scale, 1.0
+  %e = call float @llvm.fma.f32(float %p, float %scale, float %less)
+  %d = fadd float %e, 2.0
+  %r = call float @host_rcp_near(float %d)
+  %y = fmul float %e, %r
+  ret float %y
+}

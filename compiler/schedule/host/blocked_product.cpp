@@ -1,0 +1,111 @@
+#include "compiler/schedule/host/blocked_product.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/host/register_tile.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+namespace {
+
+constexpr int kLine = 64;            // bytes of a cache line
+constexpr int kPartBytes = 1 << 14;  // of a matrix, as fp32: with the next part in a first cache of 48 KB
+constexpr int kLeastColumns = 32;    // else loading and storing sums takes longer than adding to them
+constexpr int kAheadBytes = 1 << 13;
+
+}  // namespace
+
+std::int64_t vector_pitch(std::int64_t dim, int lanes) {
+  const std::int64_t vectors = (dim + lanes - 1) / lanes;
+  return (vectors | 1) * lanes;
+}
+
+Value BlockedProduct::sum_at(int product, Value row) const {
+  const int chunk = product / p.together;
+  const std::int64_t before = std::int64_t{chunk} * p.together * rows * p.channels();
+  return row * (packed.chunk_products(chunk) * p.channels()) + (before + product % p.together * p.channels());
+}
+
+// Rows in tiles whose sizes differ by one at most. A chunk of fewer products has more rows a tile, for as
+// many sums, unless the rows are counted while the kernel runs: then `rows` is a multiple of `tile` alone.
+std::vector<BlockedProduct::Tiles> BlockedProduct::tiles(kernel::Builder& b, Value count,
+                                                         int products) const {
+  if (count.valid()) return {{0, tile, rows / tile, b.let("tiles", (count + (tile - 1)) / tile)}};
+  const int most = tile * p.together / products;
+  const int number = (rows + most - 1) / most, small = rows / number, large = rows % number;
+  std::vector<Tiles> result;
+  if (large > 0) result.push_back({0, small + 1, large, b.constant(large)});
+  result.push_back({large * (small + 1), small, number - large, b.constant(number - large)});
+  return result;
+}
+
+void BlockedProduct::multiply(kernel::Builder& b, Value block, std::int64_t first_vector,
+                              std::int64_t first_sum, Value count) const {
+  const int full = packed.products / p.together, rest = packed.products % p.together;
+  if (full > 0) {
+    const std::vector<Tiles> parts = tiles(b, count, p.together);
+    b.for_("chunk", 0, full, 1,
+           [&](Value chunk) { multiply_chunk(b, block, chunk, p.together, first_vector, first_sum, parts); });
+  }
+  if (rest > 0)
+    multiply_chunk(b, block, b.constant(full), rest, first_vector, first_sum, tiles(b, count, rest));
+}
+
+void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk, int products,
+                                    std::int64_t first_vector, std::int64_t first_sum,
+                                    const std::vector<Tiles>& parts) const {
+  const int vectors_a_row = products * p.vectors, step = vectors_a_row * p.lanes;
+  const int bytes = kernel::storage_bytes(packed.storage), line = kLine / bytes;
+  int number = 0;
+  for (const Tiles& part : parts) number += part.number;
+  const std::int64_t dim = packed.dim;
+  const std::int64_t columns =
+      number == 1 ? dim : std::max<std::int64_t>(kLeastColumns, kPartBytes / (4 * step) / 16 * 16);
+  const std::int64_t ahead = number == 1 ? std::max(1, kAheadBytes / (bytes * step)) : columns;
+  const int lines = (step * bytes + kLine * number - 1) / (kLine * number);  // a column and tile
+
+  const Value matrix = b.let("matrix_at", packed.chunk_at(block, chunk) + b.wide(b.thread()));
+  const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + (b.thread() + first_sum));
+  b.for_("i", b.constant(0), b.constant(std::int64_t{rows} * step), b.constant(p.lanes), 1,
+         [&](Value i) { b.store(sums[own + i], b.real(0)); });
+  const auto multiply_tile = [&](Value column, Value end, Value index, Value row, int tile_rows) {
+    const kernel::Array acc = b.array("acc", kernel::Type::F32, tile_rows * vectors_a_row);
+    const Value place = b.let("tile_at", own + row * step);
+    for (int i = 0; i < tile_rows * vectors_a_row; ++i)
+      b.write(acc, b.constant(i), b.load("sum", sums[place + i * p.lanes]));
+    const Value vector = b.let("vector_at", row * pitch + first_vector);
+    const Value next =
+        b.let("next_at", matrix + b.wide(column + ahead) * std::int64_t{step} +
+                             b.wide(index * (columns * lines * line) - column * (lines * line)));
+    RegisterTile registers;
+    registers.acc = acc;
+    registers.rows = tile_rows, registers.vectors = vectors_a_row;
+    registers.left = [&](Value k, int r) { return b.load("v", vectors[vector + k + r * pitch]); };
+    registers.right = [&](Value k, int v) {
+      return b.load("r", matrices[matrix + b.wide(k) * std::int64_t{step} + std::int64_t{v} * p.lanes]);
+    };
+    registers.ahead = [&](Value k) {
+      for (int i = 0; i < lines; ++i)
+        b.prefetch(matrices[next + b.wide(k) * std::int64_t{lines * line} + std::int64_t{i} * line]);
+    };
+    registers.multiply(b, column, end);
+    for (int i = 0; i < tile_rows * vectors_a_row; ++i)
+      b.store(sums[place + i * p.lanes], b.read(acc, b.constant(i)));
+  };
+  const Value all = b.constant(dim);
+  const Value read = any.valid() ? b.select(any, all, b.constant(0)) : all;
+  b.for_("column", b.constant(0), read, b.constant(columns), 1, [&](Value column) {
+    const Value end = b.let("columns_end", min(column + columns, b.constant(dim)));
+    int before = 0;
+    for (const Tiles& part : parts) {
+      b.for_("tile_of_rows", b.constant(0), part.count, b.constant(1), 1, [&](Value i) {
+        multiply_tile(column, end, i + before, b.let("row", i * part.rows + part.first), part.rows);
+      });
+      before += part.number;
+    }
+  });
+}
+
+}  // namespace rondo::schedule
