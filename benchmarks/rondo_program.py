@@ -30,8 +30,9 @@ def tried(program, *arguments, environment=None):
 
 
 def query(fields):
-    """What nvidia-smi says of the first GPU: "name,driver_version"."""
-    out = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True, text=True)
+    """What nvidia-smi says of the GPU that programs here see first: "name,driver_version"."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"
+    out = subprocess.run(["nvidia-smi", "-i", first, f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True, text=True)
     return out.stdout.strip().split(", ")
 
 

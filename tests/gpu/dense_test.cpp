@@ -41,13 +41,19 @@ class DenseCell : public rondo::testing::GpuTest,
       return nullptr;
     }
     int tries = 0;
+    const runtime::Candidate* first = nullptr;
     for (const runtime::Candidate& candidate : *candidates) {
       if (!is_variant(candidate, std::get<3>(GetParam()))) continue;
       if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
+      if (first == nullptr) first = &candidate;
       // As the tuner does: what spills is passed over.
-      if (++tries < kTries && spills(cell, p, candidate, gpu_->profile)) continue;
-      return load(cell, p, candidate.strategy, candidate.parameters);
+      if (!spills(cell, p, candidate, gpu_->profile))
+        return load(cell, p, candidate.strategy, candidate.parameters);
+      if (++tries == kTries) break;
     }
+    // A variant of which nothing is without spills is none that users get (ShippedKernels compiles those);
+    // what it computes must be right all the same.
+    if (first != nullptr) return load(cell, p, first->strategy, first->parameters, true);
     if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this variant";
     return nullptr;
   }

@@ -106,7 +106,9 @@ TEST_F(ShootOnGpu, SaysHowItConverged) {
     auto found = convergence(run);
     ASSERT_TRUE(found.has_value());
     EXPECT_GT(found->segments_in_order, 0);
-    EXPECT_LE(found->worst_jump, 1e-6);
+    // What a chaotic cell makes of its own rounding is no error of a start, up to this
+    // (docs/strategies/shoot.md).
+    EXPECT_LE(found->worst_jump, 0x1p-12);
   }
 }
 

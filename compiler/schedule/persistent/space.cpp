@@ -19,8 +19,9 @@ constexpr int kRegistersBetween = 5;  // of a channel, backward: what lives acro
 constexpr int kRegistersOfTemporaries =
     16;                               // of those beside (an LSTM of 2048 channels compiles without spills)
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
-constexpr int kRegistersOfDraw = 20;  // of Philox, backward: compilers draw for the steps of a stage side by side
-constexpr int kMostKSplit = 8;        // blocks of a cluster that split the k extent
+constexpr int kRegistersOfDraw =
+    12;                         // of Philox, backward: compilers draw for the steps of a stage side by side
+constexpr int kMostKSplit = 8;  // blocks of a cluster that split the k extent
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;

@@ -1,6 +1,6 @@
 
 ; y = 2 x, one element a thread.
-define internal void @axpy.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 2 %x, ptr noalias align 2 %y, i32 %n) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define internal void @axpy.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 2 %x, ptr noalias align 2 %y, i32 %n) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %zero = call i32 asm "", "=r,0"(i32 0)
   %.0 = mul nsw i32 %block, 128
@@ -41,7 +41,7 @@ end:
   ret void
 }
 
-define void @axpy(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define void @axpy(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
   %place.0 = getelementptr inbounds ptr, ptr %arguments, i64 0
   %pointer.0 = load ptr, ptr %place.0
   %argument.0 = load ptr, ptr %pointer.0

@@ -1,5 +1,5 @@
 
-define internal void @bytes_and_lengths.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 1 %resets, ptr noalias readonly align 4 %lengths, ptr noalias readonly align 4 %x, ptr noalias align 4 %out) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define internal void @bytes_and_lengths.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 1 %resets, ptr noalias readonly align 4 %lengths, ptr noalias readonly align 4 %x, ptr noalias align 4 %out) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %zero = call i32 asm "", "=r,0"(i32 0)
   %.0 = getelementptr inbounds i8, ptr %resets, i64 0
@@ -28,7 +28,7 @@ entry:
   ret void
 }
 
-define void @bytes_and_lengths(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define void @bytes_and_lengths(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
   %place.0 = getelementptr inbounds ptr, ptr %arguments, i64 0
   %pointer.0 = load ptr, ptr %place.0
   %argument.0 = load ptr, ptr %pointer.0

@@ -112,7 +112,7 @@ define internal <32 x float> @philox_uniform_32(<32 x float> %seed, <32 x i32> %
   ret <32 x float> %draw
 }
 
-define internal void @draws.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %seed, ptr noalias align 4 %out, i32 %step) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define internal void @draws.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %seed, ptr noalias align 4 %out, i32 %step) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %.0 = getelementptr inbounds i32, ptr %seed, i64 0
   %seed_0 = load float, ptr %.0, align 4
@@ -154,7 +154,7 @@ entry:
   ret void
 }
 
-define void @draws(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define void @draws(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
   %place.0 = getelementptr inbounds ptr, ptr %arguments, i64 0
   %pointer.0 = load ptr, ptr %place.0
   %argument.0 = load ptr, ptr %pointer.0

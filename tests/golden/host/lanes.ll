@@ -1,5 +1,5 @@
 
-define internal void @lanes.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %x, ptr noalias readonly align 2 %half, ptr noalias align 4 %y, ptr noalias align 2 %small, i32 %n) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define internal void @lanes.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %x, ptr noalias readonly align 2 %half, ptr noalias align 4 %y, ptr noalias align 2 %small, i32 %n) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %kept = alloca <16 x float>
   %zero = call i32 asm "", "=r,0"(i32 0)
@@ -178,7 +178,7 @@ end.4:
   ret void
 }
 
-define void @lanes(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define void @lanes(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
   %place.0 = getelementptr inbounds ptr, ptr %arguments, i64 0
   %pointer.0 = load ptr, ptr %place.0
   %argument.0 = load ptr, ptr %pointer.0

@@ -159,100 +159,64 @@ define internal <32 x float> @host_rsqrt_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; e^x for x <= 0, 1.02 ulp; 0 below -88. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 + 127 rounds to n and leaves
-; the exponent field of 2^n in the lowest bits. e^r as in Cephes (Moshier, expf.c).
-define internal <32 x float> @exp_of_negative_32(<32 x float> %x) alwaysinline {
-  %deep = fcmp olt <32 x float> %x, splat (float -88.0)
-  %y = select <32 x i1> %deep, <32 x float> splat (float -88.0), <32 x float> %x
-  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %y, <32 x float> splat (float 0x3FF7154760000000), <32 x float> splat (float 12583039.0))
-  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
-  %r0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float -0.693359375), <32 x float> %y)
-  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F2BD01060000000), <32 x float> %r0) 
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000)) 
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000)) 
-  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0.5))
-  %pr = fmul <32 x float> %p5, %r
-  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %pr, <32 x float> %r, <32 x float> %r)
-  %p = fadd <32 x float> %p6, splat (float 1.0)
-  %bits = bitcast <32 x float> %shifted to <32 x i32>
-  %field = shl <32 x i32> %bits, splat (i32 23)
-  %scale = bitcast <32 x i32> %field to <32 x float>
-  %e = fmul contract <32 x float> %p, %scale
-  ret <32 x float> %e
-}
-
-define internal <32 x float> @host_rcp_32(<32 x float> %x) alwaysinline {
-  %y = fdiv <32 x float> splat (float 1.0), %x
+; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate and a Newton step, if it has one (AVX-512: 14 bits; AVX:
+; 12 bits, 3 ulp then).
+define internal <32 x float> @host_rcp_near_32(<32 x float> %x) alwaysinline {
+  %y = fdiv arcp ninf contract <32 x float> splat (float 1.0), %x
   ret <32 x float> %y
 }
 
-; 3 ulp. 1 / (1 + e^-x), or e^x / (1 + e^x) for negative x: e stays within (0, 1]. One Newton step on the reciprocal.
+; 3 ulp. 1 / (1 + e^-x), x held between -87.3 and 87.3: e^-x is no number that the machine cannot hold. x = s - n log 2, log 2
+; in two parts; e^-s by a polynomial of least error. Adding 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n
+; in the lowest bits.
 define internal <32 x float> @accurate_sigmoid_32(<32 x float> %x) alwaysinline {
-  %size = call <32 x float> @llvm.fabs.v32f32(<32 x float> %x)
-  %minus = fneg <32 x float> %size
-  %e = call <32 x float> @exp_of_negative_32(<32 x float> %minus)
-  %d = fadd <32 x float> %e, splat (float 1.0)
-  %r0 = call <32 x float> @host_rcp_32(<32 x float> %d)
-  %minus_d = fneg <32 x float> %d
-  %off = call <32 x float> @llvm.fma.v32f32(<32 x float> %minus_d, <32 x float> %r0, <32 x float> splat (float 1.0))
-  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %off, <32 x float> %r0, <32 x float> %r0)
-  %positive = fcmp oge <32 x float> %x, splat (float 0.0)
-  %top = select <32 x i1> %positive, <32 x float> splat (float 1.0), <32 x float> %e
-  %y = fmul contract <32 x float> %top, %r
-  ret <32 x float> %y
-}
-
-; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). Results
-; below 2^-126 are 0, those from 2^128 on infinite.
-define internal <32 x float> @host_exp2_32(<32 x float> %x) alwaysinline {
-  %low = fcmp olt <32 x float> %x, splat (float -127.0)
-  %y0 = select <32 x i1> %low, <32 x float> splat (float -127.0), <32 x float> %x
-  %high = fcmp ogt <32 x float> %y0, splat (float 128.0)
-  %y = select <32 x i1> %high, <32 x float> splat (float 128.0), <32 x float> %y0
-  %shifted = fadd <32 x float> %y, splat (float 12583039.0) 
+  %low = fcmp olt <32 x float> %x, splat (float 0xC055D33340000000) 
+  %x0 = select <32 x i1> %low, <32 x float> splat (float 0xC055D33340000000), <32 x float> %x
+  %high = fcmp ogt <32 x float> %x0, splat (float 0x4055D33340000000)
+  %x1 = select <32 x i1> %high, <32 x float> splat (float 0x4055D33340000000), <32 x float> %x0
+  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %x1, <32 x float> splat (float 0xBFF7154760000000), <32 x float> splat (float 12583039.0)) 
   %n = fsub <32 x float> %shifted, splat (float 12583039.0)
-  %f = fsub <32 x float> %y, %n
-  %r = fmul <32 x float> %f, splat (float 0x3FE62E4300000000) 
-  %tail = fmul <32 x float> %f, splat (float 0xBE205C6100000000) 
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000)) 
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000)) 
-  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0.5))
-  %square = fmul <32 x float> %r, %r
-  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %p5, <32 x float> %square, <32 x float> %tail)
-  %p7 = fadd <32 x float> %p6, %r
-  %p = fadd <32 x float> %p7, splat (float 1.0)
+  %s0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0.693359375), <32 x float> %x1)
+  %s = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0xBF2BD01060000000), <32 x float> %s0) 
+  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> splat (float 0x3F56A23CE0000000), <32 x float> splat (float 0xBF8123A200000000)) 
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p5, <32 x float> splat (float 0x3FA5558F20000000)) 
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p4, <32 x float> splat (float 0xBFC5554920000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p3, <32 x float> splat (float 0x3FDFFFFFC0000000)) 
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p2, <32 x float> splat (float -1.0))
+  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p1, <32 x float> splat (float 1.0))
   %bits = bitcast <32 x float> %shifted to <32 x i32>
   %field = shl <32 x i32> %bits, splat (i32 23)
   %scale = bitcast <32 x i32> %field to <32 x float>
-  %e = fmul <32 x float> %p, %scale
-  %number = fcmp ord <32 x float> %x, splat (float 0.0)
-  %result = select <32 x i1> %number, <32 x float> %e, <32 x float> %x
-  ret <32 x float> %result
+  %d = call <32 x float> @llvm.fma.v32f32(<32 x float> %p, <32 x float> %scale, <32 x float> splat (float 1.0))
+  %y = call <32 x float> @host_rcp_near_32(<32 x float> %d)
+  ret <32 x float> %y
 }
 
-; 3 ulp. Below 0.65 an odd polynomial; above, 1 - 2 / (1 + e^2t), whose error shrinks with the distance from 1. Both are
-; computed: no divergence.
+; 4 ulp. E / (E + 2) with E = e^2x - 1, x held between -10 and 10, beyond which the result is 1. x = h + n log 2 / 2;
+; e^2h - 1 = h times a polynomial, so that it is right near 0.
 define internal <32 x float> @accurate_tanh_32(<32 x float> %x) alwaysinline {
-  %t = call <32 x float> @llvm.fabs.v32f32(<32 x float> %x)
-  %u = fmul <32 x float> %t, %t
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %u, <32 x float> splat (float 0xBF7696C280000000), <32 x float> splat (float 0x3F94F5DB80000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %u, <32 x float> %p1, <32 x float> splat (float 0xBFAB7CFBC0000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %u, <32 x float> %p2, <32 x float> splat (float 0x3FC1103F00000000)) 
-  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %u, <32 x float> %p3, <32 x float> splat (float 0xBFD5555240000000)) 
-  %tu = fmul <32 x float> %t, %u
-  %near = call <32 x float> @llvm.fma.v32f32(<32 x float> %tu, <32 x float> %p, <32 x float> %t)
-  %a = fmul <32 x float> %t, splat (float 0x4007154760000000) 
-  %e = call <32 x float> @host_exp2_32(<32 x float> %a)
-  %d = fadd <32 x float> %e, splat (float 1.0)
-  %r = call <32 x float> @host_rcp_32(<32 x float> %d)
-  %far = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float -2.0), <32 x float> splat (float 1.0))
-  %is_far = fcmp oge <32 x float> %t, splat (float 0x3FE4CCCCC0000000) 
-  %size = select <32 x i1> %is_far, <32 x float> %far, <32 x float> %near
-  %y = call <32 x float> @llvm.copysign.v32f32(<32 x float> %size, <32 x float> %x)
+  %low = fcmp olt <32 x float> %x, splat (float -10.0)
+  %x0 = select <32 x i1> %low, <32 x float> splat (float -10.0), <32 x float> %x
+  %high = fcmp ogt <32 x float> %x0, splat (float 10.0)
+  %x1 = select <32 x i1> %high, <32 x float> splat (float 10.0), <32 x float> %x0
+  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %x1, <32 x float> splat (float 0x4007154760000000), <32 x float> splat (float 12583039.0)) 
+  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
+  %h0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float -0.3466796875), <32 x float> %x1)
+  %h = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F1BD01060000000), <32 x float> %h0) 
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> splat (float 0x3FB6BEBFE0000000), <32 x float> splat (float 0x3FD1227B00000000)) 
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p4, <32 x float> splat (float 0x3FE5556740000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p3, <32 x float> splat (float 0x3FF5554B00000000)) 
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p2, <32 x float> splat (float 0x3FFFFFFFE0000000)) 
+  %p0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p1, <32 x float> splat (float 2.0))
+  %p = fmul <32 x float> %h, %p0
+  %bits = bitcast <32 x float> %shifted to <32 x i32>
+  %field = shl <32 x i32> %bits, splat (i32 23)
+  %scale = bitcast <32 x i32> %field to <32 x float>
+  %less = fsub <32 x float> %scale, splat (float 1.0)
+  %e = call <32 x float> @llvm.fma.v32f32(<32 x float> %p, <32 x float> %scale, <32 x float> %less)
+  %d = fadd <32 x float> %e, splat (float 2.0)
+  %r = call <32 x float> @host_rcp_near_32(<32 x float> %d)
+  %y = fmul <32 x float> %e, %r
   ret <32 x float> %y
 }
 
@@ -303,6 +267,30 @@ define internal <32 x float> @accurate_gelu_32(<32 x float> %x) alwaysinline {
   %half = fmul contract <32 x float> %x, splat (float 0.5)
   %y = fmul contract <32 x float> %half, %e
   ret <32 x float> %y
+}
+
+; e^x for x <= 0, 1.02 ulp; 0 below -88. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 + 127 rounds to n and leaves
+; the exponent field of 2^n in the lowest bits. e^r as in Cephes (Moshier, expf.c).
+define internal <32 x float> @exp_of_negative_32(<32 x float> %x) alwaysinline {
+  %deep = fcmp olt <32 x float> %x, splat (float -88.0)
+  %y = select <32 x i1> %deep, <32 x float> splat (float -88.0), <32 x float> %x
+  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %y, <32 x float> splat (float 0x3FF7154760000000), <32 x float> splat (float 12583039.0))
+  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
+  %r0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float -0.693359375), <32 x float> %y)
+  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F2BD01060000000), <32 x float> %r0) 
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000)) 
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000)) 
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000)) 
+  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0.5))
+  %pr = fmul <32 x float> %p5, %r
+  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %pr, <32 x float> %r, <32 x float> %r)
+  %p = fadd <32 x float> %p6, splat (float 1.0)
+  %bits = bitcast <32 x float> %shifted to <32 x i32>
+  %field = shl <32 x i32> %bits, splat (i32 23)
+  %scale = bitcast <32 x i32> %field to <32 x float>
+  %e = fmul contract <32 x float> %p, %scale
+  ret <32 x float> %e
 }
 
 ; 3 ulp. log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)
@@ -679,7 +667,7 @@ define internal <32 x float> @precise_cos_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %r31
 }
 
-define internal void @every_op_fast.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %in, ptr noalias align 4 %out) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define internal void @every_op_fast.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %in, ptr noalias align 4 %out) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %.0 = getelementptr inbounds i32, ptr %in, i64 0
   %x = load float, ptr %.0, align 4
@@ -963,7 +951,7 @@ entry:
   ret void
 }
 
-define void @every_op_fast(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+define void @every_op_fast(ptr %arguments, i32 %block, i32 %grid, ptr %shared) nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
   %place.0 = getelementptr inbounds ptr, ptr %arguments, i64 0
   %pointer.0 = load ptr, ptr %place.0
   %argument.0 = load ptr, ptr %pointer.0
