@@ -12,6 +12,7 @@
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/step/reference/executor.h"
+#include "compiler/target/target.h"
 #include "runtime/commands/load_cell.h"
 #include "tuner/measure/ready_plan.h"
 
@@ -109,7 +110,7 @@ int bench(char** arguments) {
     if (run > 0) times.push_back(ms);
   }
   const std::int64_t bytes = schedule::compulsory_bytes(*cell, problem);
-  const int threads = runtime::ThreadPool::shared().threads();
+  const int threads = target::usable_threads();
   fmt::print(
       "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"copy_ms\": {:.4f}, \"threads\": {}, "
       "\"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
