@@ -1,5 +1,5 @@
-"""Pages of layers end to end, CPUs and the C interface, from the records min.json, cpu.json and *-capi.json: a part of
-report.py."""
+"""Pages of layers end to end, CPUs, the C interface and forms, from the records min.json, cpu.json, *-capi.json and
+*-forms.json: a part of report.py."""
 import json
 
 from report_text import median_text, wrapped
@@ -81,3 +81,25 @@ in all {len(record['checks'])} checks.""")
         return ""
     return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as
 ratios to `rondo bench` with the same choice in the same run (`benchmarks/capi.py`).""") + "\n" + text
+
+
+def forms_page(results):
+    """What forms of the sequence cost; empty without a record."""
+    text = ""
+    for record in read(results, "*-forms.json"):
+        names = [form for form in record["rows"][0]["forms"] if form]
+        text += f"""
+## {record['device']}, commit {record['commit']}
+
+| cell | shape | pass | plain ms | {' | '.join(names)} |
+|---|---|---|--:|{'--:|' * len(names)}
+"""
+        for row in record["rows"]:
+            plain = row["forms"][""].get("ms")
+            shown = [f"{row['forms'][form]['ms'] / plain:.3f}" if plain and "ms" in row["forms"][form] else "" for form in names]
+            text += (f"| {row['cell']} | {row['shape']} | {row['pass']} | {median_text(plain) if plain else ''} | "
+                     f"{' | '.join(shown)} |\n")
+    if not text:
+        return ""
+    return "# What forms cost\n\n" + wrapped("""A pass with [resets, lengths or reversed time](../forms.md), as a multiple of the plain
+pass in the same run, bf16. No reset is set and all lengths are T, so that both do the same work (`benchmarks/forms.py`).""") + "\n" + text

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""What resets, lengths and reversed time cost: passes with and without them, in one run. Needs a GPU.
+
+usage: forms.py RONDO --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--commit HASH]
+
+Each problem is tuned without forms, and again with each of FORMS where --budget is not 0s (the model chooses then). The
+forms of a problem are timed in turns with the plain pass, and the least of the turns counts. The test data set no reset and
+all lengths to T, so that every form does the work of the plain pass.
+"""
+import argparse
+import re
+import sys
+import tempfile
+
+from rondo_program import query, rondo, tried, write
+
+PROBLEMS = (  # cell, shape
+    ("lstm", "B=16,T=1024,H=1,D=768"),
+    ("lstm", "B=16,T=1024,H=12,D=64"),
+    ("gru", "B=16,T=1024,H=1,D=768"),
+    ("blockgru", "B=16,T=512,H=8,D=64"),
+    ("mingru", "B=8,T=4096,H=1,D=1536"),
+    ("paragru", "B=8,T=2048,H=1,D=1024"),
+)
+FORMS = ("", "resets", "lengths", "resets,lengths", "reversed")
+
+
+def measure(program, problem, turns, database, budget):
+    """{form: {"ms", "strategy"}} or {form: {"error"}}."""
+    found = {}
+    words = {form: [*problem, *(["--forms", form] if form else []), "--db", database] for form in FORMS}
+    for form in FORMS:
+        if budget != "0s" and "error" in (answer := tried(program, "tune", *words[form], "--budget", budget)):
+            found[form] = {"error": answer["error"]}
+    for _ in range(turns):
+        for form in FORMS:
+            if "error" in found.get(form, {}):
+                continue
+            answer = tried(program, "bench", *words[form])
+            if not answer.get("rows"):
+                found[form] = {"error": answer.get("error", "no row")}
+                continue
+            row = answer["rows"][0]
+            least = min(row["median_ms"], found.get(form, {}).get("ms", row["median_ms"]))
+            found[form] = {"ms": least, "strategy": row["strategy"]}
+    return {form: found[form] for form in FORMS}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rondo")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--budget", default="8s")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    record = {"device": query("name")[0], "commit": options.commit, "budget": options.budget, "rows": []}
+    with tempfile.TemporaryDirectory() as folder:
+        database = f"{folder}/forms.db"
+        rondo(options.rondo, "calibrate", "--db", database)
+        for cell, shape in PROBLEMS:
+            for which in ("fw", "bw"):
+                if not re.search(options.only, f"{cell} {shape} {which}"):
+                    continue
+                problem = [cell, "--shape", shape, "--dtype", "bf16", "--pass", which]
+                found = measure(options.rondo, problem, options.turns, database, options.budget)
+                record["rows"].append({"cell": cell, "shape": shape, "dtype": "bf16", "pass": which, "forms": found})
+                write(record, options.out)
+                print(cell, shape, which, *(f"{form or 'plain'} {result.get('ms', result.get('error'))}"
+                                            for form, result in found.items()), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

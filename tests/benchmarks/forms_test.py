@@ -1,0 +1,75 @@
+"""benchmarks/forms.py and its page, with a `rondo` that answers from a table instead of a GPU."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import report_layers  # noqa: E402 (lies beside the scripts)
+
+# The plain pass takes 2 ms, resets 3, then 2.5 in each later turn; lengths are not served.
+RONDO = r'''
+import json, os, sys
+words = sys.argv[1:]
+if words[0] == "calibrate":
+    open(words[words.index("--db") + 1], "w").close()
+    print("{}")
+    sys.exit(0)
+form = words[words.index("--forms") + 1] if "--forms" in words else ""
+if "lengths" in form:
+    sys.exit("no lengths here")
+database = words[words.index("--db") + 1]
+assert os.path.exists(database)
+if words[0] == "tune":
+    print("{}")
+    sys.exit(0)
+again = form in open(database).read().split()
+open(database, "a").write(form + "\n")
+ms = 2.0 if form == "" else 2.5 if again else 3.0
+print(json.dumps({"rows": [{"strategy": "persistent", "median_ms": ms}]}))
+'''
+
+
+class FormsRecord(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name, text in (("rondo", RONDO), ("nvidia-smi", 'print("NVIDIA Test")')):
+            path = self.folder / name
+            path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def run_forms(self, *words):
+        out = self.folder / "test-forms.json"
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", "768 fw",
+                               *words], env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}"}, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(out.read_text(encoding="utf-8"))
+
+    def test_the_least_of_the_turns_counts(self):
+        record = self.run_forms()
+        self.assertEqual([(row["cell"], row["pass"]) for row in record["rows"]], [("lstm", "fw"), ("gru", "fw")])
+        forms = record["rows"][0]["forms"]
+        self.assertEqual(forms[""], {"ms": 2.0, "strategy": "persistent"})
+        self.assertEqual(forms["resets"]["ms"], 2.5)
+        self.assertEqual(self.run_forms("--turns", "1")["rows"][0]["forms"]["resets"]["ms"], 3.0)
+
+    def test_what_is_not_served_says_why_and_has_no_ratio(self):
+        forms = self.run_forms()["rows"][0]["forms"]
+        self.assertEqual(forms["lengths"], {"error": "no lengths here"})
+        page = report_layers.forms_page(self.folder)
+        self.assertIn("| lstm | B=16,T=1024,H=1,D=768 | fw | 2.000 | 1.250 |  |  | 1.250 |", page)
+
+    def test_no_record_gives_no_page(self):
+        self.assertEqual(report_layers.forms_page(self.folder), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
