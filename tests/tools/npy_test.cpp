@@ -123,7 +123,7 @@ TEST(Npy, SurvivesDamagedFiles) {
 // What a file says of itself is compared with its size before its data is read, so that no file takes more
 // memory than it should.
 TEST(Npy, FilesAreReadWithinABound) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "npy-bound";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "npy-bound";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "a.npy").string();

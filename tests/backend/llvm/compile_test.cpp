@@ -15,6 +15,7 @@
 #include "runtime/commands/emit_stages.h"
 #include "runtime/plan/compile.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -80,6 +81,7 @@ TEST(LlvmCompile, EveryCellPassAndType) {
     const std::optional<KernelPlan> plan = plan_of(of);
     if (!plan) continue;
     ++turn;
+    if (!rondo::testing::has_turn(static_cast<int>(turn), 5)) continue;
     SCOPED_TRACE(of.text());
     const backend::Request request = request_of(llvm, *plan, of);
     const auto ptx = llvm.assembly(request);
@@ -95,7 +97,7 @@ TEST(LlvmCompile, EveryCellPassAndType) {
     ASSERT_TRUE(assembled.ok()) << assembled.error().message;
 #endif
   }
-  EXPECT_GT(compiled, 100U);
+  EXPECT_GT(compiled, rondo::testing::all_cases() ? 100U : 20U);
 }
 
 #ifdef RONDO_NVCC
