@@ -11,7 +11,7 @@
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/kernel/ir/visit.h"
 #include "tests/backend/cuda/kernels.h"
-#include "tests/backend/llvm/golden_text.h"
+#include "tests/backend/golden_text.h"
 
 namespace rondo::backend::host {
 namespace {
@@ -77,7 +77,7 @@ TEST(HostGolden, TextsAreAsRecorded) {
   for (const cuda::testing::Sample& sample : samples()) {
     const std::string text = text_of(sample.kernel);
     if (text.empty()) continue;
-    compare_golden("host", sample.name, text);
+    compare_golden("host/" + sample.name + ".ll", text);
     ++compared;
   }
   EXPECT_GE(compared, 6);

@@ -5,7 +5,7 @@
 #include "compiler/backend/llvm/nvptx/emit.h"
 #include "compiler/kernel/builder/builder.h"
 #include "tests/backend/cuda/kernels.h"
-#include "tests/backend/llvm/golden_text.h"
+#include "tests/backend/golden_text.h"
 
 namespace rondo::backend::nvptx {
 namespace {
@@ -20,7 +20,7 @@ TEST_P(LlvmGolden, TextIsAsRecorded) {
   // But for one word the text of the other type, of 300 KB.
   if (GetParam().name == "warpgroup_product_fp16") return;
   const kernel::Kernel& kernel = GetParam().kernel;
-  compare_golden("llvm", GetParam().name, emit({&kernel}, target_of(kernel, 90)));
+  compare_golden("llvm/" + GetParam().name + ".ll", emit({&kernel}, target_of(kernel, 90)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Nvptx, LlvmGolden, ::testing::ValuesIn(cuda::testing::samples()),
@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Nvptx, LlvmGolden, ::testing::ValuesIn(cuda::testing::s
 // What stands for instructions that only later architectures have.
 TEST(LlvmGolden, OlderArchitectures) {
   const kernel::Kernel waits = cuda::testing::warp_roles();
-  compare_golden("llvm", "warp_roles_sm_80", emit({&waits}, target_of(waits, 80)));
+  compare_golden("llvm/warp_roles_sm_80.ll", emit({&waits}, target_of(waits, 80)));
   const kernel::Kernel product = cuda::testing::warpgroup_product(kernel::Storage::BF16, false);
   const std::string text = emit({&product}, target_of(product, 80));
   EXPECT_EQ(text.find("wgmma"), std::string::npos);

@@ -1,4 +1,4 @@
-// Recorded texts of LLVM IR. RONDO_UPDATE_GOLDEN=1 writes the files anew.
+// Recorded texts of backends. RONDO_UPDATE_GOLDEN=1 writes the files anew.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,12 +11,11 @@
 
 namespace rondo::backend {
 
-// Compares, character for character, with tests/golden/FOLDER/NAME.ll.
-inline void compare_golden(const std::string& folder, const std::string& name, const std::string& text) {
+// Compares, character for character, with tests/golden/FILE.
+inline void compare_golden(const std::string& file_name, const std::string& text) {
   const char* elsewhere = std::getenv("RONDO_SOURCE_DIR");
   const std::filesystem::path path =
-      std::filesystem::path(elsewhere != nullptr ? elsewhere : RONDO_SOURCE_DIR) / "tests/golden" / folder /
-      (name + ".ll");
+      std::filesystem::path(elsewhere != nullptr ? elsewhere : RONDO_SOURCE_DIR) / "tests/golden" / file_name;
   if (std::getenv("RONDO_UPDATE_GOLDEN") != nullptr) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
