@@ -6,12 +6,13 @@ usage: capi_test.py FOLDER_OF_BINARIES FAKE_CUDA
 import json
 import os
 import pathlib
-import stat
 import subprocess
 import sys
 import tempfile
 import unittest
 from unittest import mock
+
+import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -85,15 +86,10 @@ class Capi(unittest.TestCase):
         other = self.program("bench_capi_rt", "time", "--cell", "gru", "--package", self.package())
         self.assertIn("holds no gru", other.stderr)
 
-    def script(self, name, text):
-        path = self.folder / name
-        path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-
     def capi(self, rows, checked=(), **environment):
         """The record that capi.py writes of these rows."""
-        self.script("rondo", RONDO)
-        self.script("nvidia-smi", 'print("NVIDIA Test, 1.2")')
+        stand_in.program(self.folder, "rondo", RONDO)
+        stand_in.program(self.folder, "nvidia-smi", 'print("NVIDIA Test, 1.2")')
         out = self.folder / "out.json"
         environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_LIBCUDA": FAKE, "BUILD": str(BUILD), "SCRIPTS": str(ROOT / "benchmarks"),
                        "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment

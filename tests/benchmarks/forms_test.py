@@ -1,12 +1,11 @@
 """benchmarks/forms.py and its page, with a `rondo` that answers from a table instead of a GPU."""
 import json
-import os
 import pathlib
-import stat
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -37,19 +36,12 @@ print(json.dumps({"rows": [{"strategy": "persistent", "median_ms": ms}]}))
 
 class FormsRecord(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        for name, text in (("rondo", RONDO), ("nvidia-smi", 'print("NVIDIA Test")')):
-            path = self.folder / name
-            path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
-            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        self.folder = stand_in.folder_of(self, RONDO)
 
     def run_forms(self, *words):
         out = self.folder / "test-forms.json"
         done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", "768 fw",
-                               *words], env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}"}, capture_output=True,
-                              text=True, check=False)
+                               *words], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text(encoding="utf-8"))
 

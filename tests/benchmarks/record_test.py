@@ -4,11 +4,12 @@ import json
 import os
 import pathlib
 import re
-import stat
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import stand_in
+from stand_in import program
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -63,21 +64,11 @@ print(json.dumps(answer))
 KNOWN = 'run(1.04)'
 
 
-def program(folder, name, text):
-    path = folder / name
-    path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
-
-
 class Benchmarks(unittest.TestCase):
     def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.folder = pathlib.Path(self.scratch.name)
+        self.folder = stand_in.folder_of(self, RONDO, "NVIDIA Test, 1.2")
         self.record_file = self.folder / "record.json"
         self.pretend()
-        program(self.folder, "nvidia-smi", 'print("NVIDIA Test, 1.2")')
         table = json.loads((ROOT / "benchmarks/stream_rows.json").read_text(encoding="utf-8"))
         table["rows"] = table["rows"][:1]
         (self.folder / "rows.json").write_text(json.dumps(table), encoding="utf-8")

@@ -2,11 +2,11 @@
 import json
 import os
 import pathlib
-import stat
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -70,23 +70,13 @@ if "--json" in words:
 
 class Shipped(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        self.script("rondo", RONDO)
-        self.script("nvidia-smi", 'print("NVIDIA Test, 1.2")')
+        self.folder = stand_in.folder_of(self, RONDO, "NVIDIA Test, 1.2")
         self.database = self.folder / "tuned"
-
-    def script(self, name, text):
-        path = self.folder / name
-        path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def run_script(self, name, *words, **environment):
         done = subprocess.run([sys.executable, ROOT / "benchmarks" / name, self.folder / "rondo", *map(str, words)],
                               capture_output=True, text=True,
-                              env=os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}",
-                                                "CALLS": str(self.folder / "calls"), "PYTHONDONTWRITEBYTECODE": "1"} | environment)
+                              env=stand_in.environment(self.folder, CALLS=str(self.folder / "calls"), **environment))
         return done
 
     def calls(self, command):

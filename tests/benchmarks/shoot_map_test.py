@@ -1,12 +1,11 @@
 """benchmarks/shoot_map.py and its page, with a `rondo` that answers from a table instead of a GPU."""
 import json
-import os
 import pathlib
-import stat
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -41,20 +40,11 @@ print(json.dumps({"rows": [{"strategy": strategy, "median_ms": ms, "share_of_cop
 
 class ShootMap(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        self.script("rondo", RONDO)
-        self.script("nvidia-smi", 'print("NVIDIA Test")')
+        self.folder = stand_in.folder_of(self, RONDO)
         self.out = self.folder / "test-shoot-map.json"
 
-    def script(self, name, text):
-        path = self.folder / name
-        path.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-
     def run_map(self, *words):
-        environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}"}
+        environment = stand_in.environment(self.folder)
         environment.pop("RONDO_SHIPPED", None)
         return subprocess.run([sys.executable, ROOT / "benchmarks/shoot_map.py", self.folder / "rondo", "--out", self.out, *words],
                               capture_output=True, text=True, env=environment, check=False)
