@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Kernels for CPUs beside JAX and the reference executor, in one run.
 
-    benchmarks/cpu.py CPU_BENCH OUT.json
+    benchmarks/cpu.py CPU_BENCH OUT.json --note TEXT [--commit HASH]
 
-CPU_BENCH is build/release/cpu_bench. JAX must be installed for the Python that runs this: a virtual environment with
+CPU_BENCH is build/release/cpu_bench. The note says what the machine is and what else it does; it stands above the table. JAX must be installed for the Python that runs this: a virtual environment with
 `pip install jax` will do. The cells are written for jax.lax.scan under jit, as a user would. Both sides take turns, and
 the least of all times counts: other work on the machine only ever adds.
 """
+import argparse
 import json
 import pathlib
 import platform
 import subprocess
-import sys
 import time
 
 import jax
@@ -97,14 +97,19 @@ def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32"):
 
 
 def main():
-    program, out = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cpu_bench")
+    parser.add_argument("out")
+    parser.add_argument("--note", required=True)
+    parser.add_argument("--commit", default="unknown")
+    options = parser.parse_args()
     rows = []
     for cell, batch, steps, heads, dim in ROWS:
         row = {"cell": cell, "B": batch, "T": steps, "H": heads, "D": dim, "dtype": "fp32"}
         best = {}
         for _ in range(TURNS):
             for pass_ in ("fw", "fws", "bw"):
-                one = rondo(program, cell, batch, steps, heads, dim, pass_)
+                one = rondo(options.cpu_bench, cell, batch, steps, heads, dim, pass_)
                 known = best.setdefault(pass_, one)
                 for key in ("copy_ms", "reference_ms"):
                     known[key] = min(known[key], one[key])
@@ -121,13 +126,15 @@ def main():
         rows.append(row)
         print(json.dumps(row), flush=True)
     record = {
+        "commit": options.commit,
+        "note": options.note,
         "jax": jax.__version__,
         "machine": platform.processor() or platform.machine(),
         "target": best["fw"]["target"],
         "threads": best["fw"]["threads"],
         "rows": rows,
     }
-    pathlib.Path(out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    pathlib.Path(options.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

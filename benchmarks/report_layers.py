@@ -39,7 +39,7 @@ def cpu_page(results):
     text = ""
     for record in read(results, "cpu.json"):
         text += f"""
-{wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}.")}
+{wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}, commit {record['commit']}.")}
 
 | cell | B, T, H, D | forward ms | of JAX's | with gradients ms | of JAX's | reference / Rondo | of copy, fw | bw |
 |---|---|--:|--:|--:|--:|--:|--:|--:|
