@@ -206,7 +206,7 @@ typedef struct rondo_plan_options {
   rondo_database* database; /* NULL: none. It keeps kernels and, where it is tuned, trials */
   int32_t alignment;        /* bytes to which addresses and strides will be aligned: 2, 4, 8, 16; 0: 16 */
   int32_t workers;          /* compiler processes of tuning; 0: as many as there are cores but one */
-  double budget_s;          /* of tuning; 0: 60 */
+  double budget_s;          /* of tuning, seconds; 0: 60. At most 60 more until the first kernel is found */
   rondo_progress_function progress;
   void* progress_user;
   const char* strategy;   /* NULL: any */

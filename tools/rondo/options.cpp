@@ -145,7 +145,7 @@ void tune_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option(
          "--trial-limit", o.trial_limit,
-         "time for each trial on the GPU, after which its process is killed; 0s: none, in this process")
+         "time for each run of a kernel, after which its process is killed; 0s: none, in this process")
       ->capture_default_str();
   app.add_flag("--exhaustive", o.exhaustive, "try every configuration, however long it takes");
   app.add_flag("--again", o.again, "the winner replaces what the database holds, whatever that claims");

@@ -124,12 +124,14 @@ Error nothing_worked(const SearchResult& result) {
                          : wrong                             ? ErrorKind::Wrong
                                                              : ErrorKind::Compile;
   if (common == reasons.end())
-    return {ErrorKind::Cancelled, fmt::format("no candidate of {} was finished in the budget", result.total),
+    return {ErrorKind::Cancelled,
+            fmt::format("no candidate of {} was finished in the budget and {:.0f} s more", result.total,
+                        SearchOptions{}.first_s),
             "give it more time with --budget"};
   return {kind,
           fmt::format("none of {} candidates tried can be used; {} of them: {}", result.tried, common->second,
                       common->first),
-          ""};
+          "name another strategy of those that `rondo check` calls legal with --strategy"};
 }
 
 std::string TuneResult::summary() const {
