@@ -1,4 +1,5 @@
 // Memory and packed values as the simulator keeps them.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -44,14 +45,22 @@ GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64) {
   const auto count = static_cast<std::size_t>(elements);
   GlobalBuffer buffer;
   buffer.storage = storage;
-  buffer.written.assign(count, false);
+  buffer.written.resize(count);
   if (is_integer(storage))
-    buffer.integers.assign(count, kPoisonedInteger);
+    buffer.integers.resize(count);
   else if (fp64)
-    buffer.doubles.assign(count, std::numeric_limits<double>::quiet_NaN());
+    buffer.doubles.resize(count);
   else
-    buffer.values.assign(count, std::numeric_limits<float>::quiet_NaN());
+    buffer.values.resize(count);
+  poison(buffer);
   return buffer;
+}
+
+void poison(GlobalBuffer& buffer) {
+  buffer.written.assign(buffer.written.size(), false);
+  std::fill(buffer.integers.begin(), buffer.integers.end(), kPoisonedInteger);
+  std::fill(buffer.doubles.begin(), buffer.doubles.end(), std::numeric_limits<double>::quiet_NaN());
+  std::fill(buffer.values.begin(), buffer.values.end(), std::numeric_limits<float>::quiet_NaN());
 }
 
 }  // namespace rondo::kernel

@@ -185,12 +185,15 @@ LaneFile::LaneFile(const Program& program, bool fp64)
     : program_(program), fp64_(fp64), slots_(static_cast<std::size_t>(program.slots)) {}
 
 void LaneFile::start(const Launch& launch, std::int64_t block, int warp) {
-  for (Lanes& lanes : slots_) {
-    std::fill(std::begin(lanes.i), std::end(lanes.i), 0);
-    lanes.undefined = kAllLanes;
+  const std::size_t values =
+      program_.leaves.empty() ? slots_.size() : static_cast<std::size_t>(program_.leaves.front().first);
+  for (std::size_t slot = 0; slot < values; ++slot) slots_[slot].undefined = kAllLanes;
+  for (const auto& [slot, id] : program_.leaves) {
+    const Expr& expr = program_.kernel->expr(id);
+    if (!filled_ || std::holds_alternative<BuiltinRead>(expr.node))
+      fill((*this)[slot], expr, launch, block, warp);
   }
-  for (const auto& [slot, id] : program_.leaves)
-    fill((*this)[slot], program_.kernel->expr(id), launch, block, warp);
+  filled_ = true;
 }
 
 void LaneFile::fill(Lanes& into, const Expr& expr, const Launch& launch, std::int64_t block, int warp) {

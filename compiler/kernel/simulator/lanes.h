@@ -63,7 +63,8 @@ class LaneFile {
   LaneFile(const Program& program, bool fp64);
   bool fp64() const { return fp64_; }
 
-  // Fills the leaves for warp `warp` of block `block`, and marks registers and arrays as never set.
+  // Fills the leaves for warp `warp` of block `block`, and marks registers and arrays as never set. A file
+  // serves one warp of all blocks of one launch.
   void start(const Launch& launch, std::int64_t block, int warp);
   void evaluate(const Compute& compute, Mask active);
 
@@ -82,6 +83,7 @@ class LaneFile {
   const Program& program_;
   bool fp64_;
   std::vector<Lanes> slots_;
+  bool filled_ = false;  // leaves that are the same in every block
 };
 
 }  // namespace rondo::kernel::simulator

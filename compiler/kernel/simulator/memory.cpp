@@ -34,6 +34,11 @@ void Memory::start_group(std::int64_t first_block, int blocks) {
   shared_.resize(count);
   for (std::size_t s = 0; s < count; ++s) {
     const SharedArray& array = kernel_.shared[s % arrays];
+    if (shared_shadows_[s]) {
+      poison(shared_data_[s]);
+      shared_shadows_[s]->clear();
+      continue;
+    }
     shared_data_[s] = output_buffer(array.storage, array.elements, fp64_);
     shared_shadows_[s] = std::make_unique<Shadow>(static_cast<std::size_t>(array.elements));
     shared_[s] = {&shared_data_[s], shared_shadows_[s].get(), false};
@@ -41,9 +46,12 @@ void Memory::start_group(std::int64_t first_block, int blocks) {
 }
 
 std::optional<PendingCopy> CopyQueue::next_landed(std::int64_t newest) {
-  if (pending_.empty() || pending_.front().group >= groups_ - newest) return std::nullopt;
-  const PendingCopy copy = pending_.front();
-  pending_.pop_front();
+  if (landed_ == pending_.size() || pending_[landed_].group >= groups_ - newest) return std::nullopt;
+  const PendingCopy copy = pending_[landed_++];
+  if (2 * landed_ >= pending_.size()) {
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(landed_));
+    landed_ = 0;
+  }
   return copy;
 }
 
@@ -81,7 +89,7 @@ bool Accessor::reachable(const Span& span, const Thread& by) {
     return false;
   }
   // Every region starts on a boundary of the widest access, so the index alone decides.
-  if (span.index % span.count != 0) {
+  if (span.count > 1 && span.index % span.count != 0) {
     report(Fault::Kind::Misaligned, by, "accesses", span, span.index,
            fmt::format("{} elements at once, which must start at a multiple of {}", span.count, span.count));
     return false;
@@ -108,10 +116,13 @@ std::optional<Conflict> Accessor::against_atomics(const Region& region, std::int
 bool Accessor::read(const Span& span, const Thread& by) {
   if (!reachable(span, by)) return false;
   const Region& region = memory_.region(span);
+  const bool plain = flags_.empty() && words_.empty();
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
+    const bool quick = region.shadow == nullptr || region.shadow->quick_read(at, by, clocks_);
+    if (quick && plain && region.data->written[at]) continue;
     std::optional<Conflict> conflict;
-    if (region.shadow != nullptr) conflict = region.shadow->read(at, by, clocks_);
+    if (!quick) conflict = region.shadow->read(at, by, clocks_);
     if (!conflict) conflict = against_atomics(region, i, by);
     if (!conflict && !region.data->written[at])
       conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
@@ -123,12 +134,16 @@ bool Accessor::read(const Span& span, const Thread& by) {
 bool Accessor::write(const Span& span, const Thread& by) {
   if (!reachable(span, by) || !writable(span, by)) return false;
   const Region& region = memory_.region(span);
+  const bool plain = flags_.empty() && words_.empty();
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    auto conflict = region.shadow->write(at, by, clocks_, stamp_);
+    region.data->written[at] = true;
+    const bool quick = region.shadow->quick_write(at, by, clocks_, stamp_);
+    if (quick && plain) continue;
+    std::optional<Conflict> conflict;
+    if (!quick) conflict = region.shadow->write(at, by, clocks_, stamp_);
     if (!conflict) conflict = against_atomics(region, i, by);
     if (conflict) report(conflict->kind, by, "writes", span, i, conflict->what);
-    region.data->written[at] = true;
   }
   return true;
 }

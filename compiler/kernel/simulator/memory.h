@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,7 +80,8 @@ class CopyQueue {
   std::optional<PendingCopy> next_landed(std::int64_t newest);
 
  private:
-  std::deque<PendingCopy> pending_;
+  std::vector<PendingCopy> pending_;  // from landed_ on
+  std::size_t landed_ = 0;
   std::int64_t groups_ = 0;  // closed so far; the open one has this number
 };
 

@@ -12,8 +12,17 @@ const char* unordered(const Thread& a, const Thread& b) {
 
 }  // namespace
 
-Shadow::Who Shadow::who(const Thread& thread) {
-  return {thread.block, static_cast<std::int16_t>(thread.warp), static_cast<std::int8_t>(thread.lane)};
+void Shadow::clear() {
+  ++turn_;
+  others_.clear();
+}
+
+void Shadow::start(Chunk& chunk) {
+  if (chunk.elements)
+    chunk.elements->fill({});
+  else
+    chunk.elements = std::make_unique<Elements>();
+  chunk.turn = turn_;
 }
 
 std::optional<Conflict> Shadow::against_copy(const Element& e, Fault::Kind kind) const {
@@ -55,7 +64,7 @@ Mask Shadow::not_reached(const Readers& r, const Thread& by, const Clocks& clock
 
 std::optional<Conflict> Shadow::against_readers(const Element& e, const Thread& by,
                                                 const Clocks& clocks) const {
-  for (const std::int64_t block : {e.read_block, e.other_read_block})
+  for (const std::int32_t block : {e.read_block, e.other_read_block})
     if (block >= 0 && !clocks.shape().holds(block))
       return Conflict{Fault::Kind::Race, fmt::format("read by block {} of the same launch", block)};
   if (e.read_block < 0) return std::nullopt;
@@ -79,48 +88,29 @@ std::optional<Conflict> Shadow::check_write(const Element& e, const Thread& by, 
   return against_readers(e, by, clocks);
 }
 
-void Shadow::record_read(Element& e, const Thread& by, const Clocks& clocks) {
+void Shadow::record_new_reader(Element& e, int agent, const Thread& by, const Clocks& clocks) {
   if (e.read_block < 0 || !clocks.shape().holds(e.read_block)) {
     if (e.read_block >= 0) e.other_read_block = e.read_block;
-    e.read_block = by.block;
+    e.read_block = static_cast<std::int32_t>(by.block);
     forget_readers(e);
   }
-  const int agent = clocks.shape().agent(by);
-  const auto join = [&](Readers& r) {
-    if (r.agent != agent || clocks.reached_all(by, agent, r.clock)) r.lanes = 0;
-    r = {agent, clocks.now(agent), r.lanes | bit(by.lane)};
-  };
   // Readers that this one is ordered after need not be kept: what is ordered after this one is ordered after
   // them.
-  if (e.readers.agent == agent) return join(e.readers);
+  if (e.readers.agent == agent) return join(e.readers, agent, by, clocks);
   const bool alone = e.others < 0 || others_[static_cast<std::size_t>(e.others)].empty();
-  if (alone && not_reached(e.readers, by, clocks) == 0) return join(e.readers);
+  if (alone && not_reached(e.readers, by, clocks) == 0) return join(e.readers, agent, by, clocks);
   if (e.others < 0) {
     e.others = static_cast<std::int32_t>(others_.size());
     others_.emplace_back();
   }
   auto& others = others_[static_cast<std::size_t>(e.others)];
   for (Readers& r : others)
-    if (r.agent == agent) return join(r);
+    if (r.agent == agent) return join(r, agent, by, clocks);
   others.push_back({agent, clocks.now(agent), bit(by.lane)});
 }
 
-void Shadow::forget_readers(Element& e) {
-  e.readers = {};
-  if (e.others >= 0) others_[static_cast<std::size_t>(e.others)].clear();
-}
-
-void Shadow::record_write(Element& e, const Thread& by, const Clocks& clocks, std::uint64_t stamp) {
-  e.writer = who(by);
-  e.write_stamp = stamp;
-  e.write_clock = clocks.now(clocks.shape().agent(by));
-  e.write_column = -1;
-  forget_readers(e);
-  e.read_block = -1;
-}
-
-std::optional<Conflict> Shadow::check_read(std::size_t at, const Thread& by, const Clocks& clocks) const {
-  const Element& e = elements_[at];
+std::optional<Conflict> Shadow::check_read(std::size_t at, const Thread& by, const Clocks& clocks) {
+  const Element& e = element(at);
   if (settled(e, by, clocks)) return std::nullopt;
   if (auto conflict = against_copy(e, Fault::Kind::Unwritten)) return conflict;
   return against_writer(e, by, clocks, false);
@@ -161,8 +151,8 @@ void Shadow::land(std::size_t at, const Thread& by, const Clocks& clocks, std::u
   record_write(e, by, clocks, stamp);
 }
 
-std::optional<Shadow::Write> Shadow::last_write(std::size_t at) const {
-  const Element& e = elements_[at];
+std::optional<Shadow::Write> Shadow::last_write(std::size_t at) {
+  const Element& e = element(at);
   if (e.writer.block < 0) return std::nullopt;
   return Write{e.writer.thread(), e.write_stamp};
 }

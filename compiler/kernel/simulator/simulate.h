@@ -51,6 +51,7 @@ struct GlobalBuffer {
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
 // Poisoned: NaN, nothing written. `fp64`: for a run in fp64.
 GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64 = false);
+void poison(GlobalBuffer& buffer);  // makes it so again
 
 // One launch argument, in the order of Kernel::params: a buffer (index into the buffers given) or a scalar.
 struct Argument {
