@@ -6,6 +6,7 @@
 #include "runtime/choice/choose.h"
 #include "runtime/commands/emit_stages.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/support/turns.h"
 
 namespace rondo::runtime {
 namespace {
@@ -40,10 +41,14 @@ TEST(ChooseDense, PersistentWhereverTheMatricesFit) {
 }
 
 TEST(ChooseDense, AlternatingWhereTheyDoNot) {
+  int first = 0;  // in a short run each pass has one of the sizes
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
-    for (const std::int64_t dim : {2304, 4096, 4099})
+    int turn = first++;
+    for (const std::int64_t dim : {2304, 4096, 4099}) {
+      if (!rondo::testing::has_turn(turn++)) continue;
       for (const std::int64_t batch : {1, 256})
         EXPECT_EQ(chosen("lstm", {batch, 128, 1, dim}, Storage::F16, pass), "alternating") << dim;
+    }
     EXPECT_EQ(chosen("mgu", {16, 1024, 2, 2048}, Storage::F32, pass), "alternating");
   }
 }

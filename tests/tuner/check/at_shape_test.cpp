@@ -14,6 +14,7 @@
 #include "compiler/step/structure.h"
 #include "runtime/choice/candidates.h"
 #include "tests/runtime/plan/cells.h"
+#include "tests/support/turns.h"
 #include "tests/tuner/check/simulated_shape.h"
 #include "tuner/check/device_shape.h"
 
@@ -65,10 +66,16 @@ void expect_right(const std::string& name, Pass pass, kernel::Storage storage, c
 }
 
 TEST(AtShape, CorrectKernelsPass) {
-  for (const char* name : {"mingru", "hgrn", "mgu"})
-    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
-      for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32})
-        expect_right(name, pass, storage, {3, 21, 1, 24});
+  // In a short run each pass has two of the cells, each cell two of the passes, each in one type.
+  int first = 0;
+  for (const char* name : {"mingru", "hgrn", "mgu"}) {
+    int turn = first++;
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      if (rondo::testing::has_turn(turn)) expect_right(name, pass, kernel::Storage::BF16, {3, 21, 1, 24});
+      if (rondo::testing::has_turn(turn + 1)) expect_right(name, pass, kernel::Storage::F32, {3, 21, 1, 24});
+      ++turn;
+    }
+  }
   for (const char* name : {"paragru", "rglru", "slstm"}) {
     expect_right(name, Pass::Forward, kernel::Storage::F32, {3, 21, 1, 24});
     expect_right(name, Pass::Backward, kernel::Storage::BF16, {3, 21, 1, 24});

@@ -161,7 +161,7 @@ TEST_P(HardCells, Pass) {
   const step::Cell cell = rondo::testing::cell_from(kHardCells[GetParam()].text);
   for (const Storage storage : kStorages)
     for (const Pass pass : {Pass::Forward, Pass::Backward})
-      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (rondo::testing::all_cases() ? 8 : 2); ++seed) {
         const Outcome outcome = outcome_of(cell, problem_at({2, 549, 1, 16}, pass, storage), seed);
         EXPECT_EQ(outcome.kind, Outcome::Kind::Passed)
             << schedule::pass_name(pass) << " " << kernel::storage_name(storage) << " seed " << seed << ": "
