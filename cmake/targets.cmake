@@ -8,6 +8,8 @@ function(rondo_flags target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives of GCC 12 on std::string (GCC bug 105651)
     # In a unity build an unnamed namespace lies in an included file, where GCC suspects two definitions.
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${RONDO_UNITY}>>:-Wno-subobject-linkage>
+    # GCC looks for garbage from 128 MB on, for a tenth of its time: only above 600 MB, which few of ours need.
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${RONDO_UNITY}>>:--param=ggc-min-heapsize=600000>
     $<$<BOOL:${RONDO_WERROR}>:-Werror>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   if(RONDO_SANITIZE AND NOT ARG_PLAIN)
@@ -16,18 +18,18 @@ function(rondo_flags target)
   endif()
 endfunction()
 
-# rondo_light(target): compiled in two thirds of the time with less optimisation; for programs whose own sources only
-# call the libraries, which are optimised in full.
+# rondo_light(target): compiled in four fifths of the time with less optimisation; for what takes no time itself: it
+# writes text, or calls libraries that are optimised in full.
 function(rondo_light target)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 
-# rondo_library(folder LINKS ...): every .cpp of the folder (not of folders below it) as a static library, named after
-# the folder: compiler/kernel/ir is rondo_kernel_ir.
+# rondo_library(folder [LIGHT] LINKS ...): every .cpp of the folder (not of folders below it) as a static library, named
+# after the folder: compiler/kernel/ir is rondo_kernel_ir. LIGHT: see rondo_light.
 function(rondo_library folder)
-  cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "LIGHT" "" "LINKS;SOURCES" ${ARGN})
   string(REGEX REPLACE "^compiler/" "" name ${folder})
   string(REPLACE "/" "_" name rondo_${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
@@ -42,6 +44,9 @@ function(rondo_library folder)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
   rondo_flags(${name})
+  if(ARG_LIGHT)
+    rondo_light(${name})
+  endif()
 endfunction()
 
 # rondo_strategies(name ...): the folders compiler/schedule/NAME, each a library with `const Strategy& NAME_strategy()`
@@ -51,7 +56,7 @@ function(rondo_strategies)
   set(entries "")
   set(libraries "")
   foreach(name IN LISTS ARGN)
-    rondo_library(compiler/schedule/${name} LINKS rondo_schedule_gemm rondo_schedule_channelwise rondo_schedule_stepwise)
+    rondo_library(compiler/schedule/${name} LIGHT LINKS rondo_schedule_gemm rondo_schedule_channelwise rondo_schedule_stepwise)
     list(APPEND libraries rondo_schedule_${name})
     string(APPEND includes "#include \"compiler/schedule/${name}/strategy.h\"\n")
     string(APPEND entries "      &${name}_strategy(),\n")
@@ -60,7 +65,7 @@ function(rondo_strategies)
   set(RONDO_STRATEGY_ENTRIES "${entries}")
   set(out ${CMAKE_BINARY_DIR}/generated/strategies.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/strategies.cpp.in ${out} @ONLY)
-  rondo_library(compiler/schedule LINKS ${libraries} SOURCES ${out})
+  rondo_library(compiler/schedule LIGHT LINKS ${libraries} SOURCES ${out})
 endfunction()
 
 # rondo_program(name folder LINKS ... [SOURCES file ...]): every .cpp of the folder, or only the files that are named, as
@@ -93,6 +98,7 @@ function(rondo_tests name)
     return()
   endif()
   add_executable(test_${name} ${sources})
+  set_target_properties(test_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)  # the large ones are two: for two cores
   target_link_libraries(test_${name} PRIVATE ${ARG_LINKS} GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   # What is found when the build is configured must be there when the tests run: they skip nothing then.
@@ -104,7 +110,8 @@ function(rondo_tests name)
   endif()
   if(ARG_PROGRAM)
     target_compile_definitions(test_${name} PRIVATE RONDO_PROGRAM="$<TARGET_FILE:${ARG_PROGRAM}>")
-    add_dependencies(test_${name} ${ARG_PROGRAM})
+    # Only linking waits for the program: a dependency of the whole target would compile the tests last, on one core.
+    set_property(TARGET test_${name} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:${ARG_PROGRAM}>)
   endif()
   if(NOT RONDO_SANITIZE)
     target_link_options(test_${name} PRIVATE -static-libstdc++ -static-libgcc)

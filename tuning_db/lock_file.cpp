@@ -10,8 +10,8 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace {
 
-constexpr const char* kFormat = "rondo-lock";
-constexpr int kVersion = 1;
+constexpr const char* kLockFormat = "rondo-lock";
+constexpr int kLockVersion = 1;
 
 PinnedChoice choice_from_json(const JsonNode& node) {
   PinnedChoice choice{.problem = problem_from_json(node),
@@ -39,7 +39,7 @@ Result<std::string> to_lock_text(const std::vector<PinnedChoice>& choices) {
     list.push_back(std::move(item));
   }
   try {
-    return print_document({{"format", kFormat}, {"version", kVersion}, {"choices", std::move(list)}});
+    return print_document({{"format", kLockFormat}, {"version", kLockVersion}, {"choices", std::move(list)}});
   } catch (const Failure& failure) {
     return failure.error();
   }
@@ -47,7 +47,7 @@ Result<std::string> to_lock_text(const std::vector<PinnedChoice>& choices) {
 
 Result<PinnedChoices> PinnedChoices::parse(const std::string& text, const std::string& origin) {
   try {
-    const json document = parse_document(text, origin, "lock file", kFormat, kVersion);
+    const json document = parse_document(text, origin, "lock file", kLockFormat, kLockVersion);
     PinnedChoices pinned;
     pinned.origin_ = origin;
     JsonNode(document, origin).each("choices", [&](const JsonNode& node) {

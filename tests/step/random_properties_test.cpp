@@ -72,12 +72,12 @@ TEST(RandomCells, DerivedStepsAreWellFormed) {
 }
 
 TEST(RandomCells, BackwardOfTheSimplifiedCellIsTheSame) {
-  constexpr Sizes kSizes{1, 2, 1, 3};
+  constexpr Sizes sizes{1, 2, 1, 3};
   for_each_cell([&](const Cell& cell, Random& random, std::uint64_t seed) {
-    const ForwardArguments<double> arguments = random_arguments(cell, kSizes, random);
-    const LossGradients<double> loss = random_loss(cell, kSizes, random);
-    const auto original = run_backward(cell, kSizes, arguments, loss, kOneThread);
-    const auto result = run_backward(simplify(cell), kSizes, arguments, loss, kOneThread);
+    const ForwardArguments<double> arguments = random_arguments(cell, sizes, random);
+    const LossGradients<double> loss = random_loss(cell, sizes, random);
+    const auto original = run_backward(cell, sizes, arguments, loss, kOneThread);
+    const auto result = run_backward(simplify(cell), sizes, arguments, loss, kOneThread);
     EXPECT_LE(largest_difference(result->inputs, original->inputs), 1e-10) << provenance(seed, cell);
     EXPECT_LE(largest_difference(result->params, original->params), 1e-10) << provenance(seed, cell);
     EXPECT_LE(largest_difference(result->initial_states, original->initial_states), 1e-10)

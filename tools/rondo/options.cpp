@@ -291,13 +291,13 @@ void package_options(CLI::App& app, Options& o) {
   add_json(*merge, o);
 }
 
-struct Action {
+struct ActionOptions {
   const char* name;
   const char* what;
   const char* argument;  // what it is; null: there is none
   bool needed;
 };
-constexpr Action kActions[] = {
+constexpr ActionOptions kActions[] = {
     {"list", "what is tuned", "only of this cell: a name or the start of a hash", false},
     {"show", "all trials of a cell", "a cell's name or the start of its hash", true},
     {"export", "write everything as JSON, or one cell", "a cell's name or the start of its hash", false},
@@ -310,7 +310,7 @@ constexpr Action kActions[] = {
 
 void database_options(CLI::App& app, Options& o) {
   app.require_subcommand(1);
-  for (const Action& action : kActions) {
+  for (const ActionOptions& action : kActions) {
     const std::string name = action.name;
     CLI::App* sub = app.add_subcommand(name, action.what);
     sub->callback([&o, name] { o.action = name; });

@@ -39,14 +39,14 @@ static_assert(is_total(kErrorKinds));
 
 const char* kind_name(ErrorKind kind) { return to_text(kErrorKinds, kind); }
 
-void report(const Error& error, bool json) {
+void report(const Error& error, bool as_json) {
   if (error.message.empty()) return;
   std::string text = fmt::format("rondo: error: {}\n", error.message);
   if (!error.hint.empty()) text += fmt::format("  hint: {}\n", error.hint);
   if (error.kind == ErrorKind::Internal)
     text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
   std::fputs(text.c_str(), stderr);
-  if (!json) return;
+  if (!as_json) return;
   const nlohmann::json object = {
       {"error", {{"kind", kind_name(error.kind)}, {"message", error.message}, {"hint", error.hint}}}};
   print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -14,7 +14,7 @@ using step::NodeKind;
 
 namespace {
 
-bool is_product(const Node& node) {
+bool is_whole_product(const Node& node) {
   return (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
 }
 
@@ -27,7 +27,7 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
     const Node& node = graph.at(id);
     auto& own = level[static_cast<std::size_t>(id)];
     for (const NodeId operand : node.operands) own = std::max(own, level[static_cast<std::size_t>(operand)]);
-    if (!is_product(node)) continue;
+    if (!is_whole_product(node)) continue;
     const NodeId vector = node.operands[0];
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const ProductGroup& g) { return g.vector == vector; });
@@ -87,7 +87,7 @@ std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector
 step::Graph detach_products(step::Graph graph, NodeId end) {
   for (NodeId id = 0; id < end; ++id) {
     Node& node = graph.nodes[static_cast<std::size_t>(id)];
-    if (is_product(node)) node.operands.clear();
+    if (is_whole_product(node)) node.operands.clear();
   }
   return graph;
 }

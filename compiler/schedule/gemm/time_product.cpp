@@ -14,7 +14,7 @@ using kernel::Value;
 namespace {
 
 // Products with neighbouring rows: one product with `rows` * D outputs.
-struct Run {
+struct ProductRun {
   step::TensorId matrix;
   int row;
   RowRef out;
@@ -22,16 +22,16 @@ struct Run {
   KernelTensor weights = {}, results = {};  // as the kernel sees them
 };
 
-bool follows(const Run& run, const TimeProduct& product) {
+bool follows(const ProductRun& run, const TimeProduct& product) {
   return product.matrix == run.matrix && product.row == run.row + run.rows &&
          product.out.tensor == run.out.tensor && product.out.row == run.out.row + run.rows;
 }
 
-std::vector<Run> runs_of(std::vector<TimeProduct> products) {
+std::vector<ProductRun> runs_of(std::vector<TimeProduct> products) {
   std::stable_sort(products.begin(), products.end(), [](const TimeProduct& a, const TimeProduct& b) {
     return std::tie(a.matrix, a.row) < std::tie(b.matrix, b.row);
   });
-  std::vector<Run> runs;
+  std::vector<ProductRun> runs;
   for (const TimeProduct& product : products) {
     if (!runs.empty() && follows(runs.back(), product))
       ++runs.back().rows;
@@ -63,7 +63,7 @@ class TimeProductKernel {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
     vector_.emplace(tensors, problem, products.front().vector);
-    for (Run& run : runs_) {
+    for (ProductRun& run : runs_) {
       run.weights = tensors.reads({Role::Param, run.matrix});
       run.results = tensors.writes(run.out.tensor);
     }
@@ -84,14 +84,14 @@ class TimeProductKernel {
   }
 
  private:
-  std::int64_t outputs(const Run& run) const { return run.rows * problem_.sizes.dim; }
-  std::int64_t tiles(const Run& run) const { return ceil_div(outputs(run), p_.tile_n); }
+  std::int64_t outputs(const ProductRun& run) const { return run.rows * problem_.sizes.dim; }
+  std::int64_t tiles(const ProductRun& run) const { return ceil_div(outputs(run), p_.tile_n); }
   Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
 
   // Neighbouring blocks take neighbouring outputs of the same steps, so that those steps' vectors are still
   // in L2.
   void place_block() {
-    for (const Run& run : runs_) tiles_ += tiles(run);
+    for (const ProductRun& run : runs_) tiles_ += tiles(run);
     const std::int64_t heads = problem_.sizes.heads;
     b_.comment("this block's outputs, head, steps and batch row");
     tile_n_ = b_.let("tile_n", b_.block() % tiles_);
@@ -100,26 +100,26 @@ class TimeProductKernel {
     const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
     first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
     batch_row_ = b_.let("row", rest / spans);
-    first_output_ =
-        b_.let("first_output",
-               of_run([&](const Run&, std::int64_t before) { return (tile_n_ - before) * p_.tile_n; }));
-    outputs_ =
-        b_.let("outputs", of_run([&](const Run& run, std::int64_t) { return b_.constant(outputs(run)); }));
+    first_output_ = b_.let("first_output", of_run([&](const ProductRun&, std::int64_t before) {
+                             return (tile_n_ - before) * p_.tile_n;
+                           }));
+    outputs_ = b_.let("outputs",
+                      of_run([&](const ProductRun& run, std::int64_t) { return b_.constant(outputs(run)); }));
   }
 
   // The thread's first vector of the matrix: output and column of the sum.
   void place_matrix() {
     const GemmTile::Dealt& dealt = tile_.dealt(GemmTile::Side::B);
     const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
-    const Value row =
-        of_run([&](const Run& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
+    const Value row = of_run(
+        [&](const ProductRun& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
     output_ = b_.let("output", first_output_ + dealt.row);
     j_ = b_.variable("j", dealt.column);
     matrix_at_ = b_.variable("matrix_at", row * square + b_.wide(output_ * dim() + dealt.column));
   }
 
   // A value that depends on the run this block works on; `value` is asked for the last run first.
-  Value of_run(const std::function<Value(const Run&, std::int64_t before)>& value) {
+  Value of_run(const std::function<Value(const ProductRun&, std::int64_t before)>& value) {
     std::int64_t before = tiles_ - tiles(runs_.back());
     Value result = value(runs_.back(), before);
     for (std::size_t i = runs_.size() - 1; i-- > 0;) {
@@ -131,7 +131,8 @@ class TimeProductKernel {
   }
 
   // The body for the run this block works on.
-  void in_run(const std::function<void(const Run&)>& body, std::size_t from = 0, std::int64_t before = 0) {
+  void in_run(const std::function<void(const ProductRun&)>& body, std::size_t from = 0,
+              std::int64_t before = 0) {
     if (from + 1 == runs_.size()) return body(runs_[from]);
     const std::int64_t end = before + tiles(runs_[from]);
     b_.if_(
@@ -140,7 +141,7 @@ class TimeProductKernel {
 
   bool outputs_divide() const {
     return std::all_of(runs_.begin(), runs_.end(),
-                       [&](const Run& run) { return outputs(run) % p_.tile_n == 0; });
+                       [&](const ProductRun& run) { return outputs(run) % p_.tile_n == 0; });
   }
   bool sum_divides() const { return problem_.sizes.dim % p_.tile_k == 0; }
   Value and_inside(Value condition, Value value, Value end, bool always) {
@@ -170,13 +171,13 @@ class TimeProductKernel {
   }
 
   void copy_matrix(Place to, Value from) {
-    in_run([&](const Run& run) { tile_.copy(to, run.weights.memory[from]); });
+    in_run([&](const ProductRun& run) { tile_.copy(to, run.weights.memory[from]); });
   }
 
   void store(Place from, Value m, Value n) {
     const Value t = first_step_ + m, i = first_output_ + n;
     b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
-      in_run([&](const Run& run) {
+      in_run([&](const ProductRun& run) {
         const KernelTensor& out = run.results;
         const Value to = b_.wide(batch_row_) * out.stride_b + b_.wide(t) * out.stride_t +
                          b_.wide((head_ * out.rows + run.out.row) * dim() + i);
@@ -187,7 +188,7 @@ class TimeProductKernel {
 
   const Problem& problem_;
   GemmParameters p_;
-  std::vector<Run> runs_;
+  std::vector<ProductRun> runs_;
   kernel::Builder b_;
   Signature signature_;
   GemmTile tile_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kUnroll = 8;  // copies of a loop
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t turns_for(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
 }  // namespace
 
 // Each staging thread keeps to one place of a step. Where a step has fewer vectors than there are threads,
@@ -117,7 +117,7 @@ void StreamKernel::copy_paced(Value first_step, Value slot) {
   each_staging(first_step, slot, [&](const StagingPlace& place, Value from, Value to) {
     const StagedTensor& staged = staged_[at(place.tensor)];
     const Value at_step = b.variable("from", from);
-    const auto turns = ceil_div(parameters_.steps, place.stride);
+    const auto turns = turns_for(parameters_.steps, place.stride);
     b.for_("turn", 0, turns, static_cast<int>(std::min(kUnroll, turns)), [&](Value turn) {
       const Value s = b.let("s", place.begin + turn * place.stride);
       Value inside = first_step + s < time_;
@@ -135,7 +135,7 @@ void StreamKernel::copy_burst(Value first_step, Value slot, Value piece, int pie
   each_staging(first_step, slot, [&](const StagingPlace& place, Value from, Value to) {
     const StagedTensor& staged = staged_[at(place.tensor)];
     const Value start = b.let("from", from);
-    const auto all = ceil_div(parameters_.steps, place.stride), turns = ceil_div(all, pieces);
+    const auto all = turns_for(parameters_.steps, place.stride), turns = turns_for(all, pieces);
     b.for_("turn", 0, turns, static_cast<int>(std::min(kUnroll, turns)), [&](Value turn) {
       const Value now = b.let("now", piece * turns + turn);
       const Value step = now * place.stride;

@@ -24,8 +24,8 @@ enum class Damage {
 // c (64 x 16) = a * b, one step: every thread writes half a row of a or less of b, all in their first
 // columns.
 Kernel product(Damage damage) {
-  constexpr int kRow = 64, kColumns = 16, kThreads = 128;
-  Builder b("product", kThreads);
+  constexpr int kRow = 64, kColumns = 16, kWarpgroup = 128;
+  Builder b("product", kWarpgroup);
   const Memory c = b.output("c", Storage::F32);
   const Memory left = b.shared("left", Storage::BF16, 64 * kRow),
                right = b.shared("right", Storage::BF16, 16 * kRow);
@@ -40,7 +40,7 @@ Kernel product(Damage damage) {
   if (damage != Damage::NotPublished && damage != Damage::PublishedAfterBarrier) b.proxy_fence();
   if (damage != Damage::NoBarrier) b.barrier();
   if (damage == Damage::PublishedAfterBarrier) b.proxy_fence();
-  const Value first = damage == Damage::Astray ? b.let("first", t / kThreads + 8) : b.constant(0);
+  const Value first = damage == Damage::Astray ? b.let("first", t / kWarpgroup + 8) : b.constant(0);
   b.warpgroup_mma(Storage::BF16, kColumns, 1, sum, {left[first]}, {right[b.constant(0)]});
   if (damage == Damage::OverwrittenAfterBarrier) b.barrier();
   if (damage == Damage::Overwritten || damage == Damage::OverwrittenAfterBarrier) put(left, t / 2, 5);
@@ -48,7 +48,7 @@ Kernel product(Damage damage) {
   if (damage == Damage::WrittenEarly) b.write(sum, b.constant(3), b.real(0));
   if (damage == Damage::NotAwaited) return b.finish();
   b.wgmma_wait(0);
-  b.for_("i", 0, kColumns / 2, kFullUnroll, [&](Value i) { b.store(c[i * kThreads + t], b.read(sum, i)); });
+  b.for_("i", 0, kColumns / 2, kFullUnroll, [&](Value i) { b.store(c[i * kWarpgroup + t], b.read(sum, i)); });
   return b.finish();
 }
 

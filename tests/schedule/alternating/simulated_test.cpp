@@ -27,7 +27,7 @@ void run_all_sizes(Storage storage) {
       c.parameters = alternating_point(c.problem, turn);
       c.reached_states = true;
       Comparison(std::move(c)).run();
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
 }
 
@@ -56,7 +56,7 @@ void run_points(const char* cell, Storage storage, int wanted) {
   for (const Parameters& parameters : points) {
     c.parameters = parameters;
     Comparison(c).run();
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -32,7 +32,7 @@ void run_all(Storage storage) {
         c.parameters["stages"] = 2 + turn % 2;
         c.parameters["stream_stores"] = turn / 2 % 2;
         Comparison(std::move(c)).run();
-        ASSERT_FALSE(testing::Test::HasFailure());
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
 }
 
@@ -51,7 +51,7 @@ TEST(ShootSimulated, AnyNumberOfSegments) {
         c.problem.math = kernel::Math::Accurate;
         c.parameters = shoot_point(c.problem, {segments, 1, 0}, 1, 0, newton, 2);
         Comparison(std::move(c)).run();
-        ASSERT_FALSE(testing::Test::HasFailure()) << segments << " segments of " << time << " steps";
+        ASSERT_FALSE(::testing::Test::HasFailure()) << segments << " segments of " << time << " steps";
       }
 }
 

@@ -57,7 +57,7 @@ void run_all_sizes(Storage storage) {
         c.parameters["stream_stores"] = turn / 3 % 2;
         c.parameters["interleaved_copies"] = turn / 2 % 2;
         Comparison(std::move(c)).run();
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
 }
 
@@ -112,7 +112,7 @@ void split_time(const Base& base, const TeamOf& team) {
         }
         EXPECT_GT(c.backward.at("time_split"), 1) << cell.name;
         Comparison(std::move(c)).run();
-        ASSERT_FALSE(testing::Test::HasFailure());
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
 }
 
