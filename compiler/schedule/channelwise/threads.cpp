@@ -109,7 +109,10 @@ void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int cha
       for (int row = 0; row < to.rows; ++row) {
         std::vector<Value> values = kept ? kept(w, row) : std::vector<Value>();
         if (values.empty()) values.assign(static_cast<std::size_t>(channels), b.real(0));
-        b.store_vector(to.memory[at + std::int64_t{row} * problem_.sizes.dim], values, hint);
+        if (written[w].leads.valid())
+          b.if_(written[w].leads, [&] { b.store(to.memory[at + row], values.front(), hint); });
+        else
+          b.store_vector(to.memory[at + std::int64_t{row} * problem_.sizes.dim], values, hint);
       }
     }
   });

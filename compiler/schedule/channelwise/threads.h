@@ -76,6 +76,7 @@ class ChannelThreads {
   struct PastEnd {
     const KernelTensor* tensor;
     kernel::Value base;
+    kernel::Value leads = {};  // Pred, of a tensor with one value a head: this thread stores it
   };
   // Values by row and channel of the thread that stand past the end of a row; empty: zeros.
   using Kept = std::function<std::vector<kernel::Value>(std::size_t written, int row)>;
