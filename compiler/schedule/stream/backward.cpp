@@ -134,9 +134,7 @@ class BackwardBuilder : StreamBody {
 
   // Before the first step stands the initial state: fp32, and not part of the saved histories.
   Value first_state(const step::Node& node, int channel) {
-    const int rows = tensor(node.tensor).rows;
-    const Value place = is_number(node.tensor) ? stream_.number_index(rows, node.row)
-                                               : stream_.state_index(rows, node.row, channel);
+    const Value place = first_place({node.tensor, node.row}, channel);
     return stream_.builder().load("first", first_.at(node.tensor).memory[place]);
   }
 

@@ -35,12 +35,7 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
   }
   step = rewritten(cell_, problem_, std::move(step), parameters.rewrite);
   if (!parameters.whole_head) return step;
-  // The last roots of a backward step are gradients of parameters.
-  std::vector<bool> numbers;
-  for (const TensorId id : cell_.of_kind(TensorKind::Param))
-    for (int row = 0; row < tensor(id).rows && problem_.pass == Pass::Backward; ++row)
-      numbers.push_back(is_number(id));
-  reductions_ = head_reductions(step, step.roots.size() - numbers.size(), numbers);
+  reductions_ = head_reductions(cell_, problem_, step);
   return reductions_.step;
 }
 

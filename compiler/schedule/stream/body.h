@@ -54,6 +54,8 @@ class StreamBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
+  // Where a row of a state begins and ends, within its tensor.
+  kernel::Value first_place(const step::Row& row, int channel);
   // Whether a tensor has one value a head.
   bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
@@ -80,8 +82,6 @@ class StreamBody {
   friend class SegmentedStep;
   friend class HeadStep;
   StepGraph prepare(const StreamParameters& parameters, StepGraph step);
-  // Where the carried row begins and ends, within its tensor.
-  kernel::Value first_place(const step::Row& row, int channel);
   // Registers of a carried row: one for each channel of the thread, or one.
   int carried(std::size_t k) const { return is_number(cell_.next[k].tensor) ? 1 : parameters_.per_thread; }
   void assign_carries(const Results& values);

@@ -43,7 +43,7 @@ int HeadExchange::channels_of(int warp) const {
 }
 
 void HeadExchange::declare() {
-  if (warps() == 1) return;
+  if (warps() == 1 || reductions_.levels == 0) return;
   auto& b = stream_.builder();
   // A walk of one exchange a step has two places in turn.
   int lines = 0;

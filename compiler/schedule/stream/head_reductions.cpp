@@ -140,8 +140,13 @@ std::vector<std::size_t> HeadReductions::of_level(int level) const {
   return result;
 }
 
-HeadReductions head_reductions(const StepGraph& original, std::size_t summed,
-                               const std::vector<bool>& numbers) {
+HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& original) {
+  std::vector<bool> numbers;  // by row of parameters: whether it has one number a head
+  if (problem.pass == Pass::Backward)
+    for (const step::TensorId id : cell.of_kind(step::TensorKind::Param))
+      numbers.insert(numbers.end(), at(cell.tensors[at(id)].rows),
+                     cell.tensors[at(id)].tail == step::Tail::Scalar);
+  const std::size_t summed = original.roots.size() - numbers.size();
   HeadReductions result;
   result.step = original;
   StepGraph& step = result.step;

@@ -41,8 +41,9 @@ struct HeadReductions {
   std::vector<std::size_t> of_level(int level) const;
 };
 
-// Roots from `summed` on are gradients of parameters, whose sum over time is all that matters: those that
-// have one number a head become shares where they can, so that no step reduces them.
-HeadReductions head_reductions(const StepGraph& step, std::size_t summed, const std::vector<bool>& numbers);
+// `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
+// Of these the sum over time is all that matters: those that have one number a head become shares where they
+// can, so that no step reduces them.
+HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& step);
 
 }  // namespace rondo::schedule

@@ -2,7 +2,6 @@
 // and what its steps cost.
 #pragma once
 
-#include "compiler/constraint/system.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/stream/kernel.h"
@@ -24,8 +23,7 @@ struct HeadShape {
   int levels = 0;   // exchanges of a step, one after the other
   int words = 0;    // values that they add up, in all
   int moments = 0;  // reductions that go through the lanes twice
-  int states = 0;   // carried rows
-  int params = 0;   // rows of parameters, backward with their gradients' sums
+  int carried = 0;  // values that a channel has all the time: states, parameters, sums of their gradients
   int staged = 0;   // rows that a step loads
   int kept = 0;     // values that a channel keeps over an exchange
 };
@@ -35,8 +33,12 @@ HeadShape head_shape(const step::Cell& cell, const Problem& problem);
 double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape, const target::Speeds& speeds);
 // Instructions of a thread for them.
 double head_exchange_slots(const StreamParameters& p, const HeadShape& shape);
-// Registers of a thread.
+// Bytes of shared memory that the exchanges take, by warp: lines of words are whole vectors.
+inline std::int64_t head_word_bytes(const HeadShape& shape) { return 2 * 16 * std::int64_t{shape.words}; }
+// Registers that a thread needs at least.
 int head_registers(int per_thread, int unroll, const HeadShape& shape);
+// Whether what a step keeps over an exchange may take more than there are.
+bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits);
 // Blocks of an SM that these allow.
 int head_blocks_by_registers(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits);
 

@@ -224,8 +224,7 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
         Value of_rows = (line + (forward ? u : -u)) * block_rows(staged.tensor) + row;
         if (parameters_.heads > 1) of_rows = of_rows + head_read_ * staged.tensor.rows;
         const Value place = of_rows * b.named("kChannels", parameters_.channels) + lane_;
-        rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
-                                     parameters_.per_thread));
+        rows.push_back(load_channels(fmt::format("{}_{}", staged.tensor.name, row), staged, place));
       }
     }
   }
@@ -238,6 +237,16 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
     next_written_step();
     now_.ahead += forward ? 1 : -1;
   }
+}
+
+std::vector<Value> StreamKernel::load_channels(const std::string& name, const StagedTensor& staged,
+                                               Value place) {
+  const int count = std::min(parameters_.per_thread, widest(staged.tensor));
+  std::vector<Value> values;
+  for (int first = 0; first < parameters_.per_thread; first += count)
+    for (const Value value : builder_.load_vector(name, staged.shared[place + first], count))
+      values.push_back(value);
+  return values;
 }
 
 void StreamKernel::write_from(Value first_step) {
@@ -267,8 +276,7 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
   if_writing(w, [&] {
     if (w.number) return builder_.store(w.tensor.memory[step + row], values.front(), parameters_.writing());
-    builder_.store_vector(w.tensor.memory[step + std::int64_t{row} * problem_.sizes.dim], values,
-                          parameters_.writing());
+    store_channels(w.tensor, step + std::int64_t{row} * problem_.sizes.dim, values, parameters_.writing());
   });
 }
 

@@ -193,6 +193,8 @@ class StreamKernel final : public ChannelThreads {
   void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
   void finish_copies(const Ahead& ahead);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  std::vector<kernel::Value> load_channels(const std::string& name, const StagedTensor& staged,
+                                           kernel::Value place);
   void write_from(kernel::Value first_step);
   void next_written_step();
   void stage_ahead(kernel::Value block);

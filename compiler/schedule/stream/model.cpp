@@ -68,15 +68,15 @@ struct Model {
 };
 
 std::int64_t Model::ring_bytes(const StreamParameters& p) const {
-  return std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  return std::int64_t{p.stages} * p.steps * p.channels * p.heads * traffic.staged * element;
 }
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
-  std::int64_t bytes = ring_bytes(p) + numbers * p.steps;
+  std::int64_t bytes = ring_bytes(p) + numbers * p.steps * p.heads;
   if (p.segments > 1)
     bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
   if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
-  if (head) bytes += 16 * head->words * std::int64_t{(p.threads() + 31) / 32};
+  if (head) bytes += head_word_bytes(*head) * ((p.threads() + 31) / 32);
   return bytes;
 }
 
@@ -88,7 +88,8 @@ double Model::block_steps(const StreamParameters& p) const {
 Model::Placing Model::place(const StreamParameters& p) const {
   const double tiles = head ? 1 : std::ceil(static_cast<double>(sizes.dim) / p.channels);
   Placing at;
-  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.time_split);
+  const std::int64_t heads = (sizes.heads + p.heads - 1) / p.heads;
+  at.blocks = tiles * static_cast<double>(heads * sizes.batch * p.time_split);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
   if (head) per_sm = std::min(per_sm, head_blocks_by_registers(p, *head, limits));
@@ -103,9 +104,10 @@ Model::Placing Model::place(const StreamParameters& p) const {
 
 // Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
 double Model::block_bytes(const StreamParameters& p) const {
-  const double row_bytes = static_cast<double>(p.channels * element);
+  const std::int64_t channels = head ? sizes.dim * p.heads : p.channels;
+  const double row_bytes = static_cast<double>(channels * element);
   const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
-  return static_cast<double>(sizes.time) / p.time_split * p.channels * traffic.moved *
+  return static_cast<double>(sizes.time) / p.time_split * static_cast<double>(channels) * traffic.moved *
          static_cast<double>(element) * waste;
 }
 
@@ -178,6 +180,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
   if (p.among_blocks()) e.may_spill = may_spill(p, shape);
+  if (head) e.may_spill = head_may_spill(p, *head, limits);
   if (p.stream_stores) e.seconds *= kUnproven;
   if (p.interleaved_copies) e.seconds *= kUnproven;
   return e;
