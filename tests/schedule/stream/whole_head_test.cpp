@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <tuple>
 
@@ -179,20 +180,34 @@ TEST(WholeHead, RandomCells) {
   }
 }
 
-// Every point of a space that random choices find is right.
-TEST(WholeHead, PointsOfTheSpace) {
-  for (const step::Cell& cell : head_cells())
-    for (const std::int64_t dim : {8, 33, 200}) {
-      Case c = case_of_head(cell, Storage::BF16, {2, 9, 3, dim});
-      c.problem.pass = Pass::Backward;
-      c.backward = first_point(stream_of_heads(), cell, c.problem);
-      c.problem.pass = Pass::ForwardSave;
-      c.parameters = first_point(stream_of_heads(), cell, c.problem);
-      const auto built = stream_of_heads().build(cell, c.problem, c.parameters, target::board());
-      ASSERT_TRUE(built) << built.error().message;
-      Comparison(std::move(c)).run();
-      ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim;
+// A point of the space, drawn at random.
+Parameters some_point(const step::Cell& cell, const Problem& problem, std::mt19937& rng) {
+  const constraint::System space = stream_of_heads().space(step::simplify(cell), problem, target::board());
+  for (;;) {
+    Parameters point;
+    for (std::size_t i = 0; i < space.domains().size(); ++i) {
+      const auto& values = space.domains()[i].values();
+      point[space.names().variables[i].name] = values[rng() % values.size()];
     }
+    if (space.check(point)) return point;
+  }
+}
+
+TEST(WholeHead, PointsOfTheSpace) {
+  std::mt19937 rng(7);
+  for (const step::Cell& cell : head_cells())
+    for (const std::int64_t dim : {8, 33, 200})
+      for (const std::int64_t heads : {1, 5}) {
+        Case c = case_of_head(cell, Storage::BF16, {2, 19, heads, dim});
+        c.problem.pass = Pass::Backward;
+        c.backward = some_point(cell, c.problem, rng);
+        c.problem.pass = Pass::ForwardSave;
+        c.parameters = some_point(cell, c.problem, rng);
+        const auto built = stream_of_heads().build(cell, c.problem, c.parameters, target::board());
+        ASSERT_TRUE(built) << built.error().message;
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim;
+      }
 }
 
 // What a block cannot hold is refused, and why.
