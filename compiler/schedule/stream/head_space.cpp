@@ -30,7 +30,8 @@ constexpr int kMostChannels = 8;  // of a thread
 // Addresses, the walk and the exchange; and of a channel beside what it has to keep. Measured as what the
 // compiler needs without spilling, of cells that normalise (sm_90).
 constexpr int kFixedRegisters = 24, kTemporaries = 3;
-constexpr int kMostRegisters = 255;                        // of a thread (CUDA guide, 16.2)
+constexpr int kOfFunctions = 12;     // special functions that are written out, as in SegmentShape
+constexpr int kMostRegisters = 255;  // of a thread (CUDA guide, 16.2)
 constexpr double kShuffleCycles = 28, kSharedCycles = 30;  // latencies with the addition or the store
 
 // Elements of the widest copy that rows of D channels allow.
@@ -138,6 +139,7 @@ HeadShape head_shape(const step::Cell& cell, const Problem& problem) {
   if (backward) shape.carried += param_rows(cell);
   shape.staged = stream_traffic(cell, problem.pass).staged;
   shape.kept = kept_values(of);
+  shape.accurate = problem.math != kernel::Math::Fast && shape.cost.special > 0;
   return shape;
 }
 
@@ -165,7 +167,8 @@ int head_registers(int per_thread, int unroll, const HeadShape& shape) {
 
 bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits) {
   const int values = std::max(p.unroll * shape.staged, shape.kept) + kTemporaries;
-  const int wanted = kFixedRegisters + shape.words + p.per_thread * (shape.carried + values);
+  const int wanted = kFixedRegisters + shape.words + (shape.accurate ? kOfFunctions : 0) +
+                     p.per_thread * (shape.carried + values);
   return wanted > std::min<std::int64_t>(kMostRegisters, limits.registers_per_sm / p.threads());
 }
 

@@ -26,6 +26,7 @@ struct HeadShape {
   int carried = 0;  // values that a channel has all the time: states, parameters, sums of their gradients
   int staged = 0;   // rows that a step loads
   int kept = 0;     // values that a channel keeps over an exchange
+  bool accurate = false;  // special functions are written out
 };
 HeadShape head_shape(const step::Cell& cell, const Problem& problem);
 
