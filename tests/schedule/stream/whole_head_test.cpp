@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/resources.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
 #include "tests/schedule/cell_files.h"
@@ -208,6 +209,32 @@ TEST(WholeHead, PointsOfTheSpace) {
         Comparison(std::move(c)).run();
         ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim;
       }
+}
+
+HeadReductions reductions_of(const std::string& name, Pass pass) {
+  for (const step::Cell& cell : head_cells()) {
+    if (cell.name != name) continue;
+    Problem problem;
+    problem.pass = pass;
+    const step::Cell simple = step::simplify(cell);
+    return head_reductions(simple, problem, stream_step(simple, problem));
+  }
+  throw std::runtime_error("no cell " + name);
+}
+
+// Mean and variance of two vectors come out of one exchange; so do the sums of a backward step that need no
+// other. A gradient that is linear in sums over the head is left to the second kernel.
+TEST(WholeHead, ReductionsShareExchanges) {
+  const HeadReductions norms = reductions_of("lngate", Pass::Forward);
+  EXPECT_EQ(norms.levels, 1);
+  ASSERT_EQ(norms.reductions.size(), 2u);
+  for (const HeadReduction& reduction : norms.reductions)
+    EXPECT_EQ(reduction.kind, HeadReduction::Kind::Moments);
+  const HeadReductions backward = reductions_of("rmsgate", Pass::Backward);
+  EXPECT_EQ(backward.levels, 1);
+  EXPECT_EQ(backward.reductions.size(), 2u);
+  EXPECT_TRUE(backward.shares.back()) << "the gradient of s";
+  EXPECT_FALSE(reductions_of("stable", Pass::Backward).shares.back()) << "a state of one value a head has it";
 }
 
 // What a block cannot hold is refused, and why.
