@@ -139,6 +139,7 @@ HeadShape head_shape(const step::Cell& cell, const Problem& problem) {
   if (backward) shape.carried += param_rows(cell);
   shape.staged = stream_traffic(cell, problem.pass).staged;
   shape.kept = kept_values(of);
+  shape.numbers = static_cast<int>(number_bytes(cell) / (kNumberLines * 4));
   shape.accurate = problem.math != kernel::Math::Fast && shape.cost.special > 0;
   return shape;
 }
@@ -168,7 +169,8 @@ int head_registers(int per_thread, int unroll, const HeadShape& shape) {
 bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits) {
   const int values = std::max(p.unroll * shape.staged, shape.kept) + kTemporaries;
   const int wanted = kFixedRegisters + shape.words + (shape.accurate ? kOfFunctions : 0) +
-                     p.per_thread * (shape.carried + values);
+                     p.per_thread * (shape.carried + values) +
+                     shape.numbers * p.heads * ((p.steps + p.threads() - 1) / p.threads());
   return wanted > std::min<std::int64_t>(kMostRegisters, limits.registers_per_sm / p.threads());
 }
 
@@ -252,8 +254,12 @@ void HeadSpace::require_resources() {
   s_.require(threads <= std::min<std::int64_t>(limits_.threads_per_block, kLargestBlock), "threads a block");
   const int fixed = head_registers(0, 0, shape_), each = head_registers(1, 0, shape_) - fixed;
   const int of_step = head_registers(1, 1, shape_) - fixed - each;
+  // A thread has the numbers of a step for the stage to come.
+  const std::int64_t numbers = shape_.numbers;
   const Expr registers =
-      s_.define("registers", fixed + per_thread * (each + unroll * of_step), "registers a thread");
+      s_.define("registers",
+                fixed + per_thread * (each + unroll * of_step) + heads * ceil_div(steps, threads) * numbers,
+                "registers a thread");
   s_.require(registers <= std::min<std::int64_t>(limits_.registers_per_thread, kMostRegisters),
              "registers a thread");
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");

@@ -25,6 +25,7 @@ struct HeadShape {
   int moments = 0;  // reductions that go through the lanes twice
   int carried = 0;  // values that a channel has all the time: states, parameters, sums of their gradients
   int staged = 0;   // rows that a step loads
+  int numbers = 0;  // that all channels share, by step
   int kept = 0;     // values that a channel keeps over an exchange
   bool accurate = false;  // special functions are written out
 };
