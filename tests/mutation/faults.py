@@ -11,6 +11,8 @@ import faults_checks
 import faults_launches
 import faults_libraries
 import faults_matrices
+import faults_over_head
 
-FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_libraries, faults_checks)
+FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_libraries,
+                          faults_checks)
           for fault in subject.FAULTS]

@@ -174,7 +174,10 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
   const double flying = std::min(per_sm, together) * g.p.warps * (g.p.stages - 1) * piece * pieces;
   const double of_sm = std::min(1.2 * speeds.sm_bytes_per_s, flying / loaded);
   const bool in_l2 = matrices < 0.75 * static_cast<double>(limits.l2_bytes);
-  double stream = std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
+  // A stage that begins with what was reduced over the head alone has no products.
+  double stream = pieces == 0 ? 0
+                              : std::max(per_sm * of_block / of_sm,
+                                         teams * rows * of_block / speeds.l2_bytes_per_s);
   if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
   // Products: an mma each 8 cycles a sub-core, or multiply-adds.
   const double products = static_cast<double>(row_tiles) * g.p.batch_tiles * g.chunks;

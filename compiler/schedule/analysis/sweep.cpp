@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/analysis/step_stages.h"
 
 namespace rondo::schedule {
 
@@ -54,6 +55,37 @@ SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, 
           {{Role::InitialState, node.tensor}, node.row}};
 }
 
+// The gradient of a scalar parameter as shares of the channels that add up to it, where it is linear in sums
+// over the head: a step then needs no total of them. kNoNode where it is not.
+NodeId channel_shares(step::Graph& graph, NodeId id) {
+  const Node node = graph.at(id);  // a copy: the graph grows
+  if (node.kind == NodeKind::ReduceSum) return node.operands[0];
+  if (node.kind != NodeKind::Scalar) return step::kNoNode;
+  std::vector<NodeId> operands = node.operands;
+  const auto share = [&](std::size_t i) {
+    operands[i] = channel_shares(graph, operands[i]);
+    return operands[i] != step::kNoNode;
+  };
+  switch (node.op) {
+    case scalar::Op::Add:
+    case scalar::Op::Sub:
+      if (!share(0) || !share(1)) return step::kNoNode;
+      break;
+    case scalar::Op::Neg:
+      if (!share(0)) return step::kNoNode;
+      break;
+    case scalar::Op::Mul: {
+      operands[0] = channel_shares(graph, node.operands[0]);
+      if (operands[0] != step::kNoNode) break;
+      operands[0] = node.operands[0];
+      if (!share(1)) return step::kNoNode;
+      break;
+    }
+    default: return step::kNoNode;
+  }
+  return graph.scalar(node.op, operands);
+}
+
 bool is_param(const step::Cell& cell, const Node& node) {
   return node.kind == NodeKind::Leaf &&
          cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Param;
@@ -101,15 +133,26 @@ Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
   sweep.step = {split.sweep, split.sweep_roots};
   sweep.scratch_rows = scratch_rows(split);
   sweep.sum_rows = param_rows(cell);
-  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
-    if (is_read(split.sweep.at(id)) && !is_param(cell, split.sweep.at(id)))
+  const std::size_t first_param = step.previous_states.size() + step.inputs.size();
+  std::vector<bool> once(step.params.size(), false);
+  for (std::size_t i = 0; i < step.params.size() && adds_over_head(cell); ++i) {
+    if (cell.tensors[static_cast<std::size_t>(step.params[i].tensor)].tail != step::Tail::Scalar) continue;
+    NodeId& root = sweep.step.roots[first_param + i];
+    const NodeId shares = channel_shares(sweep.step.graph, root);
+    once[i] = shares == step::kNoNode;
+    if (!once[i]) root = shares;
+  }
+  for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots))
+    if (is_read(sweep.step.graph.at(id)) && !is_param(cell, sweep.step.graph.at(id)))
       sweep.sources[id] = backward_source(cell, split, id);
   for (const Row& row : step.previous_states)
     sweep.sinks.push_back({into_carry(static_cast<std::size_t>(carry_of(cell, row.tensor, row.row)))});
   for (const Row& row : step.inputs)
     sweep.sinks.push_back({into({{Role::InputGradient, row.tensor}, row.row})});
-  for (const Row& row : step.params)
-    sweep.sinks.push_back({{SweepSink::Kind::Sum, first_param_row(cell, row.tensor) + row.row, {}}});
+  for (std::size_t i = 0; i < step.params.size(); ++i) {
+    const Row& row = step.params[i];
+    sweep.sinks.push_back({{SweepSink::Kind::Sum, first_param_row(cell, row.tensor) + row.row, {}, once[i]}});
+  }
   for (std::size_t left = 0; left < split.lefts.size(); ++left)
     sweep.sinks.push_back({into({{Role::Scratch, kLefts}, static_cast<int>(left)})});
   find_ends(cell, Role::LastStateGradient, Role::InitialStateGradient, sweep);

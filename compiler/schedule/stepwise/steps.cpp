@@ -75,7 +75,12 @@ class FirstBuilder : Frame {
     body.clear_padding();
     body.for_rows([&] {
       body.read_ahead(part, {}, false, [&](NodeId node) { return carry_of(node).has_value(); });
-      for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { start_turn(part, turn); });
+      for (int turn = 0; turn < body.turns(); ++turn) {
+        body.begin_shares(part, turn);
+        body.if_exists(turn, [&] { start_turn(part, turn); });
+        if (!body.row_by_row()) body.hand_on(part, turn, turn + 1);
+      }
+      if (body.row_by_row()) body.hand_on(part, 0, body.turns());
     });
     return finish();
   }
@@ -116,15 +121,16 @@ class StepBuilder : Frame {
     if (is_last_) next_.emplace(body.declare(sweep.stages.stages.front(), true));
     body.declare_kept();
     body.declare_ends(false, is_last_);
-    const bool stops = own_ && !saves_products() && body.declare_lengths();
-    if (own_) product_->declare(signature, body.vectors());
+    const bool stops = multiplies() && !saves_products() && body.declare_lengths();
+    if (multiplies()) product_->declare(signature, body.vectors());
     const Value batch = signature.batch();
     time_ = signature.time();
     step_ = signature.step_count();
     body.place_threads(batch, time_);
     parity_ = b.let("step_parity", step_ % 2);
     const Value any = stops ? body.any_within(step_) : Value{};
-    if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
+    if (multiplies())
+      product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
     if (body.row_by_row())
       row_by_row();
     else
@@ -151,6 +157,9 @@ class StepBuilder : Frame {
     return own_ && sweep.stages.stage_of_root[root_of(k)] == static_cast<int>(stage_);
   }
 
+  // A stage may begin with what was reduced over the head alone.
+  bool multiplies() const { return own_ && !own_->stage->groups.empty(); }
+
   // Those of steps past the end are products of the last states, which are saved too.
   bool saves_products() const {
     return sweep.problem.pass == Pass::ForwardSave && passes_products(sweep.problem);
@@ -162,8 +171,20 @@ class StepBuilder : Frame {
     if (next_) set_next();
     if (next_)
       body.read_ahead(*next_, next_->count < time_, true, [&](NodeId node) { return is_given_next(node); });
-    if (own_) product_->multiply();
-    for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
+    if (multiplies()) product_->multiply();
+    for (int turn = 0; turn < body.turns(); ++turn) {
+      begin_shares(turn);
+      body.if_exists(turn, [&] { finish_turn(turn); });
+      hand_on(turn, turn + 1);
+    }
+  }
+  void begin_shares(int turn) {
+    if (own_) body.begin_shares(*own_, turn);
+    if (next_) body.begin_shares(*next_, turn);
+  }
+  void hand_on(int first, int end) {
+    if (own_) body.hand_on(*own_, first, end);
+    if (next_) body.hand_on(*next_, first, end);
   }
 
   // Nothing is read before the products are there, for it would need registers meanwhile. Rows are asked for
@@ -173,7 +194,7 @@ class StepBuilder : Frame {
     if (own_) body.set_step(*own_, step_);
     if (next_) set_next();
     b.for_("row", 0, kAhead, 1, [&](Value row) { ask_for(row); });
-    if (own_) product_->multiply();
+    if (multiplies()) product_->multiply();
     body.for_rows([&] {
       ask_for(body.row_of_block(0) + kAhead);
       for (int turn = 0; turn < body.turns(); ++turn) {
@@ -181,8 +202,10 @@ class StepBuilder : Frame {
         if (next_)
           body.read_turn(*next_, turn, next_->count < time_, true,
                          [&](NodeId node) { return is_given_next(node); });
+        begin_shares(turn);
         body.if_exists(turn, [&] { finish_turn(turn); });
       }
+      hand_on(0, body.turns());
     });
   }
   void ask_for(Value row) {
@@ -251,7 +274,7 @@ void add_extents(const StepwiseSweep& sweep, KernelPlan& plan) {
   const step::Sizes& sizes = sweep.problem.sizes;
   plan.vectors.each =
       sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.tile.padded;
-  plan.carries.each = sizes.heads * StepwiseBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
+  plan.carries.each = sizes.heads * StepwiseBody::carry_elements(sweep.sweep, sweep.stages, sweep.tile);
 }
 
 }  // namespace rondo::schedule

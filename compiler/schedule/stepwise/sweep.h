@@ -43,8 +43,8 @@ struct StepwiseSweep {
 
 // Carries at their beginning, and stage 0 of the first step.
 Launch stepwise_first(const StepwiseSweep& sweep);
-// The launches of a step: one a stage that begins with products. The last launch goes on with stage 0 of the
-// next step, whose carries are known by then; in the last step it stores the last states.
+// The launches of a step: one a stage that begins with products or reductions. The last launch goes on with
+// stage 0 of the next step, whose carries are known by then; in the last step it stores the last states.
 std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep);
 
 // What they need of the workspace, but for packed matrices.

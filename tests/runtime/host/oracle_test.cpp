@@ -9,6 +9,7 @@
 #include "tests/runtime/host/native_run.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
@@ -127,6 +128,49 @@ TEST(HostOracle, FormsOfTheSequence) {
     }
 }
 
+TEST(HostOracle, ReductionsAndNumbersWithoutMatrices) {
+  int turn = 0;
+  for (const step::Cell& cell : reducing_cells())
+    for (const std::int64_t dim : {1, 33, 130}) {
+      ++turn;
+      Case c =
+          native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, kStorages[turn / 2 % 3]);
+      c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
+TEST(HostOracle, ReductionsAndNumbersWithMatrices) {
+  constexpr std::int64_t kDims[] = {1, 33, 130};
+  int turn = 0;
+  std::vector<step::Cell> cells = reducing_cells_with_matrices();
+  for (const char* name : {"lngru", "lnlstm", "rmslstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells) {
+    ++turn;
+    Case c = native_case(cell, {turn % 3 * 2 + 1, 7 + turn, turn % 2 + 1, kDims[turn % 3]},
+                         kStorages[turn / 2 % 3]);
+    c.problem.save_products = turn % 2 == 0;
+    c.parameters = {{"lanes", 16}, {"vectors", 1 + turn % 2}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
+}
+
+// Resets, lengths and reversed time of cells that reduce.
+TEST(HostOracle, FormsOfCellsThatReduce) {
+  std::vector<step::Cell> cells = reducing_cells();
+  cells.push_back(cell_named("lnlstm"));
+  for (const step::Cell& plain : cells)
+    for (const step::Forms forms : {step::Forms{true, true, false, true}, step::Forms{true, true, true}}) {
+      const step::Cell cell = step::with_forms(plain, forms).value();
+      Case c = native_case(cell, {5, 9, 2, 33}, Storage::F32);
+      c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << plain.name;
+    }
+}
+
 // Draws of random numbers: the bits of the reference, in both passes.
 TEST(HostOracle, Draws) {
   for (const step::Cell& cell : frontend::parse(kDraws, "draws").cells) {
@@ -161,8 +205,10 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
 }
 
 TEST(HostOracle, ResultsAreTheSameBitsOnAnyNumberOfThreads) {
-  for (const char* name : {"lstm", "gru", "mingru"}) {
-    const step::Cell cell = cell_named(name);
+  std::vector<step::Cell> cells = reducing_cells();
+  for (const char* name : {"lstm", "gru", "mingru", "lnlstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells) {
+    const std::string& name = cell.name;
     const TensorValues one = outputs_on(cell, 1, false);
     for (const int threads : {2, 3, 7}) {
       const TensorValues more = outputs_on(cell, threads, false);
