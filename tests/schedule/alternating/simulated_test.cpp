@@ -9,6 +9,7 @@
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/over_head_cells.h"
 #include "tests/schedule/persistent/dense_points.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -40,9 +41,11 @@ void run_over_head(Storage storage) {
   for (const step::Cell& cell : cells)
     for (const std::int64_t dim : {1, 33, 130}) {
       const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 5};
-      ++turn;
+      if (!rondo::testing::has_turn(++turn, 3)) continue;
+      // Of one channel all rows, or a single rounding decides a norm of few numbers.
+      const std::int64_t batch = dim == 1 ? 17 : batches[turn % 3];
       Case c{kSimulated, cell, {}, {}, {}, false};
-      c.problem.sizes = {batches[turn % 3], times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
+      c.problem.sizes = {batch, times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
       c.problem.storage = storage;
       c.problem.math = default_math(storage);
       c.problem.save_products = turn % 4 == 0;
@@ -55,12 +58,12 @@ void run_over_head(Storage storage) {
 // Blocks of 64 channels hand on two parts each, of which the last has no channel.
 TEST(AlternatingSimulated, ReductionsInBlocksOfTwoParts) {
   for (const step::Cell& cell : {cell_of_maxima(), cell_named("lnlstm")})
-    for (const std::int64_t dim : {40, 90}) {
+    for (const std::int64_t dim : {33, 90}) {
       Case c{kSimulated, cell, {}, {}, {}, false};
-      c.problem.sizes = {9, 3, 2, dim};
+      c.problem.sizes = {3, 3, 1, dim};
       c.problem.storage = Storage::F32;
       c.problem.math = default_math(c.problem.storage);
-      c.parameters = {{"units", 64}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 2}, {"vector", 2}};
+      c.parameters = {{"units", 64}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 2}, {"vector", 1}};
       Comparison(std::move(c)).run();
       ASSERT_FALSE(testing::Test::HasFailure()) << cell.name << " " << dim;
     }
