@@ -4,7 +4,7 @@ DRAWS = "tests/mutation/cells/draws.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
 NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
-OVER_HEAD = "tests/mutation/cells/over_head.cell "
+OVER_HEAD = "tests/mutation/cells/over_head.cell"
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -93,11 +93,14 @@ CASES = {
                          TURNS,
     "turns of norms bw": "lnlstm --shape B=9,T=5,H=2,D=40 --pass bw --param units=16 --param stages=2 --param warps=2 " +
                          TURNS,
-    "turns of numbers bw": OVER_HEAD + "--cell masks --shape B=9,T=5,H=2,D=40 --pass bw --param units=16 "
+    "turns of numbers bw": OVER_HEAD + " --cell masks --shape B=9,T=5,H=2,D=40 --pass bw --param units=16 "
                            "--param stages=2 --param warps=2 " + TURNS,
-    "turns of numbers fw": OVER_HEAD + "--cell masks --shape B=9,T=5,H=2,D=40 --pass fws --param units=16 "
+    "turns of numbers fw": OVER_HEAD + " --cell masks --shape B=9,T=5,H=2,D=40 --pass fws --param units=16 "
                            "--param stages=2 --param warps=2 " + TURNS,
-    "turns of a normal vector bw": OVER_HEAD + "--cell multiplies_normal --shape B=2,T=20,H=2,D=200 --pass bw " + TURNS,
+    "turns of a normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=140 --pass bw "
+                                   "--param units=16 --param stages=2 --param warps=2 " + TURNS,
+    "host over head fw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
+    "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,

@@ -2,7 +2,6 @@
 from cases import G, W, fault
 
 HOST = "schedule/host/whole_head.cpp"
-SIMULATED = "test_schedule HostSimulated.ReductionsAndNumbersWithoutMatrices"
 
 FAULTS = [
     fault("reductions: the part of the last block is missing", W + "totals.cpp",
@@ -33,9 +32,9 @@ FAULTS = [
           "builder_.wide(head_ * tensor.rows)", "turns of numbers fw"),
     fault("host: a reduction misses the channels of a vector", HOST,
           "b.math(reducer(reduction), {shares[i], values.at(reduction.vectors.front())})",
-          "b.math(reducer(reduction), {b.real(0), values.at(reduction.vectors.front())})", test=SIMULATED),
+          "b.math(reducer(reduction), {b.real(0), values.at(reduction.vectors.front())})", "host over head fw"),
     fault("host: a carry goes to the place that later stages read", HOST, "carry(at(sink.index), b.constant(1) - parity_)",
-          "carry(at(sink.index), parity_)", test=SIMULATED),
+          "carry(at(sink.index), parity_)", "host over head fw"),
     fault("host: every channel adds the whole gradient of a parameter", HOST, "if (sink.once) value", "if (false) value",
-          test=SIMULATED),
+          "host over head bw"),
 ]
