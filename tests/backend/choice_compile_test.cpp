@@ -1,6 +1,7 @@
 // What is chosen without tuning, and so without a compiler's word, does not spill.
 #include <gtest/gtest.h>
 
+#include "compiler/support/text_file.h"
 #include "runtime/choice/candidates.h"
 #include "runtime/plan/compile.h"
 #include "tests/runtime/plan/cells.h"
@@ -8,23 +9,41 @@
 namespace rondo::runtime {
 namespace {
 
+void expect_no_spill(const step::Cell& of, const schedule::Problem& problem) {
+  const auto cell = std::make_shared<const step::Cell>(of);
+  const target::Profile& profile = target::board();
+  const auto chosen = best_candidate(*cell, problem, profile);
+  ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+  EXPECT_FALSE(chosen->estimate.may_spill) << cell->name;
+  auto plan = schedule::find_strategy(chosen->strategy)->build(*cell, problem, chosen->parameters, profile);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const auto compiled = compile_plan(cell, problem, std::move(plan).value());
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message << " (tools/setup installs NVRTC)";
+  EXPECT_FALSE(compiled->spills()) << cell->name << " " << schedule::print(chosen->parameters);
+}
+
 // Odd channels of 16 bits: no copy is asynchronous, and all of a stage are under way in registers.
 TEST(ChoicesWithoutTuning, OfOddChannelsDoNotSpill) {
   for (const char* name : {"sru", "paragru"}) {
-    const auto cell = std::make_shared<const step::Cell>(rondo::testing::library_cell(name));
     schedule::Problem problem =
         rondo::testing::problem_of(schedule::Pass::ForwardSave, 33, kernel::Storage::BF16);
     problem.sizes = {1, 200, 2, 33};
-    const target::Profile& profile = target::board();
-    const auto chosen = best_candidate(*cell, problem, profile);
-    ASSERT_TRUE(chosen.ok()) << chosen.error().message;
-    EXPECT_FALSE(chosen->estimate.may_spill) << name;
-    auto plan = schedule::find_strategy(chosen->strategy)->build(*cell, problem, chosen->parameters, profile);
-    ASSERT_TRUE(plan.ok()) << plan.error().message;
-    const auto compiled = compile_plan(cell, problem, std::move(plan).value());
-    ASSERT_TRUE(compiled.ok()) << compiled.error().message << " (tools/setup installs NVRTC)";
-    EXPECT_FALSE(compiled->spills()) << name << " " << schedule::print(chosen->parameters);
+    expect_no_spill(rondo::testing::library_cell(name), problem);
   }
+}
+
+// Blocks that hold whole heads keep values of many channels over a reduction.
+TEST(ChoicesWithoutTuning, OfWholeHeadsDoNotSpill) {
+  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+  ASSERT_TRUE(text.ok());
+  for (const step::Cell& cell : frontend::parse(*text, "heads.cell").cells)
+    for (const schedule::Pass pass : {schedule::Pass::ForwardSave, schedule::Pass::Backward})
+      for (const auto& [dim, storage] :
+           {std::pair{64, kernel::Storage::BF16}, {1000, kernel::Storage::F32}}) {
+        schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
+        problem.sizes = {16, 1024, 2, dim};
+        expect_no_spill(cell, problem);
+      }
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "compiler/backend/cuda/emit.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/support/text_file.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/backend/golden_text.h"
+#include "tests/target/board.h"
 
 namespace rondo::backend::cuda {
 namespace {
@@ -17,6 +21,26 @@ TEST_P(Golden, TextIsAsRecorded) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, Golden, ::testing::ValuesIn(testing::samples()),
                          [](const auto& test) { return test.param.name; });
+
+// A kernel of a strategy: a step whose block reduces over the head.
+TEST(GoldenOfStrategies, WholeHead) {
+  const std::string path = std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell";
+  const Result<std::string> text = read_text_file(path);
+  ASSERT_TRUE(text.ok());
+  const frontend::Parsed parsed = frontend::parse(*text, path);
+  ASSERT_TRUE(parsed.ok());
+  schedule::Problem problem;
+  problem.sizes = {2, 64, 2, 72};
+  const schedule::Parameters point = {{"channels", 128},     {"per_thread", 2},     {"steps", 4},
+                                      {"stages", 2},         {"unroll", 1},         {"vector", 8},
+                                      {"producer_warps", 0}, {"rewrite", 0},        {"segments", 1},
+                                      {"time_split", 1},     {"stream_stores", 0},  {"interleaved_copies", 0},
+                                      {"exchange", 0},       {"pipeline_depth", 1}, {"heads", 1}};
+  const schedule::Strategy& stream = *schedule::find_strategy("stream");
+  const auto plan = stream.build(parsed.cells.front(), problem, point, target::board());
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  compare_golden("cuda/whole_head.cu", emit({&plan->launches.front().kernel}));
+}
 
 }  // namespace
 }  // namespace rondo::backend::cuda

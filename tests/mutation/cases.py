@@ -1,6 +1,7 @@
 """What plants and finds faults in kernels: the arguments of `rondo verify`, by a case's name, and what a fault is."""
 ROWS = "tests/mutation/cells/rows.cell"
 DRAWS = "tests/mutation/cells/draws.cell"
+HEADS = "tests/schedule/stream/cells/heads.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
 NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
@@ -103,6 +104,14 @@ CASES = {
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
+    "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "
+               "--param steps=4 --param stages=2 " + STREAM,
+    "head of moments": HEADS + " --cell lngate --shape B=2,T=9,D=72 --pass fw --param per_thread=1 --param heads=1 "
+                       "--param steps=4 --param stages=2 " + STREAM,
+    "head bw": HEADS + " --cell stable --shape B=2,T=9,D=40 --pass bw --param per_thread=1 --param steps=4 "
+               "--param stages=2 " + STREAM,
+    "heads of a block": HEADS + " --cell stable --shape B=2,T=9,H=3,D=8 --pass fw --param per_thread=1 --param heads=4 "
+                        "--param steps=4 --param stages=2 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,

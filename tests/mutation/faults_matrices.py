@@ -99,7 +99,8 @@ FAULTS = [
           "place(here, source.row.row, part.time - 1, turn)", "place(here, source.row.row, part.time, turn)",
           "turns bw"),
     # Inputs with one value a head.
-    fault("numbers: every head has those of the first", S + "numbers.cpp", "head_ * from.rows + row", "head_ * 0 + row",
+    fault("numbers: every head has those of the first", S + "numbers.cpp", "first_head_ : head_) * from.rows + row",
+          "first_head_ : head_) * 0 + row",
           "numbers fw"),
     fault("numbers: a gradient misses half of the lanes", "schedule/lower/number_gradient_sum.cpp", "int apart = 16;",
           "int apart = 8;", "numbers bw"),

@@ -17,8 +17,11 @@ struct Team {
   // round's local scan. This hides the exchange, at twice the registers of what is kept.
   int pipeline_depth = 1;
 
-  int lanes() const { return channels / per_thread; }   // threads side by side along the channels
-  int computing() const { return lanes() * segments; }  // threads that compute
+  // Heads of a block. More than one only where a block holds whole heads; `channels` are then those of one.
+  int heads = 1;
+
+  int lanes() const { return channels / per_thread; }           // threads side by side along the channels
+  int computing() const { return lanes() * segments * heads; }  // threads that compute
   bool among_blocks() const { return time_split > 1; }
   bool through_global() const { return exchange == Exchange::Global; }
   bool pipelined() const { return pipeline_depth > 1; }

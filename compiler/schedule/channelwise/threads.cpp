@@ -1,5 +1,6 @@
 #include "compiler/schedule/channelwise/threads.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rondo::schedule {
@@ -95,6 +96,20 @@ void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::fun
   all.valid() ? builder_.if_(all, body) : body();
 }
 
+int ChannelThreads::widest(const KernelTensor& tensor) const {
+  return 16 / kernel::storage_bytes(storage_of(tensor.ref, cell_, problem_));
+}
+
+void ChannelThreads::store_channels(const KernelTensor& to, Value place, const std::vector<Value>& values,
+                                    kernel::CacheHint hint) {
+  const std::size_t count = std::min<std::size_t>(values.size(), static_cast<std::size_t>(widest(to)));
+  for (std::size_t first = 0; first < values.size(); first += count) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    builder_.store_vector(to.memory[place + static_cast<std::int64_t>(first)],
+                          {begin, begin + static_cast<std::ptrdiff_t>(count)}, hint);
+  }
+}
+
 void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int channels, kernel::CacheHint hint,
                                     const Kept& kept) {
   if (!stops_early_) return;
@@ -109,7 +124,10 @@ void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int cha
       for (int row = 0; row < to.rows; ++row) {
         std::vector<Value> values = kept ? kept(w, row) : std::vector<Value>();
         if (values.empty()) values.assign(static_cast<std::size_t>(channels), b.real(0));
-        b.store_vector(to.memory[at + std::int64_t{row} * problem_.sizes.dim], values, hint);
+        if (written[w].leads.valid())
+          b.if_(written[w].leads, [&] { b.store(to.memory[at + row], values.front(), hint); });
+        else
+          store_channels(to, at + std::int64_t{row} * problem_.sizes.dim, values, hint);
       }
     }
   });

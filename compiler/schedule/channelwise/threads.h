@@ -64,6 +64,10 @@ class ChannelThreads {
   kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
   kernel::Value channel_exists();  // Pred: the thread's channels are in the head; invalid if all are
   void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
+  // Neighbouring channels in as few accesses of at most 16 bytes as there can be.
+  int widest(const KernelTensor& tensor) const;
+  void store_channels(const KernelTensor& to, kernel::Value place, const std::vector<kernel::Value>& values,
+                      kernel::CacheHint hint);
   bool channels_divide() const { return problem_.sizes.dim % team_parameters_.channels == 0; }
   std::int64_t tiles() const;  // of channels, in a head
 
@@ -76,6 +80,7 @@ class ChannelThreads {
   struct PastEnd {
     const KernelTensor* tensor;
     kernel::Value base;
+    kernel::Value leads = {};  // Pred, of a tensor with one value a head: this thread stores it
   };
   // Values by row and channel of the thread that stand past the end of a row; empty: zeros.
   using Kept = std::function<std::vector<kernel::Value>(std::size_t written, int row)>;

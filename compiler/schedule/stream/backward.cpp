@@ -49,14 +49,10 @@ class BackwardBuilder : StreamBody {
 
  private:
   void declare() {
-    for (const TensorId id : needs_.inputs)
-      if (is_number(id))
-        stream_.stage_numbers(id);
-      else
-        inputs_[id] = stream_.stage({Role::Input, id});
-    for (const TensorRef& ref : needs_.history_tensors) before_.push_back(stream_.stage(ref, true));
+    for (const TensorId id : needs_.inputs) inputs_[id] = stage_tensor({Role::Input, id});
+    for (const TensorRef& ref : needs_.history_tensors) before_.push_back(stage_tensor(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
-      grad_out_[id] = stream_.stage({Role::OutputGradient, id});
+      grad_out_[id] = stage_tensor({Role::OutputGradient, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
     for (const auto& [state, where] : needs_.history)
@@ -65,8 +61,8 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Input))
-      if (!is_number(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
-    if (const int rows = number_rows(cell_); rows > 0) {
+      if (!leaves_shares(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
+    if (const int rows = number_rows(cell_); rows > 0 && !parameters_.whole_head) {
       stream_.signature().set_scratch(number_scratch(rows));
       shares_ = stream_.write_each_step({Role::Scratch, kShares});
     }
@@ -74,6 +70,14 @@ class BackwardBuilder : StreamBody {
       ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
   }
+
+  int stage_tensor(TensorRef ref, bool shifted = false) {
+    return is_number(ref.tensor) ? stream_.stage_numbers(ref, shifted) : stream_.stage(ref, shifted);
+  }
+
+  // Whether each channel leaves its share of an input's gradient, for a second kernel to add up. Where a
+  // block holds the whole head it has the sum.
+  bool leaves_shares(TensorId input) const { return is_number(input) && !parameters_.whole_head; }
 
   int before_of(const TensorRef& ref) const {
     for (std::size_t i = 0; i < needs_.history_tensors.size(); ++i)
@@ -85,9 +89,9 @@ class BackwardBuilder : StreamBody {
     auto& b = stream_.builder();
     std::size_t root = needs_.step.previous_states.size();
     for (const Row& row : needs_.step.inputs) {
-      const bool number = is_number(row.tensor);
-      stream_.store_row(number ? shares_ : grad_in_.at(row.tensor),
-                        number ? first_number_row(cell_, row.tensor) + row.row : row.row,
+      const bool shares = leaves_shares(row.tensor);
+      stream_.store_row(shares ? shares_ : grad_in_.at(row.tensor),
+                        shares ? first_number_row(cell_, row.tensor) + row.row : row.row,
                         column(results, root++));
     }
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
@@ -103,18 +107,21 @@ class BackwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
+      if (is_number(g.tensor)) return stream_.number(grad_out_.at(g.tensor), g.row);
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_number(node.tensor)) return stream_.number(node.tensor, node.row);
+        if (is_number(node.tensor)) return stream_.number(inputs_.at(node.tensor), node.row);
         return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::Reset:
       case TensorKind::Length: return stream_.flag(node.tensor);
       case TensorKind::State: {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
-        const Value saved = staged(before_of(where.tensor), where.row, channel);
+        const int before = before_of(where.tensor);
+        const Value saved = is_number(where.tensor.tensor) ? stream_.number(before, where.row)
+                                                           : staged(before, where.row, channel);
         if (!at_start.maybe.valid()) return saved;
         auto& b = stream_.builder();
         const Value value = b.variable("before", saved);
@@ -127,7 +134,7 @@ class BackwardBuilder : StreamBody {
 
   // Before the first step stands the initial state: fp32, and not part of the saved histories.
   Value first_state(const step::Node& node, int channel) {
-    const Value place = stream_.state_index(tensor(node.tensor).rows, node.row, channel);
+    const Value place = first_place({node.tensor, node.row}, channel);
     return stream_.builder().load("first", first_.at(node.tensor).memory[place]);
   }
 
@@ -143,12 +150,22 @@ class BackwardBuilder : StreamBody {
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
       const Row& row = needs_.step.params[p];
       const int at = first_param_row(cell_, row.tensor) + row.row;
+      const bool once = sums_of_head(p);
       stream_.if_owner([&] {
-        for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)],
-                  totals[static_cast<std::size_t>(channel)]);
+        for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+          Value total = totals[static_cast<std::size_t>(channel)];
+          if (once) total = channel == 0 ? b.select(stream_.leads(), total, b.real(0)) : b.real(0);
+          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)], total);
+        }
       });
     }
+  }
+
+  // Whether every channel has the whole sum of a parameter's gradient, which the second kernel must count
+  // once.
+  bool sums_of_head(std::size_t param) const {
+    const std::size_t root = needs_.step.previous_states.size() + needs_.step.inputs.size() + param;
+    return parameters_.whole_head && is_number(needs_.step.params[param].tensor) && !reductions_.shares[root];
   }
 
   const BackwardNeeds& needs_;
@@ -165,7 +182,7 @@ class BackwardBuilder : StreamBody {
 
 Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
   const BackwardNeeds needs = backward_needs(cell);
-  return BackwardBuilder(cell, problem, StreamParameters::from(parameters), needs).build();
+  return BackwardBuilder(cell, problem, StreamParameters::of(cell, parameters), needs).build();
 }
 
 }  // namespace rondo::schedule

@@ -1,5 +1,6 @@
 #include "compiler/schedule/stream/body.h"
 
+#include "compiler/schedule/stream/head_step.h"
 #include "compiler/schedule/stream/segment_body.h"
 
 #include <fmt/format.h>
@@ -32,7 +33,10 @@ StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step
     shifts_ = std::move(linear->shifts);
     step = std::move(linear->carry_free);
   }
-  return rewritten(cell_, problem_, std::move(step), parameters.rewrite);
+  step = rewritten(cell_, problem_, std::move(step), parameters.rewrite);
+  if (!parameters.whole_head) return step;
+  reductions_ = head_reductions(cell_, problem_, step);
+  return reductions_.step;
 }
 
 void StreamBody::declare_params() { params_.declare(stream_, cell_, lowering_); }
@@ -41,7 +45,9 @@ void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      carry_.push_back(stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
+      carry_.push_back(channel > 0 && is_number(cell_.next[k].tensor)
+                           ? carry_.back()
+                           : stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
 }
 
 void StreamBody::load_start(const CarryEnds& ends) {
@@ -50,12 +56,12 @@ void StreamBody::load_start(const CarryEnds& ends) {
   if (carries || params_.any())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
   params_.make_registers(stream_, cell_, lowering_, parameters_.per_thread);
-  stream_.if_active([&] {
+  stream_.if_reading([&] {
     params_.load(stream_, cell_);
     for (std::size_t k = 0; carries && k < cell_.next.size(); ++k)
-      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
+      for (int channel = 0; channel < carried(k); ++channel) {
         const step::Row& row = cell_.next[k];
-        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
+        const Value place = first_place(row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
       }
   });
@@ -72,12 +78,14 @@ void StreamBody::store_carries(const CarryEnds& ends) {
   auto& b = stream_.builder();
   stream_.if_owner([&] {
     b.comment(ends.what);
-    for (std::size_t k = 0; k < cell_.next.size(); ++k)
-      for (int channel = 0; channel < parameters_.per_thread; ++channel) {
-        const step::Row& row = cell_.next[k];
-        const Value place = stream_.state_index(tensor(row.tensor).rows, row.row, channel);
-        b.store(ends.last.at(row.tensor).memory[place], carry_[index(k, channel)]);
-      }
+    for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+      const step::Row& row = cell_.next[k];
+      const auto store = [&] {
+        for (int channel = 0; channel < carried(k); ++channel)
+          b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carry_[index(k, channel)]);
+      };
+      is_number(row.tensor) ? b.if_(stream_.leads(), store) : store();
+    }
   });
 }
 
@@ -96,8 +104,17 @@ void StreamBody::assign_carries(const Results& values) {
   std::vector<Value> next;
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      next.push_back(settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k)));
-  for (std::size_t i = 0; i < next.size(); ++i) stream_.builder().assign(carry_[i], next[i]);
+      next.push_back(channel < carried(k)
+                         ? settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k))
+                         : Value{});
+  for (std::size_t i = 0; i < next.size(); ++i)
+    if (next[i].valid()) stream_.builder().assign(carry_[i], next[i]);
+}
+
+Value StreamBody::first_place(const step::Row& row, int channel) {
+  const int rows = tensor(row.tensor).rows;
+  return is_number(row.tensor) ? stream_.number_index(rows, row.row)
+                               : stream_.state_index(rows, row.row, channel);
 }
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
@@ -117,6 +134,7 @@ Value StreamBody::carry(TensorId id, int row, int channel) const {
 void StreamBody::walk_steps(const CarryEnds& ends, const LeafOf& leaf,
                             const std::function<void(const Results&)>& consume) {
   if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk(ends);
+  if (parameters_.whole_head) return HeadStep(*this, leaf, consume).walk();
   stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
     Results results;
     for (int channel = 0; channel < parameters_.per_thread; ++channel)

@@ -12,6 +12,7 @@
 #include "compiler/schedule/analysis/shorten_chain.h"
 #include "compiler/schedule/channelwise/params.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/kernel.h"
 
 namespace rondo::schedule {
@@ -53,7 +54,9 @@ class StreamBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
-  // Whether an input has one value a head.
+  // Where a row of a state begins and ends, within its tensor.
+  kernel::Value first_place(const step::Row& row, int channel);
+  // Whether a tensor has one value a head.
   bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   std::string state_name(std::size_t k) const;
@@ -71,12 +74,16 @@ class StreamBody {
   // forms are applied (LinearStep). step_ then computes the coefficients, constants and shifts.
   std::vector<LinearForm> forms_;
   std::vector<int> shifts_;
+  HeadReductions reductions_;  // where a block holds the whole head: of step_
   StepGraph step_;
   GraphLowering lowering_;
 
  private:
   friend class SegmentedStep;
+  friend class HeadStep;
   StepGraph prepare(const StreamParameters& parameters, StepGraph step);
+  // Registers of a carried row: one for each channel of the thread, or one.
+  int carried(std::size_t k) const { return is_number(cell_.next[k].tensor) ? 1 : parameters_.per_thread; }
   void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);
 

@@ -44,10 +44,8 @@ class ForwardBuilder : StreamBody {
  private:
   void declare() {
     for (const TensorId id : cell_.of_kind(TensorKind::Input))
-      if (is_number(id))
-        stream_.stage_numbers(id);
-      else
-        staged_[id] = stream_.stage({Role::Input, id});
+      staged_[id] =
+          is_number(id) ? stream_.stage_numbers({Role::Input, id}) : stream_.stage({Role::Input, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -65,7 +63,7 @@ class ForwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_number(node.tensor)) return stream_.number(node.tensor, node.row);
+        if (is_number(node.tensor)) return stream_.number(staged_.at(node.tensor), node.row);
         return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:
@@ -99,7 +97,7 @@ class ForwardBuilder : StreamBody {
 }  // namespace
 
 Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
-  return ForwardBuilder(cell, problem, StreamParameters::from(parameters)).build();
+  return ForwardBuilder(cell, problem, StreamParameters::of(cell, parameters)).build();
 }
 
 }  // namespace rondo::schedule

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -44,6 +45,13 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
   p.stream_stores = get("stream_stores") != 0;
   p.interleaved_copies = get("interleaved_copies") != 0;
   p.pipeline_depth = within("pipeline_depth", 1, 2);
+  if (parameters.count("heads") != 0) p.heads = get("heads");
+  return p;
+}
+
+StreamParameters StreamParameters::of(const step::Cell& cell, const Parameters& parameters) {
+  StreamParameters p = from(parameters);
+  p.whole_head = needs_whole_head(cell);
   return p;
 }
 
@@ -59,21 +67,22 @@ int StreamKernel::stage(TensorRef ref, bool shifted) {
   staged.shifted = shifted;
   staged.shared = builder_.shared(
       staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
-      std::int64_t{parameters_.stages} * parameters_.steps * staged.tensor.rows * parameters_.channels,
+      std::int64_t{parameters_.stages} * parameters_.steps * block_rows(staged.tensor) * parameters_.channels,
       fmt::format("[stages {}, steps {}, rows {}, channels {}]", parameters_.stages, parameters_.steps,
-                  staged.tensor.rows, parameters_.channels));
+                  block_rows(staged.tensor), parameters_.channels));
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
 }
 
 int StreamKernel::write_each_step(TensorRef ref) {
-  written_.push_back({signature_.writes(ref), {}, {}});
+  const bool number = !is_internal(ref.role) && cell_.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
+  written_.push_back({signature_.writes(ref), {}, {}, 0, number});
   return static_cast<int>(written_.size()) - 1;
 }
 
 void StreamKernel::place_threads() {
   auto& b = builder_;
-  place_channels();
+  parameters_.whole_head ? place_heads() : place_channels();
   const std::int64_t split = parameters_.time_split;
   part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
@@ -82,8 +91,7 @@ void StreamKernel::place_threads() {
   rounds_ = blocks_ = b.let("blocks", rounds_of(time_));
   if (stops_early_ && parameters_.through_global())
     most_rounds_ = b.let("most_blocks", rounds_of(whole_time_));
-  for (StagedTensor& staged : staged_) staged.base = base(staged.tensor, tile_channel_, "_base");
-  for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
+  place_tensors();
   for (std::size_t i = 0; i < staged_.size(); ++i) place_staging(static_cast<int>(i));
 }
 
@@ -99,7 +107,11 @@ Value StreamKernel::computing() {
 }
 
 void StreamKernel::if_active(const std::function<void()>& body) {
-  if_all({computing(), channel_exists()}, body);
+  if_all({computing(), parameters_.whole_head ? owns_ : channel_exists()}, body);
+}
+
+void StreamKernel::if_reading(const std::function<void()>& body) {
+  parameters_.whole_head ? body() : if_active(body);
 }
 
 void StreamKernel::if_owner(const std::function<void()>& body) {
@@ -108,7 +120,9 @@ void StreamKernel::if_owner(const std::function<void()>& body) {
 }
 
 bool StreamKernel::any_shifted() const {
-  return std::any_of(staged_.begin(), staged_.end(), [](const StagedTensor& s) { return s.shifted; });
+  const auto shifted = [](const auto& staged) { return staged.shifted; };
+  return std::any_of(staged_.begin(), staged_.end(), shifted) ||
+         std::any_of(numbers_.begin(), numbers_.end(), shifted);
 }
 
 Value StreamKernel::first_step_of(Value block) {
@@ -132,7 +146,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   };
   const auto compute = [&](Value block) {
     const Value slot = b.let("slot", block % stages);
-    if_active([&] { run_steps(block, slot, each_step); });
+    if_reading([&] { run_steps(block, slot, each_step); });
   };
   if (apart) {
     const Value loader =
@@ -207,11 +221,10 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
-        const Value place = ((line + (forward ? u : -u)) * staged.tensor.rows + row) *
-                                b.named("kChannels", parameters_.channels) +
-                            lane_;
-        rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
-                                     parameters_.per_thread));
+        Value of_rows = (line + (forward ? u : -u)) * block_rows(staged.tensor) + row;
+        if (parameters_.heads > 1) of_rows = of_rows + head_read_ * staged.tensor.rows;
+        const Value place = of_rows * b.named("kChannels", parameters_.channels) + lane_;
+        rows.push_back(load_channels(fmt::format("{}_{}", staged.tensor.name, row), staged, place));
       }
     }
   }
@@ -224,6 +237,16 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
     next_written_step();
     now_.ahead += forward ? 1 : -1;
   }
+}
+
+std::vector<Value> StreamKernel::load_channels(const std::string& name, const StagedTensor& staged,
+                                               Value place) {
+  const int count = std::min(parameters_.per_thread, widest(staged.tensor));
+  std::vector<Value> values;
+  for (int first = 0; first < parameters_.per_thread; first += count)
+    for (const Value value : builder_.load_vector(name, staged.shared[place + first], count))
+      values.push_back(value);
+  return values;
 }
 
 void StreamKernel::write_from(Value first_step) {
@@ -251,14 +274,17 @@ void StreamKernel::next_written_step() {
 void StreamKernel::store_row(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
-  builder_.store_vector(w.tensor.memory[step + std::int64_t{row} * problem_.sizes.dim], values,
-                        parameters_.writing());
+  if_writing(w, [&] {
+    if (w.number) return builder_.store(w.tensor.memory[step + row], values.front(), parameters_.writing());
+    store_channels(w.tensor, step + std::int64_t{row} * problem_.sizes.dim, values, parameters_.writing());
+  });
 }
 
 void StreamKernel::write_past_end(const Kept& kept) {
   if (!stops_early_) return;
   std::vector<PastEnd> written;
-  for (const Written& one : written_) written.push_back({&one.tensor, one.base});
+  for (const Written& one : written_)
+    written.push_back({&one.tensor, one.base, one.number ? leads_ : Value{}});
   if_active(
       [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept); });
 }
@@ -268,8 +294,9 @@ Launch StreamKernel::finish() {
   signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
-  launch.blocks_per_batch =
-      ceil_div(problem_.sizes.dim, parameters_.channels) * problem_.sizes.heads * parameters_.time_split;
+  launch.blocks_per_batch = parameters_.whole_head ? head_groups()
+                                                   : ceil_div(problem_.sizes.dim, parameters_.channels) *
+                                                         problem_.sizes.heads * parameters_.time_split;
   if (parameters_.through_global()) launch.tiles_together = problem_.sizes.batch;
   launch.kernel = builder_.finish();
   return launch;

@@ -34,8 +34,13 @@ struct StreamParameters : Team {
   // steps, and the compiler may gather the stores of a group of steps. Which is faster depends on the
   // problem.
   bool interleaved_copies = false;
+  // A block holds all channels of a head, so that its threads can reduce over them. No parameter: the cell
+  // says whether it must (needs_whole_head).
+  bool whole_head = false;
 
   static StreamParameters from(const Parameters& parameters);
+  // The same, and what the cell asks for.
+  static StreamParameters of(const step::Cell& cell, const Parameters& parameters);
   kernel::CacheHint writing() const {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
@@ -50,6 +55,8 @@ struct StreamParameters : Team {
   int threads() const { return walking() + (among_blocks() ? 32 : 0); }
 };
 
+inline constexpr int kWarpLanes = 32;  // threads of a warp
+
 enum class Direction { Forward, Backward };
 
 class StreamKernel final : public ChannelThreads {
@@ -61,9 +68,9 @@ class StreamKernel final : public ChannelThreads {
   // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
   // at t = 0 the slot is filled by fill_first_step.
   int stage(TensorRef ref, bool shifted = false);
-  // Declares an input with one value a head; number() is its row at the step that is emitted.
-  void stage_numbers(step::TensorId input);
-  kernel::Value number(step::TensorId input, int row) const { return inputs_now_.at({input, row}); }
+  // The same for a tensor with one value a head; number() is its row at the step that is emitted.
+  int stage_numbers(TensorRef ref, bool shifted = false);
+  kernel::Value number(int staged, int row) const { return inputs_now_.at({staged, row}); }
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
   // After all tensors are declared: takes B and T, works out the thread's place.
@@ -74,6 +81,18 @@ class StreamKernel final : public ChannelThreads {
   // Runs `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
   void if_owner(const std::function<void()>& body);
+  // Runs `body` where a thread may load what its channels have: where a block holds the whole head, threads
+  // without channels read the first one's, so that every thread comes to each reduction.
+  void if_reading(const std::function<void()>& body);
+  // Where a block holds the whole head. Pred: the thread's channels exist, invalid if all threads' do; it is
+  // the one that stores what the head has once. Its place among the threads of its head, and that head's
+  // among the block's, be it there or not.
+  kernel::Value owns() const { return owns_; }
+  kernel::Value leads() const { return leads_; }
+  kernel::Value lane() const { return lane_of_head_; }
+  kernel::Value head_of_block() const { return head_of_block_; }
+  // Index in a tensor without time axis that has one value a head: [B, H, rows].
+  kernel::Value number_index(int rows, int row);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -108,7 +127,7 @@ class StreamKernel final : public ChannelThreads {
   // t of the step that is emitted: within StepBody and SegmentBody::local_scan.
   kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
-  // thread.
+  // thread. Of a tensor with one value a head the first value is stored, by one thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
   // After the walk, where it may have ended early: what each step writes, for the steps past the end.
   void write_past_end(const Kept& kept = {});
@@ -126,19 +145,29 @@ class StreamKernel final : public ChannelThreads {
   // `stride`, ...
   struct StagingPlace {
     int tensor = 0;
-    kernel::Value mine;    // Pred: this thread has it; invalid if all do
-    kernel::Value begin;   // step within the stage
-    int stride = 1;        // steps
-    kernel::Value column;  // channel within the block's
-    kernel::Value from;    // element of the tensor, at the stage's first step t = 0
-    kernel::Value to;      // element of a slot
+    kernel::Value mine;         // Pred: this thread has it; invalid if all do
+    kernel::Value head_exists;  // Pred: the head that it is of; invalid if all do
+    kernel::Value begin;        // step within the stage
+    int stride = 1;             // steps
+    kernel::Value column;       // channel within the block's
+    kernel::Value from;         // element of the tensor, at the stage's first step t = 0
+    kernel::Value to;           // element of a slot
   };
   struct Written {
     KernelTensor tensor;
     kernel::Value base;    // element of this thread's first channel, row 0, t = 0
     kernel::Value cursor;  // the same at the current step; in pieces, at the first step of the group
     int ahead = 0;         // in pieces: the current step's distance from it
+    bool number = false;   // it has one value a head
   };
+
+  // Where a block holds whole heads (whole_head.cpp): the places of its threads; and what is asked of who.
+  void place_heads();
+  void place_tensors();
+  void if_writing(const Written& written, const std::function<void()>& body);
+  std::int64_t head_groups() const;  // blocks of a batch row
+  // Rows of all heads of the block that a tensor has at a step.
+  int block_rows(const KernelTensor& tensor) const { return tensor.rows * parameters_.heads; }
 
   void place_staging(int tensor);
   StagingPlace staging_place(int tensor, kernel::Value place, kernel::Value begin, int stride);
@@ -164,6 +193,8 @@ class StreamKernel final : public ChannelThreads {
   void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
   void finish_copies(const Ahead& ahead);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
+  std::vector<kernel::Value> load_channels(const std::string& name, const StagedTensor& staged,
+                                           kernel::Value place);
   void write_from(kernel::Value first_step);
   void next_written_step();
   void stage_ahead(kernel::Value block);
@@ -187,15 +218,17 @@ class StreamKernel final : public ChannelThreads {
   // before the barrier of stage `block`. Then numbers_at() gives those of its step `place` at time t.
   struct Numbers {
     FlagReader::Values flags;
-    std::map<std::pair<step::TensorId, int>, kernel::Value> inputs;  // by row
+    std::map<std::pair<int, int>, kernel::Value> inputs;  // by what is staged and row
   };
   struct StagedNumbers {
-    step::TensorId tensor = -1;
+    step::TensorId tensor = -1;         // the resets
     KernelTensor input;                 // of no name: the tensor is the resets
-    kernel::Memory shared;              // [2, steps, rows]
+    bool shifted = false;               // as StagedTensor has it
+    int heads = 1;                      // of the block
+    kernel::Memory shared;              // [2, steps, heads, rows]
     std::vector<kernel::Value> coming;  // those of the stage to come, in registers: [turn][row]
     bool is_reset() const { return !input.memory.valid(); }
-    int rows() const { return is_reset() ? 1 : input.rows; }
+    int rows() const { return is_reset() ? 1 : heads * input.rows; }
   };
   void begin_numbers();
   void load_numbers(kernel::Value block);
@@ -212,8 +245,8 @@ class StreamKernel final : public ChannelThreads {
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
   std::vector<StagedNumbers> numbers_;
-  kernel::Value number_line_;                                           // of the stage under way
-  std::map<std::pair<step::TensorId, int>, kernel::Value> inputs_now_;  // of the step that is emitted
+  kernel::Value number_line_;                                // of the stage under way
+  std::map<std::pair<int, int>, kernel::Value> inputs_now_;  // of the step that is emitted
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group.
   struct Now {
@@ -225,6 +258,9 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value blocks_;             // stages of this block
   kernel::Value part_;               // of blocks that split time: place in the order of time
   bool only_computing_ = false;      // what is built now runs on threads that compute
+  kernel::Value owns_, leads_, lane_of_head_, head_of_block_;
+  kernel::Value head_read_;   // of the block's, what the thread reads is of
+  kernel::Value first_head_;  // of the block's
 };
 
 }  // namespace rondo::schedule

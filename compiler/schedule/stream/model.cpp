@@ -1,10 +1,13 @@
 // The stream strategy's cost model.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -42,7 +45,8 @@ struct Model {
   // Bytes by channel of what such blocks have besides.
   std::function<std::int64_t(const StreamParameters&)> team_exchange;
   SegmentShape shape;
-  std::int64_t numbers = 0;  // bytes by step of a stage
+  std::int64_t numbers = 0;       // bytes by step of a stage
+  std::optional<HeadShape> head;  // where a block holds the whole head
 
   // How the blocks of a launch lie on the GPU.
   struct Placing {
@@ -64,14 +68,15 @@ struct Model {
 };
 
 std::int64_t Model::ring_bytes(const StreamParameters& p) const {
-  return std::int64_t{p.stages} * p.steps * p.channels * traffic.staged * element;
+  return std::int64_t{p.stages} * p.steps * p.channels * p.heads * traffic.staged * element;
 }
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
-  std::int64_t bytes = ring_bytes(p) + numbers * p.steps;
+  std::int64_t bytes = ring_bytes(p) + numbers * p.steps * p.heads;
   if (p.segments > 1)
     bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
   if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
+  if (head) bytes += head_word_bytes(*head) * ((p.threads() + 31) / 32);
   return bytes;
 }
 
@@ -81,11 +86,13 @@ double Model::block_steps(const StreamParameters& p) const {
 }
 
 Model::Placing Model::place(const StreamParameters& p) const {
-  const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels);
+  const double tiles = head ? 1 : std::ceil(static_cast<double>(sizes.dim) / p.channels);
   Placing at;
-  at.blocks = tiles * static_cast<double>(sizes.heads * sizes.batch * p.time_split);
+  const std::int64_t heads = (sizes.heads + p.heads - 1) / p.heads;
+  at.blocks = tiles * static_cast<double>(heads * sizes.batch * p.time_split);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
+  if (head) per_sm = std::min(per_sm, head_blocks_by_registers(p, *head, limits));
   const double room =
       p.time_split == 1 || p.through_global()
           ? static_cast<double>(per_sm) * limits.sm_count
@@ -97,9 +104,10 @@ Model::Placing Model::place(const StreamParameters& p) const {
 
 // Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
 double Model::block_bytes(const StreamParameters& p) const {
-  const double row_bytes = static_cast<double>(p.channels * element);
+  const std::int64_t channels = head ? sizes.dim * p.heads : p.channels;
+  const double row_bytes = static_cast<double>(channels * element);
   const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
-  return static_cast<double>(sizes.time) / p.time_split * p.channels * traffic.moved *
+  return static_cast<double>(sizes.time) / p.time_split * static_cast<double>(channels) * traffic.moved *
          static_cast<double>(element) * waste;
 }
 
@@ -126,7 +134,8 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double transforms =
       p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' transforms
   const int alu = step.alu - (p.rewrite == Rewrite::Throughput ? folded : 0);
-  const double slots = p.per_thread * (alu + step.special + overhead + transforms);
+  const double exchanges = head ? head_exchange_slots(p, *head) : 0;
+  const double slots = p.per_thread * (alu + step.special + overhead + transforms) + exchanges;
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
   return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
          speeds.clock_hz;
@@ -138,7 +147,8 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
 double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
-    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps;
+    const double exchanges = head ? head_exchange_seconds(p, *head, speeds) : 0;
+    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps + exchanges;
   }
   const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
   if (!p.among_blocks())
@@ -154,7 +164,8 @@ double Model::chain(const StreamParameters& p) const {
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
-  const StreamParameters p = StreamParameters::from(parameters);
+  StreamParameters p = StreamParameters::from(parameters);
+  p.whole_head = head.has_value();
   const Placing at = place(p);
   Estimate e;
   e.memory = memory(p, at);
@@ -169,6 +180,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double top = std::max({e.memory, e.issue, e.chain});
   e.seconds = top + 0.1 * (sum - top) + e.launch;
   if (p.among_blocks()) e.may_spill = may_spill(p, shape);
+  if (head) e.may_spill = head_may_spill(p, *head, limits);
   if (p.stream_stores) e.seconds *= kUnproven;
   if (p.interleaved_copies) e.seconds *= kUnproven;
   return e;
@@ -179,11 +191,13 @@ Estimate Model::operator()(const Parameters& parameters) const {
 CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                              const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
+  const std::optional<HeadShape> head =
+      needs_whole_head(simple) ? std::optional(head_shape(simple, problem)) : std::nullopt;
   return Model{problem.sizes,
                profile.limits,
                profile.speeds,
                stream_traffic(simple, problem.pass),
-               stream_cost(simple, problem),
+               head ? head->cost : stream_cost(simple, problem),
                stream_instructions_folded(simple, problem),
                kernel::storage_bytes(problem.storage),
                segment_exchange_bytes(simple, problem, false),
@@ -192,7 +206,8 @@ CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
                  return team_exchange_bytes(simple, p.time_split, p.through_global(), p.pipelined());
                },
                segment_shape(simple, problem),
-               number_bytes(simple)};
+               number_bytes(simple),
+               head};
 }
 
 }  // namespace rondo::schedule

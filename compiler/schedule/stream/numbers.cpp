@@ -12,11 +12,14 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
-void StreamKernel::stage_numbers(step::TensorId input) {
+int StreamKernel::stage_numbers(TensorRef ref, bool shifted) {
   StagedNumbers numbers;
-  numbers.tensor = input;
-  numbers.input = signature_.reads({Role::Input, input});
+  numbers.input = signature_.reads(ref);
+  if (shifted) numbers.input.name += "_before";
+  numbers.shifted = shifted;
+  numbers.heads = parameters_.heads;
   numbers_.push_back(numbers);
+  return static_cast<int>(numbers_.size()) - 1;
 }
 
 // The threads that compute have a step each, in as many turns as the stage's steps take.
@@ -32,7 +35,7 @@ void StreamKernel::each_number(const std::function<void(std::size_t, Value)>& bo
 void StreamKernel::begin_numbers() {
   auto& b = builder_;
   for (const step::TensorId tensor : flags_.tensors())
-    if (!flags_.is_length(tensor)) numbers_.push_back({tensor, {}, {}, {}});
+    if (!flags_.is_length(tensor)) numbers_.push_back({tensor, {}, false, 1, {}, {}});
   if (numbers_.empty()) return;
   for (StagedNumbers& numbers : numbers_) {
     const bool reset = numbers.is_reset();
@@ -53,8 +56,12 @@ Value StreamKernel::load_number(const StagedNumbers& numbers, int row, Value t) 
   auto& b = builder_;
   if (numbers.is_reset()) return flags_.load(numbers.tensor, batch_index_, t);
   const KernelTensor& from = numbers.input;
-  const Value place = b.wide(batch_index_) * from.stride_b + b.wide(t) * from.stride_t;
-  return b.load("number", from.memory[place + b.wide(head_ * from.rows + row)]);
+  const Value place =
+      b.wide(batch_index_) * from.stride_b + b.wide(numbers.shifted ? t - 1 : t) * from.stride_t;
+  Value of_head = (parameters_.heads > 1 ? first_head_ : head_) * from.rows + row;
+  if (problem_.sizes.heads % parameters_.heads != 0)
+    of_head = min(of_head, b.constant(problem_.sizes.heads * from.rows - 1));
+  return b.load("number", from.memory[place + b.wide(of_head)]);
 }
 
 void StreamKernel::load_numbers(Value block) {
@@ -63,9 +70,11 @@ void StreamKernel::load_numbers(Value block) {
   each_number([&](std::size_t turn, Value step) {
     b.if_(block < blocks_ && first + step < time_, [&] {
       for (const StagedNumbers& numbers : numbers_)
-        for (int row = 0; row < numbers.rows(); ++row)
-          b.assign(numbers.coming[turn * at(numbers.rows()) + at(row)],
-                   load_number(numbers, row, first + step));
+        if_all({numbers.shifted ? first + step >= 1 : Value{}}, [&] {
+          for (int row = 0; row < numbers.rows(); ++row)
+            b.assign(numbers.coming[turn * at(numbers.rows()) + at(row)],
+                     load_number(numbers, row, first + step));
+        });
     });
   });
 }
@@ -87,14 +96,21 @@ StreamKernel::Numbers StreamKernel::numbers_at(Value place, Value t) {
   Numbers result;
   for (const step::TensorId tensor : flags_.tensors())
     if (flags_.is_length(tensor)) result.flags[tensor] = flags_.read(tensor, batch_index_, t);
-  for (const StagedNumbers& numbers : numbers_)
-    for (int row = 0; row < numbers.rows(); ++row) {
-      const kernel::Place from = numbers.shared[(number_line_ + place) * numbers.rows() + row];
-      if (numbers.is_reset())
-        result.flags[numbers.tensor] = flags_.value(numbers.tensor, b.load("reset_staged", from), t);
-      else
-        result.inputs.emplace(std::pair{numbers.tensor, row}, b.load(numbers.input.name, from));
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const StagedNumbers& numbers = numbers_[i];
+    const Value line = (number_line_ + place) * numbers.rows();
+    if (numbers.is_reset()) {
+      const Value staged = b.load("reset_staged", numbers.shared[line]);
+      result.flags[numbers.tensor] = flags_.value(numbers.tensor, staged, t);
+      continue;
     }
+    for (int row = 0; row < numbers.input.rows; ++row) {
+      Value own = line + row;
+      if (parameters_.heads > 1) own = own + head_read_ * numbers.input.rows;
+      result.inputs.emplace(std::pair{static_cast<int>(i), row},
+                            b.load(numbers.input.name, numbers.shared[own]));
+    }
+  }
   return result;
 }
 

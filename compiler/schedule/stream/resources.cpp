@@ -83,9 +83,10 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
 
 std::int64_t number_bytes(const step::Cell& cell) {
   int rows = cell.first_of_kind(TensorKind::Reset) ? 1 : 0;
-  for (const step::TensorId id : cell.of_kind(TensorKind::Input))
-    if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-        tensor.tail == step::Tail::Scalar)
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == step::Tail::Scalar &&
+        (tensor.kind == TensorKind::Input || tensor.kind == TensorKind::State ||
+         tensor.kind == TensorKind::Output))
       rows += tensor.rows;
   return std::int64_t{kNumberLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
 }

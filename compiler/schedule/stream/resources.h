@@ -53,6 +53,8 @@ SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
 // values are those of two stages.
 int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
                       const SegmentShape& shape);
+// Bytes moved, by the size of the L2, beyond which streaming stores may pay.
+inline constexpr std::int64_t kTimesL2 = 4;
 // Registers of a lane of the scan warp, beside the words of all blocks' transforms.
 inline constexpr int kScanRegisters = 48;
 

@@ -2,6 +2,8 @@
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
@@ -13,10 +15,9 @@ namespace {
 
 using namespace constraint;
 
-constexpr int kLeastRound = 2048;     // steps times channels, of a stage that hides an exchange
-constexpr int kGridRound = 2048;      // the same, of an exchange through global memory
-constexpr int kLargestTeam = 32;      // blocks that split time through global memory
-constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
+constexpr int kLeastRound = 2048;  // steps times channels, of a stage that hides an exchange
+constexpr int kGridRound = 2048;   // the same, of an exchange through global memory
+constexpr int kLargestTeam = 32;   // blocks that split time through global memory
 
 // The space as it is put together.
 class Space {
@@ -196,6 +197,7 @@ void Space::require_resources() {
 
 System Stream::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
+  if (needs_whole_head(simple)) return head_space(simple, problem, profile);
   return Space(simple, problem, profile.limits).build();
 }
 

@@ -26,7 +26,7 @@ void StreamKernel::place_staging(int tensor) {
   const Value thread =
       parameters_.producer_warps == 0 ? b.thread() : b.let("stager", b.thread() % parameters_.staging());
   const int staging = parameters_.staging();
-  const int per_step = parameters_.channels / parameters_.vector * staged_[at(tensor)].tensor.rows;
+  const int per_step = parameters_.channels / parameters_.vector * block_rows(staged_[at(tensor)].tensor);
   if (const int abreast = staging / per_step; abreast > 0) {
     StagingPlace place = staging_place(tensor, thread % per_step, thread / per_step, abreast);
     if (abreast * per_step != staging) place.mine = thread < abreast * per_step;
@@ -50,11 +50,14 @@ StreamKernel::StagingPlace StreamKernel::staging_place(int tensor, Value place, 
   result.stride = stride;
   result.begin = b.let("begin", begin);
   const Value row = b.let("row", place / per_row);
+  if (problem_.sizes.heads % parameters_.heads != 0)
+    result.head_exists = b.let(
+        "head_exists", row + first_head_ * staged.tensor.rows < problem_.sizes.heads * staged.tensor.rows);
   result.column = b.let("column", place % per_row * parameters_.vector);
   result.from =
       b.let("from", staged.base + b.wide(result.begin - (staged.shifted ? 1 : 0)) * staged.tensor.stride_t +
                         b.wide(row * b.named("kDim", problem_.sizes.dim) + result.column));
-  result.to = b.let("to", (result.begin * staged.tensor.rows + row) * channels + result.column);
+  result.to = b.let("to", (result.begin * block_rows(staged.tensor) + row) * channels + result.column);
   return result;
 }
 
@@ -102,8 +105,8 @@ void StreamKernel::each_staging(Value first_step, Value slot,
     b.comment("stage " + staged.tensor.name);
     Value exists;
     if (!channels_divide()) exists = tile_channel_ + place.column < b.named("kDim", problem_.sizes.dim);
-    if_all({place.mine, exists}, [&] {
-      const int elements = staged.tensor.rows * parameters_.channels;
+    if_all({place.mine, exists, place.head_exists}, [&] {
+      const int elements = block_rows(staged.tensor) * parameters_.channels;
       copy(place, place.from + b.wide(first_step) * staged.tensor.stride_t,
            b.let("to", place.to + slot * (parameters_.steps * elements)));
     });
@@ -123,7 +126,7 @@ void StreamKernel::copy_paced(Value first_step, Value slot) {
       Value inside = first_step + s < time_;
       if (parameters_.steps % place.stride != 0) inside = inside && s < parameters_.steps;
       if (staged.shifted) inside = inside && first_step + s >= 1;
-      const Value step = turn * (place.stride * staged.tensor.rows * parameters_.channels);
+      const Value step = turn * (place.stride * block_rows(staged.tensor) * parameters_.channels);
       b.if_(inside, [&] { copy_vector(staged, to + step, at_step); });
       b.assign(at_step, at_step + staged.tensor.stride_t * place.stride);
     });
@@ -143,7 +146,7 @@ void StreamKernel::copy_burst(Value first_step, Value slot, Value piece, int pie
       if (parameters_.steps % place.stride != 0) inside = place.begin + step < parameters_.steps;
       if (turns * pieces != all) more = now < all;
       if_all({inside, more}, [&] {
-        copy_vector(staged, to + step * (staged.tensor.rows * parameters_.channels),
+        copy_vector(staged, to + step * (block_rows(staged.tensor) * parameters_.channels),
                     start + b.wide(step) * staged.tensor.stride_t);
       });
     });

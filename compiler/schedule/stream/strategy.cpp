@@ -8,6 +8,8 @@
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
@@ -37,10 +39,12 @@ Legality Stream::serves(const target::Profile& profile) const {
 }
 
 Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
-  return channels_alone(cell, problem, true);
+  return needs_whole_head(cell) ? head_fits(cell, problem) : channels_alone(cell, problem, true);
 }
 
+// A walk whose block holds the whole head goes step by step.
 int segment_parts(const step::Cell& cell, const Problem& problem) {
+  if (needs_whole_head(cell)) return 0;
   const step::Cell simple = step::simplify(cell);
   const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
@@ -83,8 +87,10 @@ KernelPlan Stream::build_kernels(const step::Cell& cell, const Problem& problem,
   plan.launches.push_back(stream_backward(simple, problem, parameters));
   for (Launch& launch : sum_param_gradients(simple, problem, p.time_split))
     plan.launches.push_back(std::move(launch));
-  if (const int rows = number_rows(simple); rows > 0) plan.scratch_rows = number_scratch(rows);
-  for (Launch& launch : sum_number_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
+  if (const int rows = number_rows(simple); rows > 0 && !needs_whole_head(simple)) {
+    plan.scratch_rows = number_scratch(rows);
+    for (Launch& launch : sum_number_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
+  }
   plan.workspace_elements_per_batch =
       p.time_split * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
   return plan;

@@ -1,0 +1,213 @@
+#include "compiler/schedule/stream/head_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using scalar::Op;
+
+namespace {
+
+// Words that every thread reads; of more, each lane reads one.
+constexpr int kReadByAll = 8;
+
+Value folded(kernel::Builder& b, Op op, std::vector<Value> values) {
+  while (values.size() > 1) {
+    std::vector<Value> half;
+    for (std::size_t i = 0; i + 1 < values.size(); i += 2)
+      half.push_back(b.math(op, {values[i], values[i + 1]}));
+    if (values.size() % 2 == 1) half.push_back(values.back());
+    values = std::move(half);
+  }
+  return values.front();
+}
+
+}  // namespace
+
+int HeadExchange::words_of(int level) const {
+  int words = 0;
+  for (const std::size_t i : reductions_.of_level(level))
+    words += reductions_.reductions[i].kind == Kind::Moments ? 2 : 1;
+  return words;
+}
+
+int HeadExchange::channels_of(int warp) const {
+  const int full = kWarpLanes * parameters_.per_thread;
+  return std::min<int>(full, static_cast<int>(problem_.sizes.dim) - warp * full);
+}
+
+void HeadExchange::declare() {
+  if (warps() == 1 || reductions_.levels == 0) return;
+  auto& b = stream_.builder();
+  // A walk of one exchange a step has two places in turn.
+  int lines = 0;
+  for (int level = 0; level < reductions_.levels; ++level) lines += words_of(level);
+  if (reductions_.levels == 1) lines *= 2;
+  words_ = b.shared("head_words", kernel::Storage::F32, std::int64_t{lines} * parameters_.heads * stride(),
+                    fmt::format("[words {}, heads {}, warps {}]", lines, parameters_.heads, stride()));
+  b.comment("the thread's warp among those of its head");
+  warp_ = b.let("warp", stream_.lane() / kWarpLanes);
+  const auto of_warp = [&](const char* name, Value warp, double full, double last) {
+    if (full == last) return b.real(full);
+    return b.let(name, b.select(warp == warps() - 1, b.real(last), b.real(full)));
+  };
+  const double full = channels_of(0), last = channels_of(warps() - 1);
+  each_of_warp_ = of_warp("each_of_warp", warp_, 1 / full, 1 / last);
+  if (warps() <= kReadByAll) return;
+  const int read = static_cast<int>(std::bit_ceil(static_cast<unsigned>(warps())));
+  const Value lane = b.thread() % read;
+  if (read != warps()) has_word_ = b.let("has_word", lane < warps());
+  lane_warp_ = b.let("lane_warp", read == warps() ? lane : min(lane, b.constant(warps() - 1)));
+  lane_channels_ = of_warp("lane_channels", lane_warp_, full, last);
+  lane_each_ = of_warp("lane_each", lane_warp_, 1 / full, 1 / last);
+}
+
+// The channels of a thread exist together: their number divides the head's.
+Value HeadExchange::of_thread(Op op, const std::vector<Value>& values) {
+  auto& b = stream_.builder();
+  const Value own = folded(b, op, values);
+  // A maximum may meet the first channel twice.
+  if (op == Op::Max || !stream_.owns().valid()) return own;
+  return b.select(stream_.owns(), own, b.real(0));
+}
+
+// Both of two lanes add the same numbers, so all have the same bits.
+void HeadExchange::across_lanes(std::vector<Word>& words, int lanes) {
+  auto& b = stream_.builder();
+  for (int apart = lanes / 2; apart > 0; apart /= 2)
+    for (Word& word : words) {
+      const Value other = b.shuffle("other", word.value, kernel::ShuffleMode::Xor, b.constant(apart));
+      word.value = b.let("sum", b.math(word.op, {word.value, other}));
+    }
+}
+
+std::vector<HeadExchange::Word> HeadExchange::of_warp(const std::vector<std::size_t>& level,
+                                                      const std::vector<std::vector<Value>>& operands) {
+  auto& b = stream_.builder();
+  std::vector<Word> words, squares;
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    const Op op = reductions_.reductions[level[i]].kind == Kind::Max ? Op::Max : Op::Add;
+    words.push_back({op, b.let("part", of_thread(op, operands[i]))});
+  }
+  across_lanes(words, lanes());
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    if (reductions_.reductions[level[i]].kind != Kind::Moments) continue;
+    const Value each = warps() == 1 ? b.real(1 / static_cast<double>(problem_.sizes.dim)) : each_of_warp_;
+    const Value mean = b.let("mean", words[i].value * each);
+    std::vector<Value> of_channels;
+    for (const Value value : operands[i]) {
+      const Value distance = b.let("distance", value - mean);
+      of_channels.push_back(distance * distance);
+    }
+    squares.push_back({Op::Add, b.let("squares", of_thread(Op::Add, of_channels))});
+  }
+  across_lanes(squares, lanes());
+  words.insert(words.end(), squares.begin(), squares.end());
+  return words;
+}
+
+// Where the words of an exchange begin.
+Value HeadExchange::line(int level, int words) {
+  auto& b = stream_.builder();
+  if (reductions_.levels == 1)
+    return b.let("line", stream_.step() % 2 * (words * parameters_.heads * stride()));
+  int before = 0;
+  for (int earlier = 0; earlier < level; ++earlier) before += words_of(earlier);
+  return b.constant(std::int64_t{before} * parameters_.heads * stride());
+}
+
+std::vector<HeadExchange::Totals> HeadExchange::run(int level,
+                                                    const std::vector<std::vector<Value>>& operands) {
+  auto& b = stream_.builder();
+  const std::vector<std::size_t> numbers = reductions_.of_level(level);
+  const std::vector<Word> words = of_warp(numbers, operands);
+  std::vector<Totals> totals;
+  std::size_t squares = numbers.size();
+  const auto of_head = [&](Value first, std::size_t word) {
+    return first + stream_.head_of_block() * stride() +
+           static_cast<std::int64_t>(word) * parameters_.heads * stride();
+  };
+  Value first;
+  if (warps() > 1) {
+    first = line(level, static_cast<int>(words.size()));
+    b.if_(stream_.lane() % kWarpLanes == 0, [&] {
+      for (std::size_t w = 0; w < words.size(); ++w)
+        b.store(words_[of_head(first, w) + warp_], words[w].value);
+    });
+    b.barrier();
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const HeadReduction& reduction = reductions_.reductions[numbers[i]];
+    const bool moments = reduction.kind == Kind::Moments;
+    const std::size_t second = moments ? squares++ : i;
+    if (warps() == 1) {
+      totals.emplace_back(words[i].value, moments ? words[second].value : Value{});
+      continue;
+    }
+    const auto lines = std::pair{of_head(first, i), of_head(first, second)};
+    totals.push_back(warps() <= kReadByAll ? combine_all(reduction, lines.first, lines.second)
+                                           : combine_by_lanes(reduction, lines.first, lines.second));
+  }
+  return totals;
+}
+
+std::vector<Value> HeadExchange::words_of_warps(Value first) {
+  auto& b = stream_.builder();
+  std::vector<Value> words;
+  for (int warp = 0; warp < warps();) {
+    const int count = warp + 4 <= warps() ? 4 : warp + 2 <= warps() ? 2 : 1;
+    for (const Value word : b.load_vector("word", words_[first + warp], count)) words.push_back(word);
+    warp += count;
+  }
+  return words;
+}
+
+// The squares about the mean of the head, of channels whose squares are about their own mean.
+Value HeadExchange::distance_from(Value mean, Value sum, Value squares, Value channels, Value each) {
+  auto& b = stream_.builder();
+  const Value distance = b.let("distance", sum * each - mean);
+  return squares + distance * distance * channels;
+}
+
+HeadExchange::Totals HeadExchange::combine_all(const HeadReduction& reduction, Value sums, Value squares) {
+  auto& b = stream_.builder();
+  const std::vector<Value> words = words_of_warps(sums);
+  const Op op = reduction.kind == Kind::Max ? Op::Max : Op::Add;
+  const Value total = b.let("total", folded(b, op, words));
+  if (reduction.kind != Kind::Moments) return {total, {}};
+  const Value mean = b.let("mean", total * b.real(1 / static_cast<double>(problem_.sizes.dim)));
+  std::vector<Value> about_mean = words_of_warps(squares);
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    const double channels = channels_of(static_cast<int>(w));
+    about_mean[w] = distance_from(mean, words[w], about_mean[w], b.real(channels), b.real(1 / channels));
+  }
+  return {total, b.let("squares", folded(b, Op::Add, about_mean))};
+}
+
+HeadExchange::Totals HeadExchange::combine_by_lanes(const HeadReduction& reduction, Value sums,
+                                                    Value squares) {
+  auto& b = stream_.builder();
+  const int read = static_cast<int>(std::bit_ceil(static_cast<unsigned>(warps())));
+  const auto or_nothing = [&](Value value) {
+    return has_word_.valid() ? b.select(has_word_, value, b.real(0)) : value;
+  };
+  const Value word = b.load("word", words_[sums + lane_warp_]);
+  const bool maximum = reduction.kind == Kind::Max;
+  std::vector<Word> total = {{maximum ? Op::Max : Op::Add, maximum ? word : or_nothing(word)}};
+  across_lanes(total, read);
+  if (reduction.kind != Kind::Moments) return {total.front().value, {}};
+  const Value mean = b.let("mean", total.front().value * b.real(1 / static_cast<double>(problem_.sizes.dim)));
+  const Value own = b.load("word", words_[squares + lane_warp_]);
+  std::vector<Word> about_mean = {
+      {Op::Add, or_nothing(distance_from(mean, word, own, lane_channels_, lane_each_))}};
+  across_lanes(about_mean, read);
+  return {total.front().value, about_mean.front().value};
+}
+
+}  // namespace rondo::schedule

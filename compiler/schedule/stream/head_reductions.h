@@ -1,0 +1,49 @@
+// What a step reduces over the head, in the order in which it can: a walk whose block holds the whole head
+// makes all reductions of a level in one exchange between its threads.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// Whether a block must hold the whole head: the step reduces over it, or a state or an output has one value a
+// head, so that gradients sum over it.
+bool needs_whole_head(const step::Cell& cell);
+
+struct HeadReduction {
+  // Moments: the sum, and the sum of squared distances from the mean. Both come out of one exchange, and the
+  // squares are of distances, so that nothing cancels (Chan, Golub, LeVeque 1983, "Algorithms for computing
+  // the sample variance").
+  enum class Kind { Sum, Max, Moments };
+  Kind kind = Kind::Sum;
+  step::NodeId operand = step::kNoNode;  // one value a channel
+  step::NodeId total = step::kNoNode;    // what stands for the result
+  step::NodeId squares = step::kNoNode;  // Moments: what stands for the second one
+  int level = 0;                         // reductions that come before it on the longest way
+};
+
+struct HeadReductions {
+  // The results stand in the graph as products without operands, so that GraphLowering asks for their values.
+  // After the roots of the step come the operands of `reductions`, in their order.
+  StepGraph step;
+  std::size_t roots = 0;  // of the step
+  std::vector<HeadReduction> reductions;
+  std::vector<bool> shares;  // by root: each channel gives its share, and the sum over the head is left to do
+  int levels = 0;
+
+  // `row` of what stands for a result: 0 for the total of a reduction, 1 for its squares.
+  static constexpr int place(int reduction, int which) { return 2 * reduction + which; }
+  // Numbers of the reductions of a level.
+  std::vector<std::size_t> of_level(int level) const;
+};
+
+// `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
+// Of these the sum over time is all that matters: those that have one number a head become shares where they
+// can, so that no step reduces them.
+HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& step);
+
+}  // namespace rondo::schedule

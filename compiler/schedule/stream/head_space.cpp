@@ -1,0 +1,279 @@
+#include "compiler/schedule/stream/head_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+using namespace constraint;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+constexpr int kMostHeads = 16;    // of a block
+constexpr int kMostChannels = 8;  // of a thread
+// Addresses, the walk and the exchange; and of a channel beside what it has to keep. Measured as what the
+// compiler needs without spilling, of cells that normalise (sm_90).
+constexpr int kFixedRegisters = 24, kTemporaries = 3;
+constexpr int kOfFunctions = 12;     // special functions that are written out, as in SegmentShape
+constexpr int kMostRegisters = 255;  // of a thread (CUDA guide, 16.2)
+constexpr double kShuffleCycles = 28, kSharedCycles = 30;  // latencies with the addition or the store
+
+// Elements of the widest copy that rows of D channels allow.
+int widest_vector(const Problem& problem) {
+  std::int64_t widest = 16 / kernel::storage_bytes(problem.storage);
+  while (problem.sizes.dim % widest != 0) widest /= 2;
+  return static_cast<int>(widest);
+}
+
+int warps_of(const StreamParameters& p) { return std::max(1, p.lanes() / kWarpLanes); }
+
+// Values of a channel that are computed before an exchange and read after it: of all exchanges the most.
+int kept_values(const HeadReductions& of) {
+  const step::Graph& graph = of.step.graph;
+  const std::vector<NodeId> order = reachable(graph, of.step.roots);
+  std::vector<int> level(graph.nodes.size(), 0);
+  std::vector<int> last(graph.nodes.size(), 0);
+  std::map<int, int> of_result;
+  for (std::size_t i = 0; i < of.reductions.size(); ++i)
+    for (const int which : {0, 1})
+      of_result[HeadReductions::place(static_cast<int>(i), which)] = of.reductions[i].level + 1;
+  for (const NodeId id : order) {
+    const Node& node = graph.at(id);
+    if (node.kind == NodeKind::MatVec) level[at(id)] = of_result.at(node.row);
+    for (const NodeId operand : node.operands) level[at(id)] = std::max(level[at(id)], level[at(operand)]);
+    for (const NodeId operand : node.operands) last[at(operand)] = std::max(last[at(operand)], level[at(id)]);
+  }
+  int most = 0;
+  for (int exchange = 1; exchange <= of.levels; ++exchange) {
+    int kept = 0;
+    for (const NodeId id : order) {
+      const Node& node = graph.at(id);
+      if (node.kind == NodeKind::Scalar && node.extent == step::Extent::Vector && level[at(id)] < exchange &&
+          last[at(id)] >= exchange)
+        ++kept;
+    }
+    most = std::max(most, kept);
+  }
+  return most;
+}
+
+// A reduction hands on what it adds up, so that the chain goes through it.
+StepCost cost_through(const step::Cell& cell, const Problem& problem, StepGraph step) {
+  for (Node& node : step.graph.nodes) {
+    if (node.kind != NodeKind::ReduceSum && node.kind != NodeKind::ReduceMax) continue;
+    node.kind = NodeKind::Scalar;
+    node.op = scalar::Op::Neg;
+  }
+  return step_cost(cell, problem, step.graph, step.roots);
+}
+
+// Channels of a thread: they exist together, so their number divides that of the head.
+int most_channels(const Problem& problem) {
+  int most = kMostChannels;
+  while (problem.sizes.dim % most != 0) most /= 2;
+  return most;
+}
+
+// Channels that the threads of a head take: those of whole warps, or of a part of one if the block has
+// several heads.
+std::int64_t channels_of_warps(const Problem& problem, int each) {
+  const std::int64_t turn = std::int64_t{kWarpLanes} * each;
+  return (problem.sizes.dim + turn - 1) / turn * turn;
+}
+std::int64_t channels_of_lanes(const Problem& problem, int each) {
+  const std::int64_t lanes = (problem.sizes.dim + each - 1) / each;
+  if (lanes > kWarpLanes) return channels_of_warps(problem, each);
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes))) * each;
+}
+
+}  // namespace
+
+Legality head_fits(const step::Cell& cell, const Problem& problem) {
+  if (step::analyze(cell).has_matrix)
+    return {false, "the step multiplies by a matrix: channels see each other"};
+  if (passes_products(problem))
+    return {false, "the step multiplies by no matrix: there are no products to save"};
+  const std::int64_t dim = problem.sizes.dim;
+  const std::int64_t most = std::min(kLargestHead, kLargestBlock * most_channels(problem));
+  if (dim <= most) return {};
+  const std::string why = fmt::format(
+      "the step reduces over the head, or has one value a head: a block must hold all {} channels of it",
+      dim);
+  if (dim > kLargestHead) return {false, fmt::format("{}, and holds at most {}", why, kLargestHead)};
+  return {false, fmt::format("{}; its {} threads have {} each, the largest power of two that divides them: "
+                             "at most {}",
+                             why, kLargestBlock, most_channels(problem), most)};
+}
+
+HeadShape head_shape(const step::Cell& cell, const Problem& problem) {
+  const bool backward = problem.pass == Pass::Backward;
+  const StepGraph step = stream_step(cell, problem);
+  const HeadReductions of = head_reductions(cell, problem, step);
+  HeadShape shape;
+  shape.cost = cost_through(cell, problem, step);
+  shape.levels = of.levels;
+  for (const HeadReduction& reduction : of.reductions) {
+    shape.words += reduction.kind == HeadReduction::Kind::Moments ? 2 : 1;
+    shape.moments += reduction.kind == HeadReduction::Kind::Moments ? 1 : 0;
+  }
+  for (const step::TensorKind kind : {step::TensorKind::State, step::TensorKind::Param})
+    for (const step::TensorId id : cell.of_kind(kind))
+      if (const step::Tensor& tensor = cell.tensors[at(id)]; tensor.tail == step::Tail::Vector)
+        shape.carried += tensor.rows;
+  if (backward) shape.carried += param_rows(cell);
+  shape.staged = stream_traffic(cell, problem.pass).staged;
+  shape.kept = kept_values(of);
+  shape.numbers = static_cast<int>(number_bytes(cell) / (kNumberLines * 4));
+  shape.accurate = problem.math != kernel::Math::Fast && shape.cost.special > 0;
+  return shape;
+}
+
+double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape,
+                             const target::Speeds& speeds) {
+  const int warps = warps_of(p);
+  const double through_lanes = 5 * kShuffleCycles;
+  const double of_warps = warps == 1   ? 0
+                          : warps <= 8 ? 2 * kSharedCycles + 4.0 * warps
+                                       : 2 * kSharedCycles + through_lanes;
+  const double twice = shape.moments > 0 ? through_lanes : 0;
+  const double barrier = warps == 1 ? 0 : speeds.barrier_s;
+  return shape.levels * ((through_lanes + of_warps) / speeds.clock_hz + barrier) + twice / speeds.clock_hz;
+}
+
+double head_exchange_slots(const StreamParameters& p, const HeadShape& shape) {
+  const int warps = warps_of(p);
+  const double of_warps = warps == 1 ? 0 : warps <= 8 ? 1.5 * warps : 14;
+  return shape.words * (p.per_thread + 10 + of_warps);
+}
+
+int head_registers(int per_thread, int unroll, const HeadShape& shape) {
+  return kFixedRegisters + per_thread * (shape.carried + unroll * shape.staged);
+}
+
+bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits) {
+  const int values = std::max(p.unroll * shape.staged, shape.kept) + kTemporaries;
+  const int wanted = kFixedRegisters + shape.words + (shape.accurate ? kOfFunctions : 0) +
+                     p.per_thread * (shape.carried + values) +
+                     shape.numbers * p.heads * ((p.steps + p.threads() - 1) / p.threads());
+  return wanted > std::min<std::int64_t>(kMostRegisters, limits.registers_per_sm / p.threads());
+}
+
+int head_blocks_by_registers(const StreamParameters& p, const HeadShape& shape,
+                             const target::Limits& limits) {
+  const int registers = head_registers(p.per_thread, p.unroll, shape);
+  return std::max(1, static_cast<int>(limits.registers_per_sm / (registers * p.threads())));
+}
+
+namespace {
+
+class HeadSpace {
+ public:
+  HeadSpace(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
+      : cell_(cell), problem_(problem), limits_(limits), shape_(head_shape(cell, problem)) {}
+
+  System build() {
+    for (const char* fixed : {"producer_warps", "rewrite", "exchange", "interleaved_copies"})
+      s_.var(fixed, values({0}), "of cells whose channels do not see each other");
+    for (const char* fixed : {"segments", "time_split", "pipeline_depth"})
+      s_.var(fixed, values({1}), "of cells whose channels do not see each other");
+    require_copies();
+    require_heads();
+    require_resources();
+    return std::move(s_);
+  }
+
+ private:
+  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  Domain channel_domain() const {
+    std::set<std::int64_t> known;
+    for (int each = 1; each <= most_channels(problem_); each *= 2)
+      known.insert({channels_of_warps(problem_, each), channels_of_lanes(problem_, each)});
+    return values({known.begin(), known.end()});
+  }
+  void require_copies();
+  void require_heads();
+  void require_resources();
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const target::Limits& limits_;
+  const HeadShape shape_;
+  System s_;
+  const Var channels = s_.var("channels", channel_domain(), "channels that the threads of a head take");
+  const Var per_thread = s_.var("per_thread", powers_of_two(1, most_channels(problem_)), "channels a thread");
+  const Var heads =
+      s_.var("heads", powers_of_two(1, problem_.sizes.heads == 1 ? 1 : kMostHeads), "heads a block");
+  const Var steps = s_.var("steps", values({1, 2, 4, 8, 16, 32}), "time steps a stage");
+  const Var stages = s_.var("stages", values({2, 3, 4}), "stages in the ring");
+  const Var unroll = s_.var("unroll", values({1, 2, 4}), "steps whose values are loaded together");
+  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
+  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+                                   "1: what is written at each step leaves the L2 first");
+};
+
+void HeadSpace::require_copies() {
+  const int dim = static_cast<int>(problem_.sizes.dim), widest = widest_vector(problem_);
+  s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
+  s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
+  s_.require(per_thread <= vector || vector * element() == 16, "alignment of stores");
+  // Tensors that are not aligned to more.
+  s_.require(implies(vector < widest, steps <= 8 && stages == 2 && unroll == 1), "narrow copies");
+}
+
+void HeadSpace::require_heads() {
+  for (int each = 1; each <= most_channels(problem_); each *= 2) {
+    const Expr warps = channels_of_warps(problem_, each), lanes = channels_of_lanes(problem_, each);
+    s_.require(implies(per_thread == each, channels == when(heads == 1, warps, lanes)),
+               "a block holds whole heads");
+  }
+  s_.require(mod(floor_div(channels, per_thread) * heads, kWarpLanes) == 0, "heads of whole warps");
+  // More threads than those of the heads there are would do nothing.
+  s_.require(heads == 1 || heads < 2 * problem_.sizes.heads, "heads there are");
+  s_.require(unroll <= steps, "unrolling");
+}
+
+void HeadSpace::require_resources() {
+  const Expr threads = s_.define("threads", floor_div(channels, per_thread) * heads, "threads a block");
+  s_.require(threads <= std::min<std::int64_t>(limits_.threads_per_block, kLargestBlock), "threads a block");
+  const int fixed = head_registers(0, 0, shape_), each = head_registers(1, 0, shape_) - fixed;
+  const int of_step = head_registers(1, 1, shape_) - fixed - each;
+  // A thread has the numbers of a step for the stage to come.
+  const std::int64_t numbers = shape_.numbers;
+  const Expr registers =
+      s_.define("registers",
+                fixed + per_thread * (each + unroll * of_step) + heads * ceil_div(steps, threads) * numbers,
+                "registers a thread");
+  s_.require(registers <= std::min<std::int64_t>(limits_.registers_per_thread, kMostRegisters),
+             "registers a thread");
+  s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
+  const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
+  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * number_bytes(cell_) +
+                     ceil_div(threads, kWarpLanes) * head_word_bytes(shape_);
+  const Expr shared = s_.define("shared_bytes", bytes, "bytes of shared memory a block");
+  s_.require(shared <= limits_.shared_per_block, "shared memory");
+}
+
+}  // namespace
+
+System head_space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  return HeadSpace(cell, problem, profile.limits).build();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,47 @@
+// What a walk whose block holds the whole head needs of a GPU: for which heads it is there, its tuning space,
+// and what its steps cost.
+#pragma once
+
+#include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/stream/kernel.h"
+
+namespace rondo::schedule {
+
+// Channels of the largest head, and threads of the largest block.
+inline constexpr int kLargestHead = 4096, kLargestBlock = 1024;
+
+// Whether a block can hold the whole head of such a cell.
+Legality head_fits(const step::Cell& cell, const Problem& problem);
+
+// Of a simplified cell that needs the whole head.
+constraint::System head_space(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+
+// What a step of the pass has between its threads.
+struct HeadShape {
+  StepCost cost;
+  int levels = 0;   // exchanges of a step, one after the other
+  int words = 0;    // values that they add up, in all
+  int moments = 0;  // reductions that go through the lanes twice
+  int carried = 0;  // values that a channel has all the time: states, parameters, sums of their gradients
+  int staged = 0;   // rows that a step loads
+  int numbers = 0;  // that all channels share, by step
+  int kept = 0;     // values that a channel keeps over an exchange
+  bool accurate = false;  // special functions are written out
+};
+HeadShape head_shape(const step::Cell& cell, const Problem& problem);
+
+// Seconds that the exchanges of a step take on the chain.
+double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape, const target::Speeds& speeds);
+// Instructions of a thread for them.
+double head_exchange_slots(const StreamParameters& p, const HeadShape& shape);
+// Bytes of shared memory that the exchanges take, by warp: lines of words are whole vectors.
+inline std::int64_t head_word_bytes(const HeadShape& shape) { return 2 * 16 * std::int64_t{shape.words}; }
+// Registers that a thread needs at least.
+int head_registers(int per_thread, int unroll, const HeadShape& shape);
+// Whether what a step keeps over an exchange may take more than there are.
+bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits);
+// Blocks of an SM that these allow.
+int head_blocks_by_registers(const StreamParameters& p, const HeadShape& shape, const target::Limits& limits);
+
+}  // namespace rondo::schedule

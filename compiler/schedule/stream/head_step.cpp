@@ -1,0 +1,61 @@
+#include "compiler/schedule/stream/head_step.h"
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::NodeId;
+
+HeadStep::HeadStep(StreamBody& body, const StreamBody::LeafOf& leaf,
+                   const std::function<void(const StreamBody::Results&)>& consume)
+    : body_(body),
+      leaf_(leaf),
+      consume_(consume),
+      exchange_(body.stream_, body.parameters_, body.problem_, body.reductions_) {}
+
+void HeadStep::walk() {
+  exchange_.declare();
+  body_.stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
+    const StreamBody::Results results = step(staged, at_start);
+    consume_(results);
+    body_.assign_carries(results);
+  });
+}
+
+// What a reduction needs is computed for all channels of the thread before the exchange, the rest after the
+// last one.
+StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_start) {
+  const HeadReductions& of = body_.reductions_;
+  const int channels = body_.parameters_.per_thread;
+  std::vector<GraphLowering::Values> values;
+  for (int channel = 0; channel < channels; ++channel) values.push_back(body_.lowering_.start(channel));
+  std::vector<Value> made(at(HeadReductions::place(static_cast<int>(of.reductions.size()), 0)));
+  const auto emit = [&](int channel, const std::vector<NodeId>& roots) {
+    return body_.lowering_.emit_roots(values[at(channel)], roots, [&](const step::Node& node) {
+      if (node.kind == step::NodeKind::MatVec) return made[at(node.row)];
+      return leaf_(node, staged, {at_start, {}}, channel);
+    });
+  };
+  for (int level = 0; level < of.levels; ++level) {
+    const std::vector<std::size_t> numbers = of.of_level(level);
+    std::vector<std::vector<Value>> operands;
+    for (const std::size_t i : numbers)
+      for (int channel = 0; channel < channels; ++channel) {
+        if (channel == 0) operands.emplace_back();
+        operands.back().push_back(emit(channel, {of.reductions[i].operand}).front());
+      }
+    const std::vector<HeadExchange::Totals> totals = exchange_.run(level, operands);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      made[at(HeadReductions::place(static_cast<int>(numbers[i]), 0))] = totals[i].first;
+      made[at(HeadReductions::place(static_cast<int>(numbers[i]), 1))] = totals[i].second;
+    }
+  }
+  StreamBody::Results results;
+  const std::vector<NodeId> roots(of.step.roots.begin(),
+                                  of.step.roots.begin() + static_cast<std::ptrdiff_t>(of.roots));
+  for (int channel = 0; channel < channels; ++channel) results.push_back(emit(channel, roots));
+  return results;
+}
+
+}  // namespace rondo::schedule

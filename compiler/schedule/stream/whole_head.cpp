@@ -1,0 +1,81 @@
+// Where a block holds whole heads: which of its threads have which channels of which head. All threads walk,
+// so that all of them come to every reduction. Those without channels, or whose head does not exist, read
+// what the first channel of a head has; they give nothing to sums and store nothing.
+#include "compiler/schedule/stream/kernel.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+std::int64_t StreamKernel::head_groups() const {
+  return (problem_.sizes.heads + parameters_.heads - 1) / parameters_.heads;
+}
+
+void StreamKernel::place_heads() {
+  auto& b = builder_;
+  const StreamParameters& p = parameters_;
+  const std::int64_t heads = problem_.sizes.heads, groups = head_groups();
+  batch_ = signature_.batch();
+  time_ = signature_.time();
+  flags_.set_time(time_);
+  const Value dim = b.named("kDim", problem_.sizes.dim, "channels a head");
+  b.named("kChannels", p.channels, "channels that the threads of a head take");
+  b.comment("this block's batch row and heads; this thread's head and first channel");
+  rank_ = segment_ = tile_channel_ = b.constant(0);
+  team_ = b.block();
+  batch_index_ = b.let("row", team_ / groups);
+  first_head_ = b.let("first_head", team_ % groups * p.heads);
+  Value exists;
+  head_of_block_ = head_read_ = b.constant(0);
+  head_ = first_head_;
+  lane_of_head_ = b.thread();
+  if (p.heads > 1) {
+    head_of_block_ = b.let("head_of_block", b.thread() / p.lanes());
+    lane_of_head_ = b.let("lane", b.thread() % p.lanes());
+    const Value own = first_head_ + head_of_block_;
+    if (heads % p.heads != 0) exists = b.let("head_exists", own < heads);
+    head_ = b.let("head", exists.valid() ? min(own, b.constant(heads - 1)) : own);
+    head_read_ = exists.valid() ? b.let("head_read", head_ - first_head_) : head_of_block_;
+  }
+  if (stops_early_) {
+    whole_time_ = time_;
+    time_ = flags_.longest(batch_index_, batch_index_ + 1);
+  }
+  const Value first = b.let("own_channel", lane_of_head_ * p.per_thread);
+  owns_ = exists;
+  lane_ = first;
+  if (!channels_divide()) {
+    const Value within = first < dim;
+    owns_ = b.let("owns", exists.valid() ? exists && within : within);
+    lane_ = b.let("lane_channel", b.select(within, first, b.constant(0)));
+  }
+  leads_ = b.let("leads", exists.valid() ? exists && lane_of_head_ == 0 : lane_of_head_ == 0);
+  channel_ = lane_;
+}
+
+void StreamKernel::place_tensors() {
+  auto& b = builder_;
+  for (StagedTensor& staged : staged_)
+    staged.base = parameters_.heads == 1
+                      ? base(staged.tensor, tile_channel_, "_base")
+                      : b.let(staged.tensor.name + "_base",
+                              b.wide(batch_index_) * staged.tensor.stride_b +
+                                  b.wide(first_head_ * (staged.tensor.rows * problem_.sizes.dim)));
+  for (Written& written : written_)
+    written.base = written.number
+                       ? b.let(written.tensor.name + "_own", b.wide(batch_index_) * written.tensor.stride_b +
+                                                                 b.wide(head_ * written.tensor.rows))
+                       : base(written.tensor, channel_, "_own");
+}
+
+// Elsewhere all of a step stands where channels exist.
+void StreamKernel::if_writing(const Written& written, const std::function<void()>& body) {
+  if_all({written.number ? leads_ : parameters_.whole_head ? owns_ : Value{}}, body);
+}
+
+Value StreamKernel::number_index(int rows, int row) {
+  auto& b = builder_;
+  return (b.wide(batch_index_) * problem_.sizes.heads + b.wide(head_)) * rows + row;
+}
+
+}  // namespace rondo::schedule

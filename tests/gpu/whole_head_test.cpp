@@ -1,0 +1,54 @@
+// Cells that reduce over the head, and states with one value a head, on the GPU against the reference.
+#include <tuple>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/step/forms.h"
+#include "compiler/support/text_file.h"
+#include "tests/gpu/gpu.h"
+#include "tuner/check/verify.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using runtime::TensorLayout;
+using schedule::Pass;
+
+class WholeHeadOnGpu : public rondo::testing::GpuTest,
+                       public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t>> {};
+
+TEST_P(WholeHeadOnGpu, EveryCell) {
+  const auto [storage, pass, dim] = GetParam();
+  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+  ASSERT_TRUE(text.ok());
+  const frontend::Parsed parsed = frontend::parse(*text, "heads.cell");
+  ASSERT_TRUE(parsed.ok());
+  constexpr std::int64_t heads = 3;
+  const std::int64_t gap = 16 / kernel::storage_bytes(storage);
+  const std::vector<VerifyCase> cases = {{{3, 1, heads, dim}, {}, true},
+                                         {{3, 65, heads, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
+                                         {{1, 200, heads, dim}, {}, false}};
+  for (const step::Cell& plain : parsed.cells)
+    for (const step::Forms& forms : {step::Forms{}, {true, true, false}}) {
+      const step::Cell cell = step::with_forms(plain, forms).value();
+      const schedule::Problem p = problem(pass, cases.back().sizes, storage);
+      const auto plan = load_chosen(cell, p, runtime::kFullAlignment, dim == 4096);
+      ASSERT_NE(plan, nullptr);
+      const auto verifier = Verifier::make(cell, p, cases, 17);
+      ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+      const auto result = verifier->check(*gpu_->device, lent(*plan));
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      for (const TensorCheck& one : result->checks)
+        EXPECT_TRUE(one.passed) << cell.name << " D=" << dim << ": " << one.text();
+      const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 3);
+      EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, WholeHeadOnGpu,
+                         ::testing::Combine(::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward),
+                                            ::testing::Values(1, 8, 33, 130, 1000, 4096)));
+
+}  // namespace
+}  // namespace rondo::tuner
