@@ -5,6 +5,7 @@ HEADS = "tests/schedule/stream/cells/heads.cell"
 TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
 NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
+OVER_HEAD = "tests/mutation/cells/over_head.cell"
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -89,6 +90,18 @@ CASES = {
     "turns of batch tiles": "elman --shape B=17,T=7,D=72 --pass fw --param batch_tiles=2 --param units=8 "
                             "--param stages=2 --param warps=2 " + TURNS,
     "turns of pair": ROWS + " --cell pair --shape B=9,T=20,D=24 --pass fw " + TURNS,
+    "turns of norms fw": "lnlstm --shape B=9,T=5,H=2,D=40 --pass fw --param units=16 --param stages=2 --param warps=2 " +
+                         TURNS,
+    "turns of norms bw": "lnlstm --shape B=9,T=5,H=2,D=40 --pass bw --param units=16 --param stages=2 --param warps=2 " +
+                         TURNS,
+    "turns of numbers bw": OVER_HEAD + " --cell masks --shape B=9,T=5,H=2,D=40 --pass bw --param units=16 "
+                           "--param stages=2 --param warps=2 " + TURNS,
+    "turns of numbers fw": OVER_HEAD + " --cell masks --shape B=9,T=5,H=2,D=40 --pass fws --param units=16 "
+                           "--param stages=2 --param warps=2 " + TURNS,
+    "turns of a normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=140 --pass bw "
+                                   "--param units=16 --param stages=2 --param warps=2 " + TURNS,
+    "host over head fw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
+    "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "

@@ -35,13 +35,14 @@ import faults as planted  # noqa: E402 (lies beside this script)
 def command(case, storage):
     """The words of one run of a case, after the program."""
     words = shlex.split(planted.CASES[case])
-    return ["verify", *words, "--dtype", storage, "--simulate", "--no-gpu", "--no-db", "--arch", "sm_90", "--seed", "1"]
+    arch = [] if "--arch" in words else ["--arch", "sm_90"]
+    return ["verify", *words, "--dtype", storage, "--simulate", "--no-gpu", "--no-db", *arch, "--seed", "1"]
 
 
 def digest(fault):
     """Changes with the fault or with what runs on it, so that a record of another one is not taken for its own."""
     parts = [fault["file"], fault["old"], fault["new"], fault["test"], [planted.CASES[c] for c in fault["cases"]]]
-    for cells in (planted.ROWS, planted.DRAWS, planted.HEADS):
+    for cells in (planted.ROWS, planted.DRAWS, planted.HEADS, planted.OVER_HEAD):
         if any(cells in planted.CASES[case] for case in fault["cases"]):
             parts.append((ROOT / cells).read_text(encoding="utf-8"))
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -151,6 +151,7 @@ struct Model {
 // A launch of the step: a wave's blocks pull matrices and vectors from L2, or from memory what it cannot
 // hold.
 double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const {
+  const bool in_launch_before = g.tiles == 1 && shape.products.empty();
   int row_tiles = 0;
   for (const int products : shape.products) row_tiles += (products * g.p.units + 15) / 16;
   const int pieces = 2 * row_tiles + static_cast<int>(shape.products.size()) * g.p.batch_tiles;
@@ -174,7 +175,9 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
   const double flying = std::min(per_sm, together) * g.p.warps * (g.p.stages - 1) * piece * pieces;
   const double of_sm = std::min(1.2 * speeds.sm_bytes_per_s, flying / loaded);
   const bool in_l2 = matrices < 0.75 * static_cast<double>(limits.l2_bytes);
-  double stream = std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
+  // A stage that begins with what was reduced over the head alone has no products.
+  double stream =
+      pieces == 0 ? 0 : std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
   if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
   // Products: an mma each 8 cycles a sub-core, or multiply-adds.
   const double products = static_cast<double>(row_tiles) * g.p.batch_tiles * g.chunks;
@@ -186,6 +189,7 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
       shapes.cost.chain + 60.0 +
       g.turns() * (shapes.cost.alu + 4.0 * shapes.cost.special) * std::ceil(g.p.warps / 4.0);
   const double after = (exchange + turn_cycles) / speeds.clock_hz;
+  if (in_launch_before) return after * std::ceil(per_sm / together);
   return speeds.graph_launch_s + 1.5 * latency + std::max(stream, per_sm * cycles / speeds.clock_hz) +
          after * std::ceil(per_sm / together);
 }

@@ -44,7 +44,7 @@ void place_vectors(const step::Cell& cell, BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
   const auto keep = [&](NodeId vector) {
     const Node& node = step.graph.at(vector);
-    const bool stored = node.kind == NodeKind::Leaf &&
+    const bool stored = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
                         cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
     if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
   };

@@ -15,18 +15,51 @@ namespace {
 
 bool is_product(const Node& node) { return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec; }
 
-void add_once(std::vector<NodeId>& list, NodeId node) {
-  if (std::find(list.begin(), list.end(), node) == list.end()) list.push_back(node);
+template <typename T>
+void add_once(std::vector<T>& list, T element) {
+  if (std::find(list.begin(), list.end(), element) == list.end()) list.push_back(element);
+}
+
+bool is_reduction(const Node& node) {
+  return node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax;
+}
+
+bool is_scalar_op(const Node& node, scalar::Op op) { return node.kind == NodeKind::Scalar && node.op == op; }
+
+// (v - m)^2, or a sum of such about one number: false if the node is none. Nothing is said of levels.
+bool collect_squares(const step::Graph& graph, NodeId id, Reduction& moment) {
+  const Node& node = graph.at(id);
+  if (is_scalar_op(node, scalar::Op::Add))
+    return collect_squares(graph, node.operands[0], moment) &&
+           collect_squares(graph, node.operands[1], moment);
+  const bool product = is_scalar_op(node, scalar::Op::Mul) && node.operands[0] == node.operands[1];
+  if (!product && !is_scalar_op(node, scalar::Op::Square)) return false;
+  const Node& difference = graph.at(node.operands[0]);
+  if (!is_scalar_op(difference, scalar::Op::Sub)) return false;
+  const NodeId value = difference.operands[0], about = difference.operands[1];
+  if (graph.at(about).extent != step::Extent::Scalar) return false;
+  if (moment.about != step::kNoNode && moment.about != about) return false;
+  moment.about = about;
+  moment.vectors.push_back(value);
+  return true;
 }
 
 class Cutter {
  public:
-  Cutter(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots)
-      : graph_(graph), roots_(roots) {
+  Cutter(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots, bool moments)
+      : graph_(graph), roots_(roots), reduces_(adds_over_head(cell)), moments_(moments) {
     result_.groups = product_groups(graph, roots);
-    result_.stages.resize(static_cast<std::size_t>(levels_of(result_.groups)) + 1);
     made_.assign(graph.nodes.size(), kNever);
     find_levels(cell);
+    int last = 0;
+    for (ProductGroup& group : result_.groups) {
+      group.level = level_[at(group.vector)];
+      last = std::max(last, group.level + 1);
+    }
+    std::stable_sort(result_.groups.begin(), result_.groups.end(),
+                     [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
+    for (const Reduction& reduction : result_.reductions) last = std::max(last, reduction.known);
+    result_.stages.resize(at(last) + 1);
   }
 
   StepStages cut() {
@@ -36,6 +69,8 @@ class Cutter {
       result_.stages[at(level + 1)].groups.push_back(g);
       for (const Product& product : result_.groups[g].products) made_[at(product.node)] = level + 1;
     }
+    for (std::size_t i = 0; i < result_.reductions.size(); ++i)
+      result_.stages[at(result_.reductions[i].made)].partials.push_back(i);
     for (std::size_t root = 0; root < roots_.size(); ++root) {
       result_.stage_of_root.push_back(level_[at(roots_[root])]);
       result_.stages[at(result_.stage_of_root.back())].roots.push_back(root);
@@ -51,10 +86,12 @@ class Cutter {
 
   StepStage& now() { return result_.stages[at(stage_)]; }
 
-  // By node: the products on the longest chain to it; and whether it is the same at all steps.
+  // By node: the products and reductions on the longest chain to it; and whether it is the same at all steps.
   void find_levels(const step::Cell& cell) {
     level_.assign(graph_.nodes.size(), 0);
     invariant_.assign(graph_.nodes.size(), true);
+    std::vector<bool> needed(graph_.nodes.size(), false);
+    for (const NodeId id : reachable(graph_, roots_)) needed[at(id)] = true;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Node& node = graph_.at(id);
       bool invariant = !is_product(node) && node.kind != NodeKind::Gradient && node.kind != NodeKind::Uniform;
@@ -65,17 +102,51 @@ class Cutter {
         invariant = invariant && invariant_[at(operand)];
       }
       if (is_product(node) && !node.operands.empty()) ++level_[at(id)];
-      invariant_[at(id)] = invariant;
+      const bool reduces = reduces_ && is_reduction(node);
+      invariant_[at(id)] = invariant && !reduces;
+      if (reduces) level_[at(id)] = level_of_reduction(id, needed[at(id)]);
     }
+  }
+
+  // A moment about a number that is known no sooner than its vectors is known with that number.
+  int level_of_reduction(NodeId id, bool needed) {
+    const Node& node = graph_.at(id);
+    Reduction reduction;
+    if (moments_ && node.kind == NodeKind::ReduceSum &&
+        collect_squares(graph_, node.operands[0], reduction)) {
+      for (const NodeId vector : reduction.vectors)
+        reduction.made = std::max(reduction.made, level_[at(vector)]);
+      if (level_[at(reduction.about)] > reduction.made) reduction.kind = Reduction::Kind::Moment;
+    }
+    if (reduction.kind != Reduction::Kind::Moment) {
+      reduction = {};
+      if (node.kind == NodeKind::ReduceMax) reduction.kind = Reduction::Kind::Max;
+      reduction.vectors = {node.operands[0]};
+      reduction.made = level_[at(node.operands[0])];
+    }
+    reduction.node = id;
+    reduction.known =
+        reduction.kind == Reduction::Kind::Moment ? level_[at(reduction.about)] : reduction.made + 1;
+    if (needed) result_.reductions.push_back(reduction);
+    return reduction.known;
   }
 
   void cut_stage(StepStage& stage) {
     for (const std::size_t group : stage.vectors) add_once(stage.demand, result_.groups[group].vector);
     for (const std::size_t root : stage.roots) add_once(stage.demand, roots_[root]);
+    for (const std::size_t i : stage.partials)
+      for (const NodeId vector : result_.reductions[i].vectors) add_once(stage.demand, vector);
     for (const NodeId node : stage.demand) visit(node);
     stage.graph = graph_;
     for (Node& node : stage.graph.nodes)
       if (is_product(node)) node.operands.clear();
+    for (const std::size_t i : stage.totals) {
+      const Reduction& reduction = result_.reductions[i];
+      Node& node = stage.graph.nodes[at(reduction.node)];
+      node.kind = NodeKind::MatVec;
+      node.operands.clear();
+      if (reduction.kind == Reduction::Kind::Moment) node.operands.push_back(reduction.about);
+    }
     for (const NodeId kept : stage.kept_in) {
       Node& node = stage.graph.nodes[at(kept)];
       node.kind = NodeKind::MatVec;
@@ -88,6 +159,12 @@ class Cutter {
     if (invariant_[at(id)] || node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient) return;
     if (node.kind == NodeKind::Uniform) return;             // drawn where it is needed: nothing is stored
     if (is_product(node) && node.operands.empty()) return;  // read from memory, like a leaf
+    if (const Reduction* reduction = result_.reduction_of(id)) {
+      if (reduction->known > stage_) throw std::logic_error("a reduction is asked for before it is known");
+      add_once(now().totals, static_cast<std::size_t>(reduction - result_.reductions.data()));
+      if (reduction->kind == Reduction::Kind::Moment) visit(reduction->about);
+      return;
+    }
     if (made_[at(id)] == stage_) return;
     if (made_[at(id)] != kNever) {
       if (made_[at(id)] > stage_) throw std::logic_error("a step's value is asked for before it is made");
@@ -101,6 +178,7 @@ class Cutter {
 
   const step::Graph& graph_;
   const std::vector<NodeId>& roots_;
+  const bool reduces_, moments_;
   StepStages result_;
   std::vector<int> level_;
   std::vector<bool> invariant_;
@@ -114,8 +192,25 @@ int StepStages::row_of_kept(NodeId node) const {
   return static_cast<int>(std::find(kept.begin(), kept.end(), node) - kept.begin());
 }
 
-StepStages step_stages(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots) {
-  return Cutter(cell, graph, roots).cut();
+const Reduction* StepStages::reduction_of(NodeId node) const {
+  const auto found = std::find_if(reductions.begin(), reductions.end(),
+                                  [&](const Reduction& reduction) { return reduction.node == node; });
+  return found == reductions.end() ? nullptr : &*found;
+}
+
+bool adds_over_head(const step::Cell& cell) {
+  const auto reduces = [](const Node& node) { return is_reduction(node); };
+  const auto is_number = [](const step::Tensor& tensor) {
+    return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
+           !step::is_flag(tensor.kind);
+  };
+  return std::any_of(cell.graph.nodes.begin(), cell.graph.nodes.end(), reduces) ||
+         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_number);
+}
+
+StepStages step_stages(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots,
+                       bool moments) {
+  return Cutter(cell, graph, roots, moments).cut();
 }
 
 }  // namespace rondo::schedule

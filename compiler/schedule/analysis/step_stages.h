@@ -1,8 +1,9 @@
-// Cuts a step into stages at its products: all channels must have made a vector before any of its products
-// can be computed. With one launch a stage, the end of a launch is the barrier.
+// Cuts a step into stages at its products and its reductions over the head: all channels must have made a
+// vector before any of its products can be computed, or what it reduces to is known. With one launch a stage,
+// the end of a launch is the barrier.
 //
-// Stage 0 computes what needs no product of its own step; stage s begins with the products of level s - 1
-// (product_groups.h). A value is computed in the first stage that needs it, and kept for later stages.
+// Stage 0 computes what needs neither of its own step; stage s begins with the products of vectors that stage
+// s - 1 has made. A value is computed in the first stage that needs it, and kept for later stages.
 #pragma once
 
 #include <vector>
@@ -11,28 +12,54 @@
 
 namespace rondo::schedule {
 
+// A node that reduces a vector over the head, of a cell that does (adds_over_head).
+//
+// Moment: the sum of (v - m)^2, m a number a head and v one or several vectors, which needs no stage of its
+// own although m is made of a sum of v: each block hands on the mean of its part and the squares about it,
+// and these combine to those about any number (Chan, Golub and LeVeque 1979) without cancellation.
+struct Reduction {
+  enum class Kind { Sum, Max, Moment } kind = Kind::Sum;
+  step::NodeId node = step::kNoNode;
+  std::vector<step::NodeId> vectors;   // what is reduced; of a moment, each v
+  step::NodeId about = step::kNoNode;  // of a moment: m
+  int made = 0;                        // the stage that has made the vectors
+  int known = 1;                       // the stage from which on it is known
+};
+
 struct StepStage {
   std::vector<std::size_t> groups;     // multiplied first
+  std::vector<std::size_t> totals;     // reductions that are read here
+  std::vector<std::size_t> partials;   // reductions whose vectors are made here
   std::vector<std::size_t> vectors;    // groups whose vectors are made here
   std::vector<std::size_t> roots;      // indices of the roots that are made here
   std::vector<step::NodeId> kept_in;   // values that an earlier stage has kept
   std::vector<step::NodeId> kept_out;  // values to keep for later ones
-  // The step's graph. Products, and values that earlier stages have kept, stand in it as products without
-  // operands, so that GraphLowering asks its caller for their values.
+  // The step's graph. Products, reductions, and values that earlier stages have kept, stand in it as products
+  // without operands (of a moment: with what it is about), so that GraphLowering asks its caller for their
+  // values.
   step::Graph graph;
   std::vector<step::NodeId> demand;  // of this graph: what the stage has to make
 };
 
 struct StepStages {
-  std::vector<ProductGroup> groups;
-  std::vector<StepStage> stages;   // levels_of(groups) + 1
-  std::vector<int> stage_of_root;  // by root
-  std::vector<step::NodeId> kept;  // all values kept between stages
+  std::vector<ProductGroup> groups;   // level: of the stage that makes the vector
+  std::vector<Reduction> reductions;  // in the order of their nodes
+  std::vector<StepStage> stages;      // at least one
+  std::vector<int> stage_of_root;     // by root
+  std::vector<step::NodeId> kept;     // all values kept between stages
 
   int row_of_kept(step::NodeId node) const;
+  const Reduction* reduction_of(step::NodeId node) const;  // null if it is none
 };
 
+// Whether sums or maxima over the head are part of the step or of its derivative, beside the sums in
+// gradients of scalar parameters: each channel carries its share of those, and they are added up after all
+// steps.
+bool adds_over_head(const step::Cell& cell);
+
+// `moments`: whether reductions of squares are moments. Who holds a whole head needs none: a stage more is
+// another walk over what it has, and not another exchange.
 StepStages step_stages(const step::Cell& cell, const step::Graph& graph,
-                       const std::vector<step::NodeId>& roots);
+                       const std::vector<step::NodeId>& roots, bool moments = true);
 
 }  // namespace rondo::schedule

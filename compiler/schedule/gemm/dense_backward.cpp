@@ -20,9 +20,10 @@ using step::Node;
 using step::NodeId;
 using step::TensorKind;
 
-Legality dense_legal(const step::Cell& cell) {
+Legality dense_legal(const step::Cell& cell, bool over_head) {
   const step::Structure structure = step::analyze(cell);
   if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
+  if (over_head) return {};
   if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param && !step::is_flag(tensor.kind))

@@ -5,6 +5,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/host/strategy.h"
 #include "compiler/step/simplify.h"
@@ -26,12 +27,14 @@ HostParameters HostParameters::from(const Parameters& parameters) {
 }
 
 constraint::System Host::space(const step::Cell& cell, const Problem& problem, const target::Profile&) const {
-  const bool dense = step::analyze(cell).has_matrix;
+  const bool dense = step::analyze(cell).has_matrix, whole_head = !dense && adds_over_head(cell);
   constraint::System s;
   const Var lanes = s.var("lanes", constraint::values({16}), "channels a vector");
-  const Var vectors =
-      s.var("vectors", dense ? constraint::values({1, 2, 3, 4}) : constraint::powers_of_two(1, 16),
-            "vectors of channels a block");
+  const Var vectors = s.var("vectors",
+                            dense        ? constraint::values({1, 2, 3, 4})
+                            : whole_head ? constraint::values({1})
+                                         : constraint::powers_of_two(1, 16),
+                            "vectors of channels a block");
   const Var rows = s.var("rows", constraint::powers_of_two(1, dense ? 32 : 1), "batch rows a block");
   const Var together =
       s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
@@ -54,10 +57,12 @@ struct HostModel {
   StepCost cost;
   std::int64_t bytes = 0;
   int products = 0;
+  bool whole_head = false;  // a block has all channels of one
 
   Estimate operator()(const Parameters& parameters) const {
-    const HostParameters p = HostParameters::from(parameters);
+    HostParameters p = HostParameters::from(parameters);
     const step::Sizes& sizes = problem.sizes;
+    if (whole_head) p.vectors = static_cast<int>((sizes.dim + p.lanes - 1) / p.lanes);
     const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels());
     const double blocks =
         tiles * static_cast<double>(sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / p.rows);
@@ -101,7 +106,9 @@ CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
   const StepGraph graph = sweep_graph(simple, problem);
   HostModel model{problem, profile.limits, profile.speeds,
                   step_cost(simple, problem, graph.graph, graph.roots), compulsory_bytes(simple, problem)};
-  if (step::analyze(simple).has_matrix) model.products = sweep_shape(simple, problem).product_count;
+  const bool dense = step::analyze(simple).has_matrix;
+  model.whole_head = !dense && adds_over_head(simple);
+  if (dense) model.products = sweep_shape(simple, problem).product_count;
   return model;
 }
 

@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/host/diagonal.h"
 #include "compiler/schedule/host/step_product.h"
 #include "compiler/schedule/host/time_launches.h"
+#include "compiler/schedule/host/whole_head.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -24,7 +26,9 @@ Legality Host::serves(const target::Profile& profile) const {
 
 Legality Host::legal(const step::Cell& cell, const Problem& problem) const {
   if (!target::Target{target::compute_capability(problem.arch)}.is_cpu()) return {false, "it is for CPUs"};
-  return step::analyze(cell).has_matrix ? dense_legal(cell) : channels_alone(cell, problem);
+  if (step::analyze(cell).has_matrix) return dense_legal(cell, true);
+  const bool saves = passes_products(problem);
+  return adds_over_head(cell) && !saves ? Legality{} : channels_alone(cell, problem);
 }
 
 int Host::alignment(const Problem& problem, const Parameters&) const {
@@ -33,14 +37,15 @@ int Host::alignment(const Problem& problem, const Parameters&) const {
 
 namespace {
 
-void add_diagonal(const step::Cell& cell, const Problem& problem, const HostParameters& own,
-                  KernelPlan& plan) {
+void add_without_matrix(const step::Cell& cell, const Problem& problem, const HostParameters& own,
+                        KernelPlan& plan) {
+  const auto walk = adds_over_head(cell) ? host_whole_head : host_diagonal;
   if (problem.pass != Pass::Backward) {
-    plan.launches.push_back(host_diagonal(cell, problem, forward_sweep(cell, problem), own));
+    plan.launches.push_back(walk(cell, problem, forward_sweep(cell, problem), own));
     return;
   }
   const BackwardSplit split = backward_split(cell, problem);
-  plan.launches.push_back(host_diagonal(cell, problem, backward_sweep(cell, split), own));
+  plan.launches.push_back(walk(cell, problem, backward_sweep(cell, split), own));
   for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
 }
@@ -94,7 +99,7 @@ KernelPlan Host::build_kernels(const step::Cell& cell, const Problem& problem, c
   if (step::analyze(simple).has_matrix)
     add_dense(simple, problem, own, plan);
   else
-    add_diagonal(simple, problem, own, plan);
+    add_without_matrix(simple, problem, own, plan);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/host/blocked_product.h"
 #include "compiler/schedule/host/register_tile.h"
 #include "compiler/schedule/host/time_reader.h"
 #include "compiler/support/index.h"

@@ -44,8 +44,11 @@ void StepwiseBody::declare_once(TensorRef ref, bool written) {
 }
 
 StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
-  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}};
+  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}, {}, {}};
   flags_.declare(stage.graph, stage.demand);
+  const bool reduces = !stage.totals.empty() || !stage.partials.empty();
+  if (reduces && shape_.row_by_row && !lanes_.valid())
+    lanes_ = builder_.shared("lanes", kernel::Storage::F32, shape_.threads, "of a row");
   for (const NodeId id : reachable(stage.graph, stage.demand)) {
     const Node& node = stage.graph.at(id);
     if (node.kind == NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
@@ -155,6 +158,9 @@ void StepwiseBody::if_exists(int turn, const std::function<void()>& body) {
 
 Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
   const Channel& c = channels_[at(turn)];
+  if (is_number(tensor.ref))
+    return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
+           builder_.wide(head_ * tensor.rows + row);
   return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
          builder_.wide(head_ * (tensor.rows * shape_.dim) + c.channel + row * shape_.dim);
 }
@@ -164,6 +170,24 @@ Value StepwiseBody::boundary(int rows, Value row, int turn) {
   const Channel& c = channels_[at(turn)];
   return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * (rows * shape_.dim) +
          b.wide(row * shape_.dim + c.channel);
+}
+
+// Of Role::Carries: what is reduced over the head lies behind the rows.
+Value StepwiseBody::carry_place(Value row, int turn) {
+  auto& b = builder_;
+  const int rows = carry_rows(sweep_, stages_);
+  if (stages_.reductions.empty()) return boundary(rows, row, turn);
+  const Channel& c = channels_[at(turn)];
+  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) *
+             carry_elements(sweep_, stages_, shape_) +
+         b.wide(row * shape_.dim + c.channel);
+}
+
+Value StepwiseBody::end_place(const KernelTensor& tensor, int row, int turn) {
+  auto& b = builder_;
+  if (!is_number(tensor.ref)) return boundary(tensor.rows, b.constant(row), turn);
+  const Channel& c = channels_[at(turn)];
+  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * tensor.rows + b.wide(b.constant(row));
 }
 
 Value StepwiseBody::param(const Node& leaf, int turn) {
@@ -177,24 +201,23 @@ Value StepwiseBody::param(const Node& leaf, int turn) {
 Value StepwiseBody::first_carry(int turn, std::size_t k) {
   const RowRef& row = sweep_.first[k];
   const KernelTensor& first = declared(row.tensor);
-  return builder_.load("first", first.memory[boundary(first.rows, builder_.constant(row.row), turn)]);
+  return builder_.load("first", first.memory[end_place(first, row.row, turn)]);
 }
 
 Value StepwiseBody::carry(int turn, std::size_t k, Value parity) {
-  const int rows = carry_rows(sweep_, stages_);
   return builder_.load("carry",
-                       carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)]);
+                       carries_.memory[carry_place(parity + static_cast<std::int64_t>(2 * k), turn)]);
 }
 
 void StepwiseBody::store_carry(int turn, std::size_t k, Value parity, Value value) {
-  const int rows = carry_rows(sweep_, stages_);
-  builder_.store(carries_.memory[boundary(rows, parity + static_cast<std::int64_t>(2 * k), turn)], value);
+  builder_.store(carries_.memory[carry_place(parity + static_cast<std::int64_t>(2 * k), turn)], value);
 }
 
 void StepwiseBody::store_last(int turn, std::size_t k, Value value) {
   const RowRef& row = sweep_.last[k];
   const KernelTensor& last = declared(row.tensor);
-  builder_.store(last.memory[boundary(last.rows, builder_.constant(row.row), turn)], value);
+  once(is_number(row.tensor), turn,
+       [&] { builder_.store(last.memory[end_place(last, row.row, turn)], value); });
 }
 
 void StepwiseBody::clear_sum(int turn, int row) {
@@ -206,8 +229,7 @@ Value StepwiseBody::read(const Part& part, NodeId id, int turn) {
   const Node& node = part.stage->graph.at(id);
   if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size())) {
     const auto first = static_cast<std::int64_t>(2 * sweep_.first.size());
-    const int rows = carry_rows(sweep_, stages_);
-    return b.load("kept", carries_.memory[boundary(rows, b.constant(first + row), turn)]);
+    return b.load("kept", carries_.memory[carry_place(b.constant(first + row), turn)]);
   }
   const auto found = sweep_.sources.find(id);
   if (found == sweep_.sources.end()) return param(node, turn);
@@ -223,8 +245,7 @@ Value StepwiseBody::read(const Part& part, NodeId id, int turn) {
       part.time == 0,
       [&] {
         const KernelTensor& first = declared(source.first.tensor);
-        const Value place = boundary(first.rows, b.constant(source.first.row), turn);
-        b.assign(before, b.load("first", first.memory[place]));
+        b.assign(before, b.load("first", first.memory[end_place(first, source.first.row, turn)]));
       },
       [&] {
         b.assign(before, b.load("saved", here.memory[place(here, source.row.row, part.time - 1, turn)]));
@@ -244,7 +265,7 @@ std::string StepwiseBody::read_name(const Node& node, NodeId id) const {
 
 void StepwiseBody::read_ahead(Part& part, Value condition, bool sums_exist,
                               const std::function<bool(NodeId)>& given) {
-  if (!reads(part, sums_exist, given).any()) return;
+  if (!reads(part, sums_exist, given).any() && part.stage->totals.empty()) return;
   builder_.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
   for (int turn = 0; turn < turns(); ++turn) read_turn(part, turn, condition, sums_exist, given);
 }
@@ -253,7 +274,7 @@ StepwiseBody::Reads StepwiseBody::reads(const Part& part, bool sums_exist,
                                         const std::function<bool(NodeId)>& given) const {
   Reads result;
   for (const NodeId id : reachable(part.stage->graph, part.stage->demand))
-    if (is_read(part, id) && !given(id)) result.nodes.push_back(id);
+    if (is_read(part, id) && stages_.reduction_of(id) == nullptr && !given(id)) result.nodes.push_back(id);
   for (const std::size_t root : part.stage->roots)
     for (const SweepSink& sink : sweep_.sinks[root])
       if (sink.kind == SweepSink::Kind::Sum && sums_exist) result.sums.emplace_back(root, sink.index);
@@ -263,6 +284,7 @@ StepwiseBody::Reads StepwiseBody::reads(const Part& part, bool sums_exist,
 void StepwiseBody::read_turn(Part& part, int turn, Value condition, bool sums_exist,
                              const std::function<bool(NodeId)>& given) {
   auto& b = builder_;
+  bring_totals(part, turn);
   const Reads own = reads(part, sums_exist, given);
   if (!own.any()) return;
   for (const NodeId id : own.nodes)
@@ -299,23 +321,26 @@ void StepwiseBody::ask_for_row(const Part& part, Value row) {
 std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) {
   auto& b = builder_;
   const StepStage& stage = *part.stage;
+  GraphLowering::Values values;
   const auto leaf = [&](const Node& node) {
     if (node.kind == NodeKind::Uniform) {
       const Channel& c = channels_[at(turn)];
       return part.lowering.draw(node, turn, {c.batch_row, part.time, head_, c.channel});
     }
     const auto id = static_cast<NodeId>(&node - stage.graph.nodes.data());
+    if (const auto moment = part.moments.find(id); moment != part.moments.end())
+      return b.let("squares", moment->second[at(turn)].about(values.at(node.operands.at(0))));
     const auto known = part.reads.find(id);
     return known != part.reads.end() ? known->second[at(turn)] : given(id);
   };
   part.lowering.hoist(turn, leaf);
-  GraphLowering::Values values = part.lowering.start(turn);
+  values = part.lowering.start(turn);
   part.lowering.emit_roots(values, stage.demand, leaf);
   const auto first_kept = static_cast<std::int64_t>(2 * sweep_.first.size());
   for (const NodeId id : stage.kept_out) {
     if (values.count(id) == 0) values[id] = given(id);  // a product that only later stages ask for
     const Value row = b.constant(first_kept + stages_.row_of_kept(id));
-    b.store(carries_.memory[boundary(carry_rows(sweep_, stages_), row, turn)], values.at(id));
+    b.store(carries_.memory[carry_place(row, turn)], values.at(id));
   }
   for (const std::size_t group : stage.vectors) {
     const Channel& c = channels_[at(turn)];
@@ -323,6 +348,7 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
         vector_row(problem_, shape_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
     b.store(vectors_.memory[row + b.wide(c.channel)], values.at(stages_.groups[group].vector));
   }
+  for (auto& [vector, shares] : part.shares) b.assign(shares[at(turn)], values.at(vector));
   std::vector<Value> results(sweep_.step.roots.size());
   for (const std::size_t root : stage.roots) {
     results[root] = values.at(sweep_.step.roots[root]);
@@ -337,9 +363,11 @@ void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std:
     case SweepSink::Kind::Carry: return store_carry(turn, at(sink.index), b.constant(1) - part.parity, value);
     case SweepSink::Kind::Now: {
       const KernelTensor& to = declared(sink.row.tensor);
-      return b.store(to.memory[place(to, sink.row.row, part.time, turn)], value);
+      return once(is_number(to.ref), turn,
+                  [&] { b.store(to.memory[place(to, sink.row.row, part.time, turn)], value); });
     }
     case SweepSink::Kind::Sum: {
+      if (sink.once) value = b.select(channels_[at(turn)].channel == 0, value, b.real(0));
       const auto before = part.sums.find(root);
       const Value sum = before == part.sums.end() ? value : before->second[at(turn)] + value;
       return b.store(sums_.memory[boundary(sweep_.sum_rows, b.constant(sink.index), turn)], sum);

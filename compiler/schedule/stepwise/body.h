@@ -17,6 +17,17 @@
 
 namespace rondo::schedule {
 
+// Of a vector over the head: its mean, and the sum of the squares about it.
+struct HeadMoment {
+  kernel::Value mean, squares;
+  double count = 0;  // of the numbers
+
+  kernel::Value about(kernel::Value number) const {  // the sum of the squares about any number
+    const kernel::Value off = mean - number;
+    return squares + mean.builder()->real(count) * off * off;
+  }
+};
+
 class StepwiseBody {
  public:
   StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell, const Problem& problem,
@@ -30,6 +41,9 @@ class StepwiseBody {
     GraphLowering lowering;
     std::map<step::NodeId, std::vector<kernel::Value>> reads;  // by node and turn, where they are read early
     std::map<std::size_t, std::vector<kernel::Value>> sums;    // by root
+    // By vector of a reduction that is made here, and turn: variables, neutral where there is no channel.
+    std::map<step::NodeId, std::vector<kernel::Value>> shares;
+    std::map<step::NodeId, std::vector<HeadMoment>> moments;  // by node and turn, of totals that are moments
   };
   Part declare(const StepStage& stage, bool next);
   void declare_kept();                       // carries and vectors
@@ -55,6 +69,10 @@ class StepwiseBody {
   // The same for one turn alone.
   void read_turn(Part& part, int turn, kernel::Value condition, bool sums_exist,
                  const std::function<bool(step::NodeId)>& given);
+  // What is reduced over the head: declares the turn's shares before its channels are computed; and when
+  // those of turns [first, end), all of one row, are, hands on what the block's part of the row comes to.
+  void begin_shares(Part& part, int turn);
+  void hand_on(Part& part, int first, int end);
   // Asks for the inputs and saved values that all turns of a row of the block will read.
   void ask_for_row(const Part& part, kernel::Value row);
   // Computes a part for one turn and stores its results. `given` gives the values of nodes that were not read
@@ -78,8 +96,9 @@ class StepwiseBody {
   kernel::Value row_of_block(int turn) const { return channels_[static_cast<std::size_t>(turn)].row; }
   kernel::Memory vectors() const { return vectors_.memory; }
 
-  // Rows of Role::Carries, [B, H, rows, D].
-  static int carry_rows(const Sweep& sweep, const StepStages& stages);
+  // Elements of Role::Carries of a batch row and head: rows of D, and then parts of what is reduced over the
+  // head, [reduction][parity][part][numbers].
+  static std::int64_t carry_elements(const Sweep& sweep, const StepStages& stages, const StepTile& tile);
 
  private:
   struct Channel {
@@ -87,6 +106,17 @@ class StepwiseBody {
     kernel::Value channel, batch_row;
     kernel::Value exists;
   };
+  static int carry_rows(const Sweep& sweep, const StepStages& stages);
+  kernel::Value carry_place(kernel::Value row, int turn);  // of Role::Carries
+  kernel::Value part_place(std::size_t reduction, kernel::Value parity, int turn);
+  void bring_totals(Part& part, int turn);
+  kernel::Value sum_of_parts(int turn, const std::function<kernel::Value(kernel::Value)>& at_part,
+                             scalar::Op op);
+  kernel::Value over_lanes(kernel::Value share, scalar::Op op);
+  kernel::Value row_exists(int turn);
+  kernel::Value channels_of_part(int turn);
+  bool is_number(TensorRef ref) const;
+  void once(bool number, int turn, const std::function<void()>& body);
   void place_turns(kernel::Value row);  // `row`: of all turns, where it is one; else invalid
   bool is_read(const Part& part, step::NodeId node) const;
   // What a part reads of memory: nodes, and sums (root and row) that it adds to.
@@ -99,7 +129,8 @@ class StepwiseBody {
   void declare_once(TensorRef ref, bool written);
   const KernelTensor& declared(TensorRef ref) const;
   kernel::Value place(const KernelTensor& tensor, int row, kernel::Value time, int turn);
-  kernel::Value boundary(int rows, kernel::Value row, int turn);  // of [B, H, rows, D]
+  kernel::Value end_place(const KernelTensor& tensor, int row, int turn);  // of states, first or last
+  kernel::Value boundary(int rows, kernel::Value row, int turn);           // of [B, H, rows, D]
   kernel::Value read(const Part& part, step::NodeId node, int turn);
   std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
   kernel::Value param(const step::Node& leaf, int turn);
@@ -116,6 +147,7 @@ class StepwiseBody {
   std::vector<KernelTensor> tensors_;  // each once
   FlagReader flags_;
   KernelTensor carries_, vectors_, sums_;
+  kernel::Memory lanes_;  // of a row, where threads do not shuffle
   kernel::Value batch_, time_, tile_, head_, first_row_;
   std::vector<Channel> channels_;
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "compiler/schedule/stepwise/body.h"
@@ -75,7 +76,12 @@ class FirstBuilder : Frame {
     body.clear_padding();
     body.for_rows([&] {
       body.read_ahead(part, {}, false, [&](NodeId node) { return carry_of(node).has_value(); });
-      for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { start_turn(part, turn); });
+      for (int turn = 0; turn < body.turns(); ++turn) {
+        body.begin_shares(part, turn);
+        body.if_exists(turn, [&] { start_turn(part, turn); });
+        if (!body.row_by_row()) body.hand_on(part, turn, turn + 1);
+      }
+      if (body.row_by_row()) body.hand_on(part, 0, body.turns());
     });
     return finish();
   }
@@ -104,27 +110,31 @@ class FirstBuilder : Frame {
 
 class StepBuilder : Frame {
  public:
-  StepBuilder(const StepwiseSweep& of, std::size_t stage)
+  // Stages `stage` to `end`, of which those after the first read what this block alone has reduced.
+  StepBuilder(const StepwiseSweep& of, std::size_t stage, std::size_t end)
       : Frame(of, fmt::format("step_{}", stage), fmt::format("part {} of a step", stage)),
         stage_(stage),
-        is_last_(stage + 1 == of.stages.stages.size()),
+        end_(end),
+        is_last_(end + 1 == of.stages.stages.size()),
         product_(of.product(b, of.stages.stages[stage].groups)) {}
 
   Launch build() {
     // A step without products is stage 0 alone, which the launch before has done.
-    if (stage_ > 0) own_.emplace(body.declare(sweep.stages.stages[stage_], false));
+    for (std::size_t stage = std::max<std::size_t>(1, stage_); stage <= end_; ++stage)
+      own_.push_back(body.declare(sweep.stages.stages[stage], false));
     if (is_last_) next_.emplace(body.declare(sweep.stages.stages.front(), true));
     body.declare_kept();
     body.declare_ends(false, is_last_);
-    const bool stops = own_ && !saves_products() && body.declare_lengths();
-    if (own_) product_->declare(signature, body.vectors());
+    const bool stops = multiplies() && !saves_products() && body.declare_lengths();
+    if (multiplies()) product_->declare(signature, body.vectors());
     const Value batch = signature.batch();
     time_ = signature.time();
     step_ = signature.step_count();
     body.place_threads(batch, time_);
     parity_ = b.let("step_parity", step_ % 2);
     const Value any = stops ? body.any_within(step_) : Value{};
-    if (own_) product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
+    if (multiplies())
+      product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
     if (body.row_by_row())
       row_by_row();
     else
@@ -139,7 +149,7 @@ class StepBuilder : Frame {
     std::size_t group, product;
   };
   std::optional<At> product_of(NodeId node) const {
-    for (const std::size_t group : own_->stage->groups) {
+    for (const std::size_t group : own_.front().stage->groups) {
       const std::vector<Product>& products = sweep.stages.groups[group].products;
       for (std::size_t p = 0; p < products.size(); ++p)
         if (products[p].node == node) return At{group, p};
@@ -148,45 +158,86 @@ class StepBuilder : Frame {
   }
   // Carry k of the next step is in this thread's registers.
   bool has_carry(std::size_t k) const {
-    return own_ && sweep.stages.stage_of_root[root_of(k)] == static_cast<int>(stage_);
+    return !own_.empty() && sweep.stages.stage_of_root[root_of(k)] == static_cast<int>(end_);
   }
+
+  // A stage may begin with what was reduced over the head alone.
+  bool multiplies() const { return !own_.empty() && !own_.front().stage->groups.empty(); }
 
   // Those of steps past the end are products of the last states, which are saved too.
   bool saves_products() const {
     return sweep.problem.pass == Pass::ForwardSave && passes_products(sweep.problem);
   }
 
+  void set_steps() {
+    for (StepwiseBody::Part& part : own_) body.set_step(part, step_);
+  }
+  bool one_part() const { return own_.size() < 2; }
+
   void all_rows() {
-    if (own_) body.set_step(*own_, step_);
-    if (own_) body.read_ahead(*own_, {}, true, [&](NodeId node) { return is_given_own(node); });
+    if (!own_.empty()) set_steps();
+    if (!own_.empty())
+      body.read_ahead(own_.front(), {}, true, [&](NodeId node) { return is_given_own(node); });
     if (next_) set_next();
-    if (next_)
+    const auto read_next = [&] {
+      if (!next_) return;
       body.read_ahead(*next_, next_->count < time_, true, [&](NodeId node) { return is_given_next(node); });
-    if (own_) product_->multiply();
-    for (int turn = 0; turn < body.turns(); ++turn) body.if_exists(turn, [&] { finish_turn(turn); });
+    };
+    if (one_part()) read_next();
+    if (multiplies()) product_->multiply();
+    for (std::size_t i = 0; i == 0 || i < own_.size(); ++i) {
+      const bool last = i + 1 >= own_.size();
+      if (i > 0) {
+        b.barrier();
+        body.read_ahead(own_[i], {}, true, [](NodeId) { return false; });
+        if (last) read_next();
+      }
+      for (int turn = 0; turn < body.turns(); ++turn) {
+        begin_shares(i, turn);
+        body.if_exists(turn, [&] { last ? finish_turn(turn) : (void)emit_own(i, turn); });
+        hand_on(i, turn, turn + 1);
+      }
+    }
+  }
+  // Of the own part i, and with the last one of the next step's.
+  void begin_shares(std::size_t i, int turn) {
+    if (i < own_.size()) body.begin_shares(own_[i], turn);
+    if (next_ && i + 1 >= own_.size()) body.begin_shares(*next_, turn);
+  }
+  void hand_on(std::size_t i, int first, int end) {
+    if (i < own_.size()) body.hand_on(own_[i], first, end);
+    if (next_ && i + 1 >= own_.size()) body.hand_on(*next_, first, end);
   }
 
   // Nothing is read before the products are there, for it would need registers meanwhile. Rows are asked for
   // a little ahead: many of them, a power of two of bytes apart, would push each other out of the cache.
   void row_by_row() {
     constexpr int kAhead = 2;
-    if (own_) body.set_step(*own_, step_);
+    if (!own_.empty()) set_steps();
     if (next_) set_next();
     b.for_("row", 0, kAhead, 1, [&](Value row) { ask_for(row); });
-    if (own_) product_->multiply();
+    if (multiplies()) product_->multiply();
     body.for_rows([&] {
       ask_for(body.row_of_block(0) + kAhead);
-      for (int turn = 0; turn < body.turns(); ++turn) {
-        if (own_) body.read_turn(*own_, turn, {}, true, [&](NodeId node) { return is_given_own(node); });
-        if (next_)
-          body.read_turn(*next_, turn, next_->count < time_, true,
-                         [&](NodeId node) { return is_given_next(node); });
-        body.if_exists(turn, [&] { finish_turn(turn); });
+      for (std::size_t i = 0; i == 0 || i < own_.size(); ++i) {
+        if (i > 0) b.barrier();
+        for (int turn = 0; turn < body.turns(); ++turn) row_turn(i, turn);
+        hand_on(i, 0, body.turns());
       }
     });
   }
+  void row_turn(std::size_t i, int turn) {
+    const bool last = i + 1 >= own_.size();
+    if (i < own_.size())
+      body.read_turn(own_[i], turn, {}, true, [&](NodeId node) { return i == 0 && is_given_own(node); });
+    if (next_ && last)
+      body.read_turn(*next_, turn, next_->count < time_, true,
+                     [&](NodeId node) { return is_given_next(node); });
+    begin_shares(i, turn);
+    body.if_exists(turn, [&] { last ? finish_turn(turn) : (void)emit_own(i, turn); });
+  }
   void ask_for(Value row) {
-    if (own_) body.ask_for_row(*own_, row);
+    for (const StepwiseBody::Part& part : own_) body.ask_for_row(part, row);
     if (next_) body.ask_for_row(*next_, row);
   }
 
@@ -197,16 +248,19 @@ class StepBuilder : Frame {
     return carry.has_value() && has_carry(*carry);
   }
 
+  std::vector<Value> emit_own(std::size_t i, int turn) {
+    return body.emit(own_[i], turn, [&](NodeId node) {
+      const At at = product_of(node).value();
+      const std::string& label = own_[i].stage->graph.at(node).label;
+      return b.let(
+          label.empty() ? "product" : label,
+          product_->sum(at.group, at.product, turn, body.unit_of_block(turn), body.row_of_block(turn)));
+    });
+  }
+
   void finish_turn(int turn) {
     std::vector<Value> results;
-    if (own_)
-      results = body.emit(*own_, turn, [&](NodeId node) {
-        const At at = product_of(node).value();
-        const std::string& label = own_->stage->graph.at(node).label;
-        return b.let(
-            label.empty() ? "product" : label,
-            product_->sum(at.group, at.product, turn, body.unit_of_block(turn), body.row_of_block(turn)));
-      });
+    if (!own_.empty()) results = emit_own(own_.size() - 1, turn);
     if (!is_last_) return;
     const auto carry = [&](std::size_t k) {
       return has_carry(k) ? results[root_of(k)] : body.carry(turn, k, next_->parity);
@@ -219,22 +273,32 @@ class StepBuilder : Frame {
         });
   }
 
-  std::size_t stage_;
+  std::size_t stage_, end_;
   bool is_last_;
   std::unique_ptr<StepProduct> product_;
-  std::optional<StepwiseBody::Part> own_, next_;
+  std::deque<StepwiseBody::Part> own_;  // of this step, in the order of its stages
+  std::optional<StepwiseBody::Part> next_;
   Value time_, step_, parity_;
 };
 
 }  // namespace
 
+bool continues(const StepTile& tile, const StepStage& stage) {
+  return tile.tiles == 1 && stage.groups.empty();
+}
+
 Launch stepwise_first(const StepwiseSweep& sweep) { return FirstBuilder(sweep).build(); }
 
 std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep) {
   std::vector<Launch> launches;
-  const std::size_t stages = sweep.stages.stages.size();
-  for (std::size_t stage = std::min<std::size_t>(1, stages - 1); stage < stages; ++stage)
-    launches.push_back(StepBuilder(sweep, stage).build());
+  const std::vector<StepStage>& stages = sweep.stages.stages;
+  std::size_t stage = std::min<std::size_t>(1, stages.size() - 1);
+  while (stage < stages.size()) {
+    std::size_t end = stage;
+    while (end + 1 < stages.size() && continues(sweep.tile, stages[end + 1])) ++end;
+    launches.push_back(StepBuilder(sweep, stage, end).build());
+    stage = end + 1;
+  }
   return launches;
 }
 
@@ -251,7 +315,7 @@ void add_extents(const StepwiseSweep& sweep, KernelPlan& plan) {
   const step::Sizes& sizes = sweep.problem.sizes;
   plan.vectors.each =
       sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.tile.padded;
-  plan.carries.each = sizes.heads * StepwiseBody::carry_rows(sweep.sweep, sweep.stages) * sizes.dim;
+  plan.carries.each = sizes.heads * StepwiseBody::carry_elements(sweep.sweep, sweep.stages, sweep.tile);
 }
 
 }  // namespace rondo::schedule

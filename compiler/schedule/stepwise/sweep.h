@@ -29,6 +29,10 @@ struct StepTile {
   int turns() const { return ((row_by_row ? units : channels()) + threads - 1) / threads; }
 };
 
+// Whether a stage of a step goes on in the launch of the one before: it begins with no product, and what was
+// reduced lies in the block that owns the head's channels.
+bool continues(const StepTile& tile, const StepStage& stage);
+
 // Everything the sweep of one pass is built from.
 struct StepwiseSweep {
   const step::Cell& cell;
@@ -43,8 +47,9 @@ struct StepwiseSweep {
 
 // Carries at their beginning, and stage 0 of the first step.
 Launch stepwise_first(const StepwiseSweep& sweep);
-// The launches of a step: one a stage that begins with products. The last launch goes on with stage 0 of the
-// next step, whose carries are known by then; in the last step it stores the last states.
+// The launches of a step: one a stage that begins with products, or with reductions
+// whose parts several blocks have. The last launch goes on with
+// stage 0 of the next step, whose carries are known by then; in the last step it stores the last states.
 std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep);
 
 // What they need of the workspace, but for packed matrices.

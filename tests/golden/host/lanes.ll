@@ -42,50 +42,59 @@ some.1:
   %.26 = shl <16 x i32> %.25, splat (i32 16)
   %strided = bitcast <16 x i32> %.26 to <16 x float>
   %.28 = load <16 x float>, ptr %kept
-  %.29 = select <16 x i1> %.18, <16 x float> %strided, <16 x float> %.28
-  store <16 x float> %.29, ptr %kept
+  %.29 = bitcast <16 x i1> %.18 to i16
+  %.30 = call i16 asm "", "=r,0"(i16 %.29)
+  %.31 = bitcast i16 %.30 to <16 x i1>
+  %.32 = select <16 x i1> %.31, <16 x float> %strided, <16 x float> %.28
+  store <16 x float> %.32, ptr %kept
   br label %end.1
 end.1:
-  %.30 = and <16 x i1> %.8, %.17
-  %.31 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.30)
-  br i1 %.31, label %some.2, label %end.2
+  %.33 = and <16 x i1> %.8, %.17
+  %.34 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.33)
+  br i1 %.34, label %some.2, label %end.2
 some.2:
-  %.32 = load <16 x float>, ptr %kept
-  %.33 = select <16 x i1> %.30, <16 x float> splat (float -1.0), <16 x float> %.32
-  store <16 x float> %.33, ptr %kept
+  %.35 = load <16 x float>, ptr %kept
+  %.36 = bitcast <16 x i1> %.33 to i16
+  %.37 = call i16 asm "", "=r,0"(i16 %.36)
+  %.38 = bitcast i16 %.37 to <16 x i1>
+  %.39 = select <16 x i1> %.38, <16 x float> splat (float -1.0), <16 x float> %.35
+  store <16 x float> %.39, ptr %kept
   br label %end.2
 end.2:
   store i32 0, ptr %k_counter
   br label %for
 for:
   %k = load i32, ptr %k_counter
-  %.35 = icmp slt i32 %k, %n
-  br i1 %.35, label %body, label %done
+  %.41 = icmp slt i32 %k, %n
+  br i1 %.41, label %body, label %done
 body:
-  %.36 = insertelement <16 x i32> poison, i32 %k, i64 0
-  %.37 = shufflevector <16 x i32> %.36, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.38 = add <16 x i32> %.37, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.39 = insertelement <16 x i32> poison, i32 %n, i64 0
-  %.40 = shufflevector <16 x i32> %.39, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.41 = icmp slt <16 x i32> %.38, %.40
-  %.42 = and <16 x i1> %.8, %.41
-  %.43 = insertelement <16 x i32> poison, i32 %k, i64 0
-  %.44 = shufflevector <16 x i32> %.43, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.45 = add <16 x i32> %.44, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.46 = insertelement <16 x i32> poison, i32 %k, i64 0
-  %.47 = shufflevector <16 x i32> %.46, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.48 = add <16 x i32> %.47, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.49 = mul nsw <16 x i32> %.45, %.48
-  %.50 = sext <16 x i32> %.49 to <16 x i64>
-  %.51 = getelementptr inbounds i32, ptr %x, <16 x i64> %.50
-  %gathered = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.51, i32 4, <16 x i1> %.42, <16 x float> zeroinitializer)
-  %.53 = load <16 x float>, ptr %kept
-  %.54 = fadd contract <16 x float> %.53, %gathered
-  %.55 = load <16 x float>, ptr %kept
-  %.56 = select <16 x i1> %.42, <16 x float> %.54, <16 x float> %.55
-  store <16 x float> %.56, ptr %kept
-  %.57 = add nsw i32 %k, 5
-  store i32 %.57, ptr %k_counter
+  %.42 = insertelement <16 x i32> poison, i32 %k, i64 0
+  %.43 = shufflevector <16 x i32> %.42, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.44 = add <16 x i32> %.43, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.45 = insertelement <16 x i32> poison, i32 %n, i64 0
+  %.46 = shufflevector <16 x i32> %.45, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.47 = icmp slt <16 x i32> %.44, %.46
+  %.48 = and <16 x i1> %.8, %.47
+  %.49 = insertelement <16 x i32> poison, i32 %k, i64 0
+  %.50 = shufflevector <16 x i32> %.49, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.51 = add <16 x i32> %.50, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.52 = insertelement <16 x i32> poison, i32 %k, i64 0
+  %.53 = shufflevector <16 x i32> %.52, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.54 = add <16 x i32> %.53, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.55 = mul nsw <16 x i32> %.51, %.54
+  %.56 = sext <16 x i32> %.55 to <16 x i64>
+  %.57 = getelementptr inbounds i32, ptr %x, <16 x i64> %.56
+  %gathered = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.57, i32 4, <16 x i1> %.48, <16 x float> zeroinitializer)
+  %.59 = load <16 x float>, ptr %kept
+  %.60 = fadd contract <16 x float> %.59, %gathered
+  %.61 = load <16 x float>, ptr %kept
+  %.62 = bitcast <16 x i1> %.48 to i16
+  %.63 = call i16 asm "", "=r,0"(i16 %.62)
+  %.64 = bitcast i16 %.63 to <16 x i1>
+  %.65 = select <16 x i1> %.64, <16 x float> %.60, <16 x float> %.61
+  store <16 x float> %.65, ptr %kept
+  %.66 = add nsw i32 %k, 5
+  store i32 %.66, ptr %k_counter
   br label %for, !llvm.loop !0
 done:
   br label %end
@@ -94,85 +103,85 @@ end:
   br label %for.1
 for.1:
   %turn = load i32, ptr %turn_counter
-  %.59 = icmp slt i32 %turn, %n
-  br i1 %.59, label %body.1, label %done.1
+  %.68 = icmp slt i32 %turn, %n
+  br i1 %.68, label %body.1, label %done.1
 body.1:
-  %.60 = icmp slt i32 %turn, 3
-  br i1 %.60, label %then, label %end.3
+  %.69 = icmp slt i32 %turn, 3
+  br i1 %.69, label %then, label %end.3
 then:
-  %.61 = sext i32 %turn to i64
-  %.62 = getelementptr inbounds i32, ptr %x, i64 %.61
-  %same = load float, ptr %.62, align 4
-  %.64 = load <16 x float>, ptr %kept
-  %.65 = insertelement <16 x float> poison, float %same, i64 0
-  %.66 = shufflevector <16 x float> %.65, <16 x float> poison, <16 x i32> zeroinitializer
-  %.67 = fmul contract <16 x float> %.64, %.66
-  store <16 x float> %.67, ptr %kept
+  %.70 = sext i32 %turn to i64
+  %.71 = getelementptr inbounds i32, ptr %x, i64 %.70
+  %same = load float, ptr %.71, align 4
+  %.73 = load <16 x float>, ptr %kept
+  %.74 = insertelement <16 x float> poison, float %same, i64 0
+  %.75 = shufflevector <16 x float> %.74, <16 x float> poison, <16 x i32> zeroinitializer
+  %.76 = fmul contract <16 x float> %.73, %.75
+  store <16 x float> %.76, ptr %kept
   br label %end.3
 end.3:
-  %.68 = add nsw i32 %turn, 1
-  store i32 %.68, ptr %turn_counter
+  %.77 = add nsw i32 %turn, 1
+  store i32 %.77, ptr %turn_counter
   br label %for.1, !llvm.loop !2
 done.1:
   ; an array of registers, and conditions of every kind
-  %.69 = load <16 x float>, ptr %kept
-  store <16 x float> %.69, ptr %parts_0
-  %.70 = insertelement <16 x i32> poison, i32 %i, i64 0
-  %.71 = shufflevector <16 x i32> %.70, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.72 = add <16 x i32> %.71, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.73 = urem <16 x i32> %.72, splat (i32 5)
-  %.74 = sitofp <16 x i32> %.73 to <16 x float>
-  store <16 x float> %.74, ptr %parts_1
-  %.75 = load <16 x float>, ptr %parts_0
-  %.76 = load <16 x float>, ptr %parts_1
-  %.77 = insertelement <16 x i32> poison, i32 %i, i64 0
-  %.78 = shufflevector <16 x i32> %.77, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.79 = add <16 x i32> %.78, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.80 = urem <16 x i32> %.79, splat (i32 2)
-  %.81 = icmp eq <16 x i32> %.80, splat (i32 0)
-  %.82 = uitofp <16 x i1> %.81 to <16 x float>
-  %.83 = fadd contract <16 x float> %.76, %.82
-  %.84 = add i32 %i, %zero
-  %.85 = insertelement <16 x i32> poison, i32 %.84, i64 0
-  %.86 = shufflevector <16 x i32> %.85, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.87 = add <16 x i32> %.86, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.88 = insertelement <16 x i32> poison, i32 %n, i64 0
-  %.89 = shufflevector <16 x i32> %.88, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.90 = icmp slt <16 x i32> %.87, %.89
-  %.91 = select <16 x i1> %.81, <16 x i1> %.90, <16 x i1> splat (i1 false)
-  %.92 = add i32 %i, %zero
-  %.93 = insertelement <16 x i32> poison, i32 %.92, i64 0
-  %.94 = shufflevector <16 x i32> %.93, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.95 = add <16 x i32> %.94, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.96 = icmp sge <16 x i32> %.95, splat (i32 400)
-  %.97 = select <16 x i1> %.91, <16 x i1> splat (i1 true), <16 x i1> %.96
-  %chosen = select <16 x i1> %.97, <16 x float> %.75, <16 x float> %.83
-  %.99 = sext i32 %i to i64
-  %far = mul nsw i64 %.99, 3
+  %.78 = load <16 x float>, ptr %kept
+  store <16 x float> %.78, ptr %parts_0
+  %.79 = insertelement <16 x i32> poison, i32 %i, i64 0
+  %.80 = shufflevector <16 x i32> %.79, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.81 = add <16 x i32> %.80, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.82 = urem <16 x i32> %.81, splat (i32 5)
+  %.83 = sitofp <16 x i32> %.82 to <16 x float>
+  store <16 x float> %.83, ptr %parts_1
+  %.84 = load <16 x float>, ptr %parts_0
+  %.85 = load <16 x float>, ptr %parts_1
+  %.86 = insertelement <16 x i32> poison, i32 %i, i64 0
+  %.87 = shufflevector <16 x i32> %.86, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.88 = add <16 x i32> %.87, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.89 = urem <16 x i32> %.88, splat (i32 2)
+  %.90 = icmp eq <16 x i32> %.89, splat (i32 0)
+  %.91 = uitofp <16 x i1> %.90 to <16 x float>
+  %.92 = fadd contract <16 x float> %.85, %.91
+  %.93 = add i32 %i, %zero
+  %.94 = insertelement <16 x i32> poison, i32 %.93, i64 0
+  %.95 = shufflevector <16 x i32> %.94, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.96 = add <16 x i32> %.95, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.97 = insertelement <16 x i32> poison, i32 %n, i64 0
+  %.98 = shufflevector <16 x i32> %.97, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.99 = icmp slt <16 x i32> %.96, %.98
+  %.100 = select <16 x i1> %.90, <16 x i1> %.99, <16 x i1> splat (i1 false)
   %.101 = add i32 %i, %zero
   %.102 = insertelement <16 x i32> poison, i32 %.101, i64 0
   %.103 = shufflevector <16 x i32> %.102, <16 x i32> poison, <16 x i32> zeroinitializer
   %.104 = add <16 x i32> %.103, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %.105 = insertelement <16 x i32> poison, i32 %n, i64 0
-  %.106 = shufflevector <16 x i32> %.105, <16 x i32> poison, <16 x i32> zeroinitializer
-  %.107 = icmp slt <16 x i32> %.104, %.106
-  %.108 = xor <16 x i1> %.107, splat (i1 true)
-  %.109 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.107)
-  br i1 %.109, label %some.3, label %end.4
+  %.105 = icmp sge <16 x i32> %.104, splat (i32 400)
+  %.106 = select <16 x i1> %.100, <16 x i1> splat (i1 true), <16 x i1> %.105
+  %chosen = select <16 x i1> %.106, <16 x float> %.84, <16 x float> %.92
+  %.108 = sext i32 %i to i64
+  %far = mul nsw i64 %.108, 3
+  %.110 = add i32 %i, %zero
+  %.111 = insertelement <16 x i32> poison, i32 %.110, i64 0
+  %.112 = shufflevector <16 x i32> %.111, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.113 = add <16 x i32> %.112, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %.114 = insertelement <16 x i32> poison, i32 %n, i64 0
+  %.115 = shufflevector <16 x i32> %.114, <16 x i32> poison, <16 x i32> zeroinitializer
+  %.116 = icmp slt <16 x i32> %.113, %.115
+  %.117 = xor <16 x i1> %.116, splat (i1 true)
+  %.118 = call i1 @llvm.vector.reduce.or.v16i1(<16 x i1> %.116)
+  br i1 %.118, label %some.3, label %end.4
 some.3:
-  %.110 = udiv <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, splat (i32 2)
-  %.111 = sext <16 x i32> %.110 to <16 x i64>
-  %.112 = getelementptr inbounds i32, ptr %shared, <16 x i64> %.111
-  %other = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.112, i32 4, <16 x i1> %.107, <16 x float> zeroinitializer)
-  %.114 = fadd contract <16 x float> %chosen, %other
-  %.115 = sext i32 %i to i64
-  %.116 = getelementptr inbounds i32, ptr %y, i64 %.115
-  call void @llvm.masked.store.v16f32.p0(<16 x float> %.114, ptr %.116, i32 4, <16 x i1> %.107)
-  %.117 = load <16 x float>, ptr %kept
-  %.118 = fptrunc <16 x float> %.117 to <16 x half>
-  %.119 = getelementptr inbounds i16, ptr %small, i64 %far
-  %.120 = getelementptr i8, ptr %.119, <16 x i64> <i64 0, i64 6, i64 12, i64 18, i64 24, i64 30, i64 36, i64 42, i64 48, i64 54, i64 60, i64 66, i64 72, i64 78, i64 84, i64 90>
-  call void @llvm.masked.scatter.v16f16.v16p0(<16 x half> %.118, <16 x ptr> %.120, i32 2, <16 x i1> %.107)
+  %.119 = udiv <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, splat (i32 2)
+  %.120 = sext <16 x i32> %.119 to <16 x i64>
+  %.121 = getelementptr inbounds i32, ptr %shared, <16 x i64> %.120
+  %other = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %.121, i32 4, <16 x i1> %.116, <16 x float> zeroinitializer)
+  %.123 = fadd contract <16 x float> %chosen, %other
+  %.124 = sext i32 %i to i64
+  %.125 = getelementptr inbounds i32, ptr %y, i64 %.124
+  call void @llvm.masked.store.v16f32.p0(<16 x float> %.123, ptr %.125, i32 4, <16 x i1> %.116)
+  %.126 = load <16 x float>, ptr %kept
+  %.127 = fptrunc <16 x float> %.126 to <16 x half>
+  %.128 = getelementptr inbounds i16, ptr %small, i64 %far
+  %.129 = getelementptr i8, ptr %.128, <16 x i64> <i64 0, i64 6, i64 12, i64 18, i64 24, i64 30, i64 36, i64 42, i64 48, i64 54, i64 60, i64 66, i64 72, i64 78, i64 84, i64 90>
+  call void @llvm.masked.scatter.v16f16.v16p0(<16 x half> %.127, <16 x ptr> %.129, i32 2, <16 x i1> %.116)
   br label %end.4
 end.4:
   ret void

@@ -9,6 +9,7 @@
 #include "tests/runtime/host/native_run.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
@@ -127,6 +128,49 @@ TEST(HostOracle, FormsOfTheSequence) {
     }
 }
 
+TEST(HostOracle, ReductionsAndNumbersWithoutMatrices) {
+  int turn = 0;
+  for (const step::Cell& cell : reducing_cells())
+    for (const std::int64_t dim : {1, 33, 130}) {
+      ++turn;
+      Case c =
+          native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, kStorages[turn / 2 % 3]);
+      c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
+TEST(HostOracle, ReductionsAndNumbersWithMatrices) {
+  constexpr std::int64_t kDims[] = {1, 33, 130};
+  int turn = 0;
+  std::vector<step::Cell> cells = reducing_cells_with_matrices();
+  for (const char* name : {"lngru", "lnlstm", "rmslstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells) {
+    ++turn;
+    Case c = native_case(cell, {turn % 3 * 2 + 1, 7 + turn, turn % 2 + 1, kDims[turn % 3]},
+                         kStorages[turn / 2 % 3]);
+    c.problem.save_products = turn % 2 == 0;
+    c.parameters = {{"lanes", 16}, {"vectors", 1 + turn % 2}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
+}
+
+// Resets, lengths and reversed time of cells that reduce.
+TEST(HostOracle, FormsOfCellsThatReduce) {
+  std::vector<step::Cell> cells = reducing_cells();
+  cells.push_back(cell_named("lnlstm"));
+  for (const step::Cell& plain : cells)
+    for (const step::Forms forms : {step::Forms{true, true, false, true}, step::Forms{true, true, true}}) {
+      const step::Cell cell = step::with_forms(plain, forms).value();
+      Case c = native_case(cell, {5, 9, 2, 33}, Storage::F32);
+      c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << plain.name;
+    }
+}
+
 // Draws of random numbers: the bits of the reference, in both passes.
 TEST(HostOracle, Draws) {
   for (const step::Cell& cell : frontend::parse(kDraws, "draws").cells) {
@@ -160,9 +204,54 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
   return runtime::run_natively(cell, problem, plan, given, 0, pool).written;
 }
 
+// Both passes of a cell that reduces over the head, on a pool of so many threads.
+TensorValues both_passes_on(const step::Cell& cell, int threads) {
+  Problem problem;
+  problem.sizes = {5, 9, 2, 40};
+  problem.storage = Storage::F32;
+  problem.math = default_math(problem.storage);
+  problem.arch = "cpu";
+  const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+  TensorValues given, results;
+  std::mt19937 rng(11);
+  for (TensorId id = 0; id < static_cast<TensorId>(cell.tensors.size()); ++id) {
+    const step::Tensor& tensor = cell.tensors[at(id)];
+    const std::int64_t count = step::element_count(tensor, problem.sizes);
+    const auto put = [&](Role role) { given[{role, id}] = draw(rng, count, 0.5, Storage::F32); };
+    if (tensor.kind == TensorKind::Input) put(Role::Input);
+    if (tensor.kind == TensorKind::Param) put(Role::Param);
+    if (tensor.kind == TensorKind::Output) put(Role::OutputGradient);
+    if (tensor.kind == TensorKind::State) put(Role::LastStateGradient);
+  }
+  runtime::ThreadPool pool(threads);
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    problem.pass = pass;
+    const KernelPlan plan =
+        kHost->build_kernels(cell, problem, parameters, target::host_profile(target::host_capability()));
+    for (auto& [ref, values] : runtime::run_natively(cell, problem, plan, given, 0, pool).written) {
+      if (ref.role != Role::LastState) given[ref] = values;
+      results[ref] = values;
+    }
+  }
+  return results;
+}
+
+TEST(HostOracle, GradientsAreTheSameBitsOnAnyNumberOfThreads) {
+  std::vector<step::Cell> cells = reducing_cells();
+  for (const char* name : {"lnlstm", "rmslstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells) {
+    const TensorValues one = both_passes_on(cell, 1), more = both_passes_on(cell, 5);
+    ASSERT_EQ(one.size(), more.size());
+    for (const auto& [ref, values] : one)
+      EXPECT_EQ(values, more.at(ref)) << cell.name << " " << name_of(ref, cell);
+  }
+}
+
 TEST(HostOracle, ResultsAreTheSameBitsOnAnyNumberOfThreads) {
-  for (const char* name : {"lstm", "gru", "mingru"}) {
-    const step::Cell cell = cell_named(name);
+  std::vector<step::Cell> cells = reducing_cells();
+  for (const char* name : {"lstm", "gru", "mingru", "lnlstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells) {
+    const std::string& name = cell.name;
     const TensorValues one = outputs_on(cell, 1, false);
     for (const int threads : {2, 3, 7}) {
       const TensorValues more = outputs_on(cell, threads, false);

@@ -1,6 +1,8 @@
 // Steps of unusual shape for alternating: where products stand, what is kept between the launches of a step.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
@@ -79,6 +81,27 @@ TEST(AlternatingCells, TwoVectorsAtOneLevel) {
 TEST(AlternatingCells, TheSmallest) {
   for (const Storage storage : {Storage::BF16, Storage::F32})
     for (const step::Cell& cell : dense_cells()) run(cell.source, storage, {1, 1, 1, 1});
+}
+
+// Launches of a step: a mean and a variance take one exchange, sums of a derivative that lie apart one more,
+// and none where a block has the whole head.
+TEST(AlternatingCells, LaunchesOfANormalisedStep) {
+  const auto launches = [](std::int64_t dim, Pass pass) {
+    Problem problem;
+    problem.sizes = {8, 16, 1, dim};
+    problem.pass = pass;
+    const Parameters parameters{
+        {"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 1}};
+    const KernelPlan plan =
+        point_plan(*find_strategy("alternating"), cell_named("lnlstm"), problem, parameters);
+    return std::count_if(plan.launches.begin(), plan.launches.end(), [](const Launch& launch) {
+      return launch.repetition.kind == executable::Repetition::Kind::EachStep;
+    });
+  };
+  EXPECT_EQ(launches(256, Pass::Forward), 3);
+  EXPECT_EQ(launches(256, Pass::Backward), 5);
+  EXPECT_EQ(launches(16, Pass::Forward), 1);
+  EXPECT_EQ(launches(16, Pass::Backward), 2);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
 #include "tests/schedule/persistent/dense_points.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -30,6 +32,45 @@ void run_all_sizes(Storage storage) {
       if (::testing::Test::HasFailure()) return;
     }
 }
+
+// One tile of a head, some, with parts of 16 and of 32 channels, and a last part without channels.
+void run_over_head(Storage storage) {
+  int turn = 0;
+  std::vector<step::Cell> cells = reducing_cells_with_matrices();
+  for (const char* name : {"lngru", "lnlstm", "rmslstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells)
+    for (const std::int64_t dim : {1, 33, 130}) {
+      const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 5};
+      if (!rondo::testing::has_turn(++turn, 4)) continue;
+      // Of one channel all rows, or a single rounding decides a norm of few numbers.
+      const std::int64_t batch = dim == 1 ? 17 : batches[turn % 3];
+      Case c{kSimulated, cell, {}, {}, {}, false};
+      c.problem.sizes = {batch, times[(turn / 3 + turn) % 3], turn % 2 + 1, dim};
+      c.problem.storage = storage;
+      c.problem.math = default_math(storage);
+      c.problem.save_products = turn % 8 == 0;
+      c.parameters = alternating_point(c.problem, turn);
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(::testing::Test::HasFailure()) << cell.name;
+    }
+}
+
+// Blocks of 64 channels hand on two parts each, of which the last has no channel.
+TEST(AlternatingSimulated, ReductionsInBlocksOfTwoParts) {
+  for (const step::Cell& cell : {cell_of_maxima(), cell_named("lnlstm")})
+    for (const std::int64_t dim : {33, 90}) {
+      Case c{kSimulated, cell, {}, {}, {}, false};
+      c.problem.sizes = {3, 3, 1, dim};
+      c.problem.storage = Storage::F32;
+      c.problem.math = default_math(c.problem.storage);
+      c.parameters = {{"units", 64}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 2}, {"vector", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(::testing::Test::HasFailure()) << cell.name << " " << dim;
+    }
+}
+
+TEST(AlternatingSimulated, ReductionsAndNumbersBf16) { run_over_head(Storage::BF16); }
+TEST(AlternatingSimulated, ReductionsAndNumbersFp32) { run_over_head(Storage::F32); }
 
 // Points from all over the space, at a size that leaves a tail everywhere.
 void run_points(const char* cell, Storage storage, int wanted) {

@@ -6,6 +6,7 @@
 #include "compiler/schedule/strategies_for.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
 
 namespace rondo::schedule {
 namespace {
@@ -44,6 +45,41 @@ TEST(HostSimulated, CellsWithMatrices) {
             {{"lanes", 16}, {"vectors", 1 + turn % 2}, {"rows", 2}, {"together", 2}, {"tile", 1 + turn % 2}}))
         .run();
   }
+}
+
+TEST(HostSimulated, ReductionsAndNumbersWithoutMatrices) {
+  int turn = 0;
+  for (const step::Cell& cell : reducing_cells())
+    for (const std::int64_t dim : {1, 33, 130}) {
+      const Storage storage = ++turn % 2 == 0 ? Storage::BF16 : Storage::F32;
+      Comparison(host_case(cell, {3, turn % 3 == 0 ? 1 : 5, 2, dim}, storage,
+                           {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}}))
+          .run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
+TEST(HostSimulated, ReductionsAndNumbersWithMatrices) {
+  int turn = 0;
+  std::vector<step::Cell> cells = reducing_cells_with_matrices();
+  for (const char* name : {"lngru", "lnlstm", "rmslstm"}) cells.push_back(cell_named(name));
+  for (const step::Cell& cell : cells)
+    for (const std::int64_t dim : {1, 15, 70}) {
+      const Storage storage = ++turn % 2 == 0 ? Storage::F16 : Storage::F32;
+      Case c = host_case(
+          cell, {3, turn % 4 == 0 ? 1 : 4, 2, dim}, storage,
+          {{"lanes", 16}, {"vectors", 1 + turn % 2}, {"rows", 2}, {"together", 2}, {"tile", 1 + turn % 2}});
+      c.problem.save_products = turn % 3 == 0;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
+TEST(HostSimulated, Maxima) {
+  for (const std::int64_t dim : {1, 70})
+    Comparison(host_case(cell_of_maxima(), {3, 5, 2, dim}, Storage::F32,
+                         {{"lanes", 16}, {"vectors", 2}, {"rows", 2}, {"together", 1}, {"tile", 1}}))
+        .run();
 }
 
 TEST(HostOffered, ByTheKindOfMachine) {

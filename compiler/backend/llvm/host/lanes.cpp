@@ -81,7 +81,8 @@ void LaneValues::assign(RegId reg, ExprId value, bool blended) {
   const std::string whole = form.is_varying() ? vector_type(type(reg)) : std::string(type_text(type(reg)));
   if (blended && !mask_.empty()) {
     const std::string before = text_.value("load {}, ptr {}", whole, slot);
-    text = text_.value("select {0} {1}, {2} {3}, {2} {4}", vector_type("i1"), mask_, whole, text, before);
+    const std::string mask = type(reg) == Type::F32 ? apart(mask_) : mask_;
+    text = text_.value("select {0} {1}, {2} {3}, {2} {4}", vector_type("i1"), mask, whole, text, before);
   }
   text_.line(fmt::format("store {} {}, ptr {}", whole, text, slot));
 }
@@ -110,6 +111,17 @@ void LaneValues::write(ArrayId array, ExprId index, ExprId value) {
 
 std::string LaneValues::both(const std::string& mask, const std::string& condition) {
   return mask.empty() ? condition : text_.value("and {} {}, {}", vector_type("i1"), mask, condition);
+}
+
+// The mask as one that LLVM takes for another. Of a choice and a load with one mask LLVM 22 makes a masked
+// instruction; where it takes the load out of that again, the load has no mask and leaves the tensor
+// (x86-64-v4).
+std::string LaneValues::apart(const std::string& mask) {
+  constexpr int kRegister = 64;  // bits
+  if (lanes() > kRegister) return mask;
+  const std::string bits = text_.value("bitcast {} {} to i{}", vector_type("i1"), mask, lanes());
+  const std::string same = text_.value("call i{0} asm \"\", \"=r,0\"(i{0} {1})", lanes(), bits);
+  return text_.value("bitcast i{} {} to {}", lanes(), same, vector_type("i1"));
 }
 
 std::string LaneValues::any(const std::string& mask) {

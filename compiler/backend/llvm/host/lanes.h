@@ -62,6 +62,7 @@ class LaneValues {
   const std::string& mask() const { return mask_; }  // "": all of them
   void set_mask(std::string mask) { mask_ = std::move(mask), written_.clear(); }
   std::string both(const std::string& mask, const std::string& condition);
+  std::string apart(const std::string& mask);
   std::string any(const std::string& mask);  // whether it has a lane, i1
 
   // ---- memory ----

@@ -1,0 +1,293 @@
+#include "compiler/schedule/host/whole_head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <stdexcept>
+
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/lower/flags.h"
+#include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using scalar::Op;
+using step::Node;
+using step::NodeId;
+
+Op reducer(const Reduction& reduction) { return reduction.kind == Reduction::Kind::Max ? Op::Max : Op::Add; }
+
+class WholeHeadBuilder {
+ public:
+  WholeHeadBuilder(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
+                   const HostParameters& p)
+      : cell_(cell),
+        problem_(problem),
+        sweep_(sweep),
+        stages_(step_stages(cell, sweep.step.graph, sweep.step.roots, false)),
+        p_(p),
+        builder_(fmt::format("{}_host_{}", cell.name, pass_name(problem.pass)), p.lanes, problem.math,
+                 fmt::format("{}: on CPUs, {}; {} in memory", cell.name,
+                             sweep.order == TimeOrder::Forward ? "forward" : "backward",
+                             kernel::storage_name(problem.storage))),
+        signature_(builder_, cell, problem),
+        flags_(signature_, cell) {
+    for (const StepStage& stage : stages_.stages)
+      lowerings_.emplace_back(builder_, cell, problem, stage.graph, stage.demand);
+  }
+
+  Launch build() {
+    auto& b = builder_;
+    declare();
+    (void)signature_.batch();
+    time_ = signature_.time();
+    flags_.set_time(time_);
+    b.named("kDim", dim(), "channels a head");
+    head_ = b.let("head", b.block() % problem_.sizes.heads);
+    row_ = b.let("batch_row", b.block() / problem_.sizes.heads);
+    for_channels([&] { begin(); });
+    b.for_("step", b.constant(0), time_, b.constant(1), 1, [&](Value count) {
+      t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
+      parity_ = b.let("parity", count % 2);
+      for (std::size_t stage = 0; stage < stages_.stages.size(); ++stage) walk(stage);
+    });
+    parity_ = b.let("parity", time_ % 2);
+    for_channels([&] { end(); });
+    Launch launch;
+    launch.arguments = signature_.arguments();
+    launch.blocks_fixed = 0;
+    launch.blocks_per_batch = problem_.sizes.heads;
+    launch.kernel = b.finish();
+    return launch;
+  }
+
+ private:
+  std::int64_t dim() const { return problem_.sizes.dim; }
+  std::int64_t pitch() const { return (dim() + p_.lanes - 1) / p_.lanes * p_.lanes; }
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[at(id)]; }
+  bool is_number(TensorRef ref) const {
+    return !is_internal(ref.role) && tensor(ref.tensor).tail == step::Tail::Scalar;
+  }
+
+  // ---- tensors ----
+  void declare_once(TensorRef ref, bool written) {
+    const bool known =
+        std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
+  }
+  const KernelTensor& declared(TensorRef ref) const {
+    const auto found =
+        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
+    if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
+    return *found;
+  }
+  void declare() {
+    for (const StepStage& stage : stages_.stages) {
+      flags_.declare(stage.graph, stage.demand);
+      for (const NodeId id : reachable(stage.graph, stage.demand)) declare_leaf(stage.graph.at(id), id);
+    }
+    for (const auto& sinks : sweep_.sinks)
+      for (const SweepSink& sink : sinks)
+        if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
+    if (sweep_.sum_rows > 0) sums_to_ = signature_.writes({Role::Workspace, -1});
+    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
+    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
+    const auto own = [&](const char* name, std::size_t rows, const char* comment) {
+      return builder_.shared(name, kernel::Storage::F32,
+                             std::max<std::int64_t>(1, static_cast<std::int64_t>(rows)) * pitch(), comment);
+    };
+    carries_ = own("carries", 2 * sweep_.first.size(), "[state row][parity of the step][channel]");
+    if (!stages_.kept.empty()) kept_ = own("kept", stages_.kept.size(), "[value][channel]");
+    if (sweep_.sum_rows > 0)
+      sums_ = own("sums", static_cast<std::size_t>(sweep_.sum_rows), "[parameter row][channel]");
+    lanes_ = builder_.shared("lanes", kernel::Storage::F32, p_.lanes, "of what is reduced");
+  }
+  void declare_leaf(const Node& node, NodeId id) {
+    if (node.kind == step::NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
+      declare_once({Role::Param, node.tensor}, false);
+    const auto source = sweep_.sources.find(id);
+    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
+        source->second.kind == SweepSource::Kind::Flag)
+      return;
+    declare_once(source->second.row.tensor, false);
+    if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
+  }
+
+  // ---- places ----
+  void for_channels(const std::function<void()>& body) {
+    auto& b = builder_;
+    b.for_("first", b.constant(0), b.constant(dim()), b.constant(p_.lanes), 1, [&](Value first) {
+      channel_ = b.let("channel", first + b.thread());
+      if (dim() % p_.lanes == 0) return body();
+      b.if_(channel_ < dim(), body);
+    });
+  }
+  void once(bool number, const std::function<void()>& body) {
+    if (!number) return body();
+    builder_.if_(channel_ == 0, body);
+  }
+  Value at_step(const KernelTensor& tensor, int row, Value t) {
+    auto& b = builder_;
+    const Value step = b.wide(row_) * tensor.stride_b + b.wide(t) * tensor.stride_t;
+    if (is_number(tensor.ref)) return step + b.wide(head_ * tensor.rows + row);
+    return step + b.wide(head_ * (tensor.rows * dim()) + row * dim() + channel_);
+  }
+  Value boundary(const KernelTensor& tensor, int row) {
+    auto& b = builder_;
+    const Value team = b.wide(row_) * problem_.sizes.heads + b.wide(head_);
+    if (is_number(tensor.ref)) return team * tensor.rows + b.wide(b.constant(row));
+    return team * (tensor.rows * dim()) + b.wide(channel_ + row * dim());
+  }
+  kernel::Place carry(std::size_t k, Value parity) {
+    return carries_[(parity + static_cast<std::int64_t>(2 * k)) * pitch() + channel_];
+  }
+  kernel::Place of_channel(kernel::Memory memory, std::int64_t row) {
+    return memory[channel_ + row * pitch()];
+  }
+
+  // ---- values ----
+  void begin() {
+    auto& b = builder_;
+    for (std::size_t k = 0; k < sweep_.first.size(); ++k) {
+      const RowRef& row = sweep_.first[k];
+      const KernelTensor& first = declared(row.tensor);
+      b.store(carry(k, b.constant(0)), b.load("first", first.memory[boundary(first, row.row)]));
+    }
+    for (int row = 0; row < sweep_.sum_rows; ++row) b.store(of_channel(sums_, row), b.real(0));
+  }
+
+  // One stage of the step for all channels; what it reduces is known to those after it.
+  void walk(std::size_t number) {
+    auto& b = builder_;
+    const StepStage& stage = stages_.stages[number];
+    std::vector<Value> shares;  // of each lane, by reduction
+    for (const std::size_t i : stage.partials) {
+      constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
+      const bool maximum = stages_.reductions[i].kind == Reduction::Kind::Max;
+      shares.push_back(b.variable("share", b.real(maximum ? kLeast : 0)));
+    }
+    for_channels([&] { emit(stage, lowerings_[number], shares); });
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const Reduction& reduction = stages_.reductions[stage.partials[i]];
+      totals_[reduction.node] = over_lanes(shares[i], reducer(reduction));
+    }
+  }
+
+  Value over_lanes(Value share, Op op) {
+    auto& b = builder_;
+    b.barrier();
+    b.store(lanes_[b.thread()], share);
+    b.barrier();
+    std::vector<Value> values;
+    for (int lane = 0; lane < p_.lanes; ++lane) values.push_back(b.load("lane", lanes_[b.constant(lane)]));
+    for (; values.size() > 1; values.resize(values.size() / 2))
+      for (std::size_t i = 0; i < values.size() / 2; ++i)
+        values[i] = b.math(op, {values[2 * i], values[2 * i + 1]});
+    return b.let("total", values.front());
+  }
+
+  void emit(const StepStage& stage, GraphLowering& lowering, const std::vector<Value>& shares) {
+    auto& b = builder_;
+    const auto leaf = [&](const Node& node) {
+      if (node.kind == step::NodeKind::Uniform) return lowering.draw(node, 0, {row_, t_, head_, channel_});
+      return read(node, static_cast<NodeId>(&node - stage.graph.nodes.data()));
+    };
+    lowering.hoist(0, leaf);
+    GraphLowering::Values values = lowering.start(0);
+    lowering.emit_roots(values, stage.demand, leaf);
+    for (const NodeId id : stage.kept_out) b.store(of_channel(kept_, stages_.row_of_kept(id)), values.at(id));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const Reduction& reduction = stages_.reductions[stage.partials[i]];
+      b.assign(shares[i], b.math(reducer(reduction), {shares[i], values.at(reduction.vectors.front())}));
+    }
+    for (const std::size_t root : stage.roots)
+      for (const SweepSink& sink : sweep_.sinks[root]) store(sink, values.at(sweep_.step.roots[root]));
+  }
+
+  Value read(const Node& node, NodeId id) {
+    auto& b = builder_;
+    if (const auto total = totals_.find(id); total != totals_.end()) return total->second;
+    if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size()))
+      return b.load("kept", of_channel(kept_, row));
+    const auto found = sweep_.sources.find(id);
+    if (found == sweep_.sources.end()) return param(node);
+    const SweepSource& source = found->second;
+    if (source.kind == SweepSource::Kind::Carry) return b.load("carry", carry(at(source.carry), parity_));
+    if (source.kind == SweepSource::Kind::Flag) return flags_.read(node.tensor, row_, t_);
+    const KernelTensor& here = declared(source.row.tensor);
+    if (source.kind == SweepSource::Kind::Now)
+      return b.load(here.name, here.memory[at_step(here, source.row.row, t_)]);
+    const Value before = b.variable("before", b.real(0));
+    b.if_(
+        t_ == 0,
+        [&] {
+          const KernelTensor& first = declared(source.first.tensor);
+          b.assign(before, b.load("first", first.memory[boundary(first, source.first.row)]));
+        },
+        [&] { b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1)])); });
+    return before;
+  }
+  Value param(const Node& leaf) {
+    const step::Tensor& t = tensor(leaf.tensor);
+    const Value place = t.tail == step::Tail::Scalar ? head_ * t.rows + leaf.row
+                                                     : head_ * (t.rows * dim()) + leaf.row * dim() + channel_;
+    return builder_.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
+  }
+
+  void store(const SweepSink& sink, Value value) {
+    auto& b = builder_;
+    if (sink.kind == SweepSink::Kind::Carry)
+      return b.store(carry(at(sink.index), b.constant(1) - parity_), value);
+    if (sink.kind == SweepSink::Kind::Now) {
+      const KernelTensor& to = declared(sink.row.tensor);
+      return once(is_number(to.ref), [&] { b.store(to.memory[at_step(to, sink.row.row, t_)], value); });
+    }
+    if (sink.once) value = b.select(channel_ == 0, value, b.real(0));
+    b.store(of_channel(sums_, sink.index), b.load("sum", of_channel(sums_, sink.index)) + value);
+  }
+
+  void end() {
+    auto& b = builder_;
+    for (std::size_t k = 0; k < sweep_.last.size(); ++k) {
+      const RowRef& row = sweep_.last[k];
+      const KernelTensor& last = declared(row.tensor);
+      const Value value = b.load("carry", carry(k, parity_));
+      once(is_number(row.tensor), [&] { b.store(last.memory[boundary(last, row.row)], value); });
+    }
+    const Value team = b.wide(row_) * problem_.sizes.heads + b.wide(head_);
+    for (int row = 0; row < sweep_.sum_rows; ++row)
+      b.store(sums_to_.memory[team * (sweep_.sum_rows * dim()) + b.wide(channel_ + row * dim())],
+              b.load("sum", of_channel(sums_, row)));
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const Sweep& sweep_;
+  const StepStages stages_;
+  const HostParameters p_;
+  kernel::Builder builder_;
+  Signature signature_;
+  FlagReader flags_;
+  std::deque<GraphLowering> lowerings_;  // by stage
+  std::vector<KernelTensor> tensors_;
+  KernelTensor sums_to_;
+  kernel::Memory carries_, kept_, sums_, lanes_;
+  std::map<NodeId, Value> totals_;
+  Value time_, t_, parity_, head_, row_, channel_;
+};
+
+}  // namespace
+
+Launch host_whole_head(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
+                       const HostParameters& parameters) {
+  return WholeHeadBuilder(cell, problem, sweep, parameters).build();
+}
+
+}  // namespace rondo::schedule
