@@ -227,6 +227,55 @@ void zoneout(Head& head, bool training) {
     }
 }
 
+// R v of all rows, [row][channel] flat, without its bias.
+Vector products(const Head& head, const Vector& v) {
+  Vector result;
+  for (std::size_t row = 0; row < head.x.size(); ++row)
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j < v.size(); ++j) sum += head.R[(row * v.size() + i) * v.size() + j] * v[j];
+      result.push_back(sum);
+    }
+  return result;
+}
+
+// Ba et al. 2016, equation 4, over all elements; without `centre` Zhang and Sennrich 2019, equation 4.
+Vector normalised(const Vector& v, const Vector& gain, bool centre = true) {
+  double mean = 0, square = 0;
+  for (const double value : v) mean += centre ? value / static_cast<double>(v.size()) : 0;
+  for (const double value : v) square += (value - mean) * (value - mean) / static_cast<double>(v.size());
+  Vector result;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    result.push_back(gain[i] * (v[i] - mean) / std::sqrt(square + 1e-5));
+  return result;
+}
+
+void normalised_lstm(Head& head, bool layer_norm) {
+  const std::size_t d = head.states["h"].size();
+  Vector v = normalised(products(head, head.states["h"]), head.params["gamma"], layer_norm);
+  for (std::size_t i = 0; i < 4 * d; ++i) v[i] += head.x[i / d][i % d] + head.b[i];
+  Vector& c = head.states["c"];
+  for (std::size_t i = 0; i < d; ++i)
+    c[i] = sigmoid(v[d + i]) * c[i] + sigmoid(v[i]) * std::tanh(v[2 * d + i]);
+  Vector out = c;
+  if (layer_norm) {
+    out = normalised(c, head.params["gamma_h"]);
+    for (std::size_t i = 0; i < d; ++i) out[i] += head.params["beta_h"][i];
+  }
+  for (std::size_t i = 0; i < d; ++i) head.states["h"][i] = sigmoid(v[3 * d + i]) * std::tanh(out[i]);
+}
+
+void lngru(Head& head) {
+  Vector& h = head.states["h"];
+  const std::size_t d = h.size();
+  Vector v = normalised(products(head, h), head.params["gamma"]);
+  for (std::size_t i = 0; i < 3 * d; ++i) v[i] += head.b[i];
+  for (std::size_t i = 0; i < d; ++i) {
+    const double r = sigmoid(head.x[0][i] + v[i]), z = sigmoid(head.x[1][i] + v[d + i]);
+    h[i] = z * h[i] + (1 - z) * std::tanh(head.x[2][i] + r * v[2 * d + i]);
+  }
+}
+
 TEST(Semantics, Lstm) {
   compare("lstm", true, "b", lstm);
   compare("lstm", false, "b", lstm);
@@ -237,6 +286,13 @@ TEST(Semantics, Blockgru) { compare("blockgru", true, nullptr, blockgru); }
 TEST(Semantics, ZoneoutDrawsInTrainingAndTakesTheMeanInEvaluation) {
   compare("zoneout", true, "b", [](Head& head) { zoneout(head, true); });
   compare("zoneout", true, "b", [](Head& head) { zoneout(head, false); }, {{"training", 0}});
+}
+TEST(Semantics, LayerNormalised) {
+  compare("lnlstm", true, "b", [](Head& head) { normalised_lstm(head, true); });
+  compare("lngru", true, "b", lngru);
+}
+TEST(Semantics, RmsNormalised) {
+  compare("rmslstm", true, "b", [](Head& head) { normalised_lstm(head, false); });
 }
 TEST(Semantics, Slstm) { compare("slstm", false, "b", slstm_plain); }
 TEST(Semantics, Mingru) { compare("mingru", true, nullptr, mingru); }
