@@ -137,7 +137,7 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
-  const StepGraph graph = sweep_graph(simple, problem);
+  const StepGraph graph = spread_sweep(simple, problem).step;
   const ProductsAgain again = products_again(simple, problem, profile);
   return Model{problem.sizes,
                problem.storage,
