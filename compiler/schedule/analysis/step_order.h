@@ -13,14 +13,16 @@ namespace rondo::schedule {
 struct ReductionStage {
   int level = 0;                // of products that come after it; levels_of(groups) if none does
   bool before_vectors = false;  // a vector of that level waits for it
+  bool early = false;           // none of them depends on a carry: stages of a step that are come first
   std::vector<step::NodeId> nodes;
 };
 
 struct StepOrder {
   // In the order of the step: the stages of a level, then its products.
   std::vector<ReductionStage> reductions;
-  std::vector<int> after;            // by node: exchanges that come before it
-  std::vector<step::NodeId> early;   // arithmetic that depends on no carry and no product, but on the step
+  std::vector<int> after;  // by node: exchanges that come before it
+  // Arithmetic that depends on no carry and no product, but on the step; and the reductions of early stages.
+  std::vector<step::NodeId> early;
   std::vector<step::NodeId> handed;  // those of `early` that the rest of the step reads
 };
 

@@ -171,10 +171,14 @@ bool PersistentBody::looks_ahead() const {
 }
 
 void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
+  std::vector<GraphLowering::Values> of_channels;
+  for (int c = 0; c < channels(); ++c) of_channels.push_back(lowering_.start(c));
+  for (std::size_t stage = 0; stage < order_.reductions.size(); ++stage)
+    if (order_.reductions[stage].early) reduce(stage, step, leaf, of_channels);
   for (int c = 0; c < channels(); ++c) {
-    GraphLowering::Values values = lowering_.start(c);
-    const std::vector<Value> handed = lowering_.emit_roots(
-        values, order_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
+    const std::vector<Value> handed =
+        lowering_.emit_roots(of_channels[static_cast<std::size_t>(c)], order_.handed,
+                             [&](const step::Node& node) { return leaf(node, step, c); });
     for (std::size_t i = 0; i < handed.size(); ++i)
       kernel_.builder().assign(early_[static_cast<std::size_t>(c)][i], handed[i]);
   }
@@ -192,18 +196,23 @@ void PersistentBody::publish_level(int level, const PersistentKernel::Step& now,
   }
 }
 
+void PersistentBody::reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,
+                            std::vector<GraphLowering::Values>& values) {
+  reductions_.reduce(stage, step.count, [&](step::NodeId id, int c) {
+    return lowering_.emit_roots(values[static_cast<std::size_t>(c)], {id},
+                                [&](const step::Node& node) { return leaf(node, step, c); })[0];
+  });
+  for (const step::NodeId id : order_.reductions[stage].nodes)
+    for (int c = 0; c < channels(); ++c) values[static_cast<std::size_t>(c)][id] = reductions_.value(id, c);
+}
+
 void PersistentBody::reduce_before(int level, bool before_vectors, const PersistentKernel::Step& now,
                                    const LeafOf& leaf, Progress& step) {
   for (std::size_t stage = 0; stage < order_.reductions.size(); ++stage) {
     const ReductionStage& of = order_.reductions[stage];
     if (of.level != level || of.before_vectors != before_vectors) continue;
-    reductions_.reduce(stage, now.count, [&](step::NodeId id, int c) {
-      return lowering_.emit_roots(step.values[static_cast<std::size_t>(c)], {id},
-                                  [&](const step::Node& node) { return leaf(node, now, c); })[0];
-    });
-    for (const step::NodeId id : of.nodes)
-      for (int c = 0; c < channels(); ++c)
-        step.values[static_cast<std::size_t>(c)][id] = reductions_.value(id, c);
+    if (of.early && looks_ahead()) continue;
+    reduce(stage, now, leaf, step.values);
     ++step.exchanges;
     if (!before_vectors) emit_ready(now, leaf, step);
   }
@@ -269,6 +278,8 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
     for (std::size_t i = 0; looks_ahead() && i < order_.handed.size(); ++i)
       step.values.back()[order_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
   }
+  for (const ReductionStage& stage : order_.reductions)
+    step.exchanges += stage.early && looks_ahead() ? 1 : 0;
   const int levels = levels_of(groups_);
   for (int level = 0; level < levels; ++level) {
     reduce_before(level, true, now, leaf, step);
@@ -304,7 +315,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
     });
   consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
-  reductions_.rearm(now.count);
+  reductions_.clear_sent(now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int c = 0; c < channels(); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);

@@ -70,8 +70,10 @@ class PersistentBody {
   };
   void run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume);
   void publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
-  // The stages of reductions that come before the products of a level: those that its vectors wait for, or
-  // the others, and with these what follows from them.
+  // One stage, in all channels' values; then the stages that come before the products of a level: those that
+  // its vectors wait for, or the others, and with these what follows from them.
+  void reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,
+              std::vector<GraphLowering::Values>& values);
   void reduce_before(int level, bool before_vectors, const PersistentKernel::Step& now, const LeafOf& leaf,
                      Progress& step);
   void emit_ready(const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);

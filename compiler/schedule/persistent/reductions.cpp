@@ -110,6 +110,8 @@ void HeadReductions::reduce(std::size_t number, Value count, const ValueOf& valu
     for (int tile = 0; tile < g.p.batch_tiles; ++tile)
       totals[at(tile)] = lines(g) <= kMostOfThread && !g.in_grid() ? all_lines(stage, tile, count)
                                                                    : lines_by_lane(stage, tile, count);
+    if (g.in_cluster())
+      kernel_.builder().if_(kernel_.builder().thread() == 0, [&] { expect(stage, count % 2); });
   }
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     const Word& of = stage.words[word];

@@ -35,13 +35,16 @@ class HeadReductions {
 
   // Value of a node in a channel of the thread.
   using ValueOf = std::function<kernel::Value(step::NodeId, int channel)>;
-  // Reduces at the `count`-th step: hands over this warp's line, and waits for all of them.
+  // Reduces for the `count`-th step: hands over this warp's line, and waits for all of them. A stage is
+  // reduced once for each step, in the order of steps.
   void reduce(std::size_t stage, kernel::Value count, const ValueOf& value);
   // Of a node of the stage that was reduced last.
   kernel::Value value(step::NodeId node, int channel) const;
-  // Readies the exchange for the step after next. Any time between a step's last reduce() and the next one.
-  void rearm(kernel::Value count);
+  // In a grid: clears words of steps before. After a step's last reduce().
+  void clear_sent(kernel::Value count);
 
+  // Lines that every thread adds up itself; of more, the lanes of a batch row share them.
+  static constexpr int kMostOfThread = 8;
   // Words of a slot of the ring in global memory, for stages of so many reductions.
   static std::int64_t slot_words(const PersistentGeometry& geometry, const std::vector<int>& stages);
 
@@ -95,8 +98,6 @@ class HeadReductions {
   kernel::Value place(const Stage& stage, int tile, kernel::Value line, kernel::Value count) const;
 
   static constexpr int kGroups = 8;  // lanes of a warp that hold one pair of batch rows
-  // Lines that every thread adds up itself; of more, the lanes of a batch row share them.
-  static constexpr int kMostOfThread = 8;
 
   int channels_of_line() const { return 8 * geometry_.p.unit_blocks; }
   static int lines(const PersistentGeometry& geometry) { return geometry.p.blocks * geometry.warps; }

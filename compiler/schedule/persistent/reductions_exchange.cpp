@@ -1,5 +1,6 @@
 // How the lines of all warps of a team meet, and how they are added up.
 #include <algorithm>
+#include <functional>
 
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/support/index.h"
@@ -9,6 +10,21 @@ namespace rondo::schedule {
 using kernel::Value;
 using scalar::Op;
 using step::NodeKind;
+
+namespace {
+
+// Neighbours first, so that the chain of additions is short.
+Value in_pairs(std::vector<Value> rest, const std::function<Value(Value, Value)>& both = std::plus<>()) {
+  while (rest.size() > 1) {
+    std::vector<Value> pairs;
+    for (std::size_t k = 0; k + 1 < rest.size(); k += 2) pairs.push_back(both(rest[k], rest[k + 1]));
+    if (rest.size() % 2 == 1) pairs.push_back(rest.back());
+    rest = std::move(pairs);
+  }
+  return rest[0];
+}
+
+}  // namespace
 
 Value HeadReductions::place(const Stage& stage, int tile, Value line, Value count) const {
   const PersistentGeometry& g = geometry_;
@@ -90,7 +106,7 @@ HeadReductions::Parts HeadReductions::load_line(const Stage& stage, Value place)
   return parts;
 }
 
-// In pairs, so that the chain of additions is short; all but the spreads.
+// All but the spreads.
 HeadReductions::Parts HeadReductions::sums_of(const Stage& stage, const std::vector<Parts>& lines) const {
   Parts total(2 * stage.words.size());
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
@@ -98,14 +114,8 @@ HeadReductions::Parts HeadReductions::sums_of(const Stage& stage, const std::vec
     for (std::size_t i = 2 * word; i < 2 * word + 2; ++i) {
       std::vector<Value> rest;
       for (const Parts& line : lines) rest.push_back(line[i]);
-      while (rest.size() > 1) {
-        std::vector<Value> pairs;
-        for (std::size_t k = 0; k + 1 < rest.size(); k += 2)
-          pairs.push_back(combine(stage.words[word], rest[k], rest[k + 1]));
-        if (rest.size() % 2 == 1) pairs.push_back(rest.back());
-        rest = std::move(pairs);
-      }
-      total[i] = kernel_.builder().let("part", rest[0]);
+      const auto both = [&](Value a, Value b) { return combine(stage.words[word], a, b); };
+      total[i] = kernel_.builder().let("part", in_pairs(rest, both));
     }
   }
   return total;
@@ -128,15 +138,14 @@ HeadReductions::Parts HeadReductions::all_lines(const Stage& stage, int tile, Va
     for (int row = 0; row < 2; ++row) {
       const std::size_t i = 2 * word + at(row), sum = 2 * of.sum + at(row);
       const Value mean = b.let("mean", total[sum] * b.real(1 / (static_cast<double>(g.dim) * of.rows())));
-      Value within, between;
+      std::vector<Value> within, between;
       for (std::size_t line = 0; line < loaded.size(); ++line) {
         const double count_of = channels(static_cast<int>(line)) * of.rows();
         const Value off = b.let("off", loaded[line][sum] * b.real(1 / count_of) - mean);
-        const Value term = b.math(Op::Square, {off}) * b.real(count_of);
-        within = line == 0 ? loaded[line][i] : within + loaded[line][i];
-        between = line == 0 ? term : between + term;
+        within.push_back(loaded[line][i]);
+        between.push_back(b.math(Op::Square, {off}) * b.real(count_of));
       }
-      total[i] = within + between;
+      total[i] = in_pairs(within) + in_pairs(between);
     }
   }
   return total;
@@ -221,18 +230,11 @@ HeadReductions::Parts HeadReductions::lines_by_lane(const Stage& stage, int tile
   return total;
 }
 
-void HeadReductions::rearm(Value count) {
-  auto& b = kernel_.builder();
-  const PersistentGeometry& g = geometry_;
-  if (!any()) return;
-  if (g.in_grid())
-    return clear_slots(kernel_, *ring_, count, [&](Value slot) {
-      for (const Stage& stage : stages_)
-        for (int tile = 0; tile < g.p.batch_tiles; ++tile) send_to_grid(stage, tile, slot, {});
-    });
-  if (!g.in_cluster()) return;
-  b.if_(b.thread() == 0, [&] {
-    for (const Stage& stage : stages_) expect(stage, count % 2);
+void HeadReductions::clear_sent(Value count) {
+  if (!any() || !geometry_.in_grid()) return;
+  clear_slots(kernel_, *ring_, count, [&](Value slot) {
+    for (const Stage& stage : stages_)
+      for (int tile = 0; tile < geometry_.p.batch_tiles; ++tile) send_to_grid(stage, tile, slot, {});
   });
 }
 
