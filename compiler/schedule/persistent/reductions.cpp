@@ -26,6 +26,7 @@ HeadReductions::HeadReductions(PersistentKernel& kernel, const step::Graph& grap
     : kernel_(kernel), geometry_(kernel.geometry()) {
   for (const ReductionStage& of : stages) {
     Stage& stage = stages_.emplace_back();
+    stage.slots = geometry_.in_cluster() || of.early ? 2 : 1;
     for (const NodeId id : of.nodes) stage.words.push_back({&graph.at(id), id, 0});
     for (Word& word : stage.words) {
       if (word.node->kind != NodeKind::ReduceSpread) continue;
@@ -53,8 +54,8 @@ void HeadReductions::declare() {
     const auto number = &stage - stages_.data();
     const auto words = static_cast<std::int64_t>(stage.words.size());
     stage.lines = b.shared(fmt::format("reduced_{}", number), kernel::Storage::F32,
-                           slots(g) * g.p.batch_tiles * lines(g) * 4 * words * 2,
-                           fmt::format("[{}, batch tiles {}, lines {}, quarters 4, words {}, 2]", slots(g),
+                           stage.slots * g.p.batch_tiles * lines(g) * 4 * words * 2,
+                           fmt::format("[{}, batch tiles {}, lines {}, quarters 4, words {}, 2]", stage.slots,
                                        g.p.batch_tiles, lines(g), words));
     if (g.in_cluster())
       stage.arrived = b.mbarrier(fmt::format("lines_{}", number), 2, 1, "parts of reductions have come");

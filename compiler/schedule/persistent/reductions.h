@@ -63,6 +63,9 @@ class HeadReductions {
     kernel::Memory lines;      // [slots, batch tiles, lines, quarters 4, words, 2 batch rows]
     kernel::Mbarrier arrived;  // cluster: the lines of all warps
     std::int64_t first = 0;    // grid: of its words in a slot
+    // Places for the lines, by the parity of the step: two where other blocks may be a step ahead; and where
+    // the stage itself is made a step ahead, since nothing orders those before the walk and the next ones.
+    int slots = 1;
   };
   // Of a batch tile: a value for each word and batch row of the thread, [word][2].
   using Parts = std::vector<kernel::Value>;
@@ -101,7 +104,6 @@ class HeadReductions {
 
   int channels_of_line() const { return 8 * geometry_.p.unit_blocks; }
   static int lines(const PersistentGeometry& geometry) { return geometry.p.blocks * geometry.warps; }
-  static int slots(const PersistentGeometry& geometry) { return geometry.in_cluster() ? 2 : 1; }
   // Words of 4 lanes' batch rows, in whole vectors.
   static int padded(int words) { return (2 * words + 3) / 4 * 4; }
 

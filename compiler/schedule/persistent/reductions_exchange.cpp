@@ -30,7 +30,7 @@ Value HeadReductions::place(const Stage& stage, int tile, Value line, Value coun
   const PersistentGeometry& g = geometry_;
   const int words = 2 * static_cast<int>(stage.words.size());
   Value first = (line * 4 + kernel_.quarter()) * words + tile * lines(g) * 4 * words;
-  if (slots(g) > 1) first = first + count % 2 * (g.p.batch_tiles * lines(g) * 4 * words);
+  if (stage.slots > 1) first = first + count % 2 * (g.p.batch_tiles * lines(g) * 4 * words);
   return first;
 }
 

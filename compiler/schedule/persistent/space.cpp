@@ -282,19 +282,19 @@ Expr PersistentSpace::step_registers() const {
          kRegistersBeside + drawing;
 }
 
-// Words of lines that a thread has loaded at once, for the stage with the most reductions.
+// For the stage with the most reductions. Of the words of lines that a thread loads, at most half wait for
+// the mean of all: the others are added up as they come.
 Expr PersistentSpace::reduction_registers() const {
   const int widest = *std::ranges::max_element(shape_.reductions);
   const Expr lines = lines_of_team();
   const Expr loaded =
       when(lines <= HeadReductions::kMostOfThread && exchange_ == 0, lines, ceil_div(lines, 8));
-  return 2 * widest * loaded + 2 * widest * batch_tiles_ + kRegistersOfReduction;
+  return widest * loaded + 2 * widest * batch_tiles_ + kRegistersOfReduction;
 }
 
 Expr PersistentSpace::reduction_bytes() const {
   const int words = std::accumulate(shape_.reductions.begin(), shape_.reductions.end(), 0);
-  return when(exchange_ == 1, 0,
-              when(blocks_ > 1, 2, 1) * lines_of_team() * batch_tiles_ * (4 * words * 2 * 4));
+  return when(exchange_ == 1, 0, lines_of_team() * batch_tiles_ * (2 * 4 * words * 2 * 4));
 }
 
 void PersistentSpace::registers() {

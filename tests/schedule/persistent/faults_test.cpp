@@ -199,7 +199,7 @@ TEST(PersistentReductionFaults, EveryMissingMeetingIsARace) {
     FaultySweep sweep(1, 1, pass, "lnlstm");
     const Kernel whole = sweep.kernel();
     const int all = count(whole, meets_for_reductions);
-    EXPECT_EQ(all % (pass == Pass::Backward ? 4 : 2), 0);
+    EXPECT_GE(all, pass == Pass::Backward ? 4 : 2);
     for (int i = 0; i < all; ++i) {
       sweep.kernel() = whole;
       ASSERT_EQ(remove(sweep.kernel(), meets_for_reductions, i, i), 1);
