@@ -85,14 +85,17 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
 // additions of lines, by each thread or by lanes in turn.
 double Model::reduce(const PersistentGeometry& g) const {
   const double in_warp = 110, additions = 60;
-  const int lines = g.p.blocks * g.warps;
+  const double barrier = speeds.barrier_s * speeds.clock_hz + 60;
+  const bool by_block = HeadReductions::by_block(g);
+  const int lines = HeadReductions::team_lines(g);
+  const bool of_thread = lines <= HeadReductions::kMostOfThread && !g.in_grid();
   double cycles = 0;
   for (const int words : shape.reductions) {
     const double line_bytes = 32.0 * words * lines * g.p.batch_tiles;
-    double way = speeds.barrier_s * speeds.clock_hz + 60;
+    double way = barrier;
     if (g.in_grid()) way = 0.65e-6 * speeds.clock_hz + line_bytes / 48;
     if (g.in_cluster()) way = target::cluster_exchange_cycles(g.p.blocks, line_bytes) + 30;
-    const bool of_thread = lines <= HeadReductions::kMostOfThread && !g.in_grid();
+    if (by_block) way += barrier + additions;
     const double loads = of_thread ? lines : std::ceil(lines / 8.0);
     cycles += in_warp + way + additions + (of_thread ? 0 : in_warp) + loads * g.p.batch_tiles * words * 4 +
               8.0 * words * (g.channels() - 2);

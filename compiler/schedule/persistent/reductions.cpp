@@ -26,7 +26,13 @@ HeadReductions::HeadReductions(PersistentKernel& kernel, const step::Graph& grap
     : kernel_(kernel), geometry_(kernel.geometry()) {
   for (const ReductionStage& of : stages) {
     Stage& stage = stages_.emplace_back();
-    stage.slots = geometry_.in_cluster() || of.early ? 2 : 1;
+    const PersistentGeometry& g = geometry_;
+    if (g.warps > 1 && (g.p.blocks == 1 || by_block(g)))
+      stage.meetings.push_back(
+          {g.warps, channels_of_line(), true, g.p.blocks == 1 && !of.early ? 1 : 2, {}, {}, 0});
+    if (g.p.blocks > 1)
+      stage.meetings.push_back(
+          {team_lines(g), by_block(g) ? g.units : channels_of_line(), false, 2, {}, {}, 0});
     for (const NodeId id : of.nodes) stage.words.push_back({&graph.at(id), id, 0});
     for (Word& word : stage.words) {
       if (word.node->kind != NodeKind::ReduceSpread) continue;
@@ -42,24 +48,26 @@ HeadReductions::HeadReductions(PersistentKernel& kernel, const step::Graph& grap
 std::int64_t HeadReductions::slot_words(const PersistentGeometry& geometry, const std::vector<int>& stages) {
   std::int64_t words = 0;
   for (const int of_stage : stages)
-    words += std::int64_t{4} * geometry.p.batch_tiles * lines(geometry) * padded(of_stage);
+    words += std::int64_t{4} * geometry.p.batch_tiles * team_lines(geometry) * padded(of_stage);
   return words;
 }
 
 void HeadReductions::declare() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  if (g.in_grid() || lines(g) == 1) return;
-  for (Stage& stage : stages_) {
-    const auto number = &stage - stages_.data();
-    const auto words = static_cast<std::int64_t>(stage.words.size());
-    stage.lines = b.shared(fmt::format("reduced_{}", number), kernel::Storage::F32,
-                           stage.slots * g.p.batch_tiles * lines(g) * 4 * words * 2,
-                           fmt::format("[{}, batch tiles {}, lines {}, quarters 4, words {}, 2]", stage.slots,
-                                       g.p.batch_tiles, lines(g), words));
-    if (g.in_cluster())
-      stage.arrived = b.mbarrier(fmt::format("lines_{}", number), 2, 1, "parts of reductions have come");
-  }
+  for (Stage& stage : stages_)
+    for (Meeting& meeting : stage.meetings) {
+      if (g.in_grid() && !meeting.in_block) continue;
+      const auto number = &stage - stages_.data();
+      const auto words = static_cast<std::int64_t>(stage.words.size());
+      meeting.memory = b.shared(
+          fmt::format("{}reduced_{}", of_block_of_team(meeting) ? "block_" : "", number),
+          kernel::Storage::F32, std::int64_t{meeting.slots} * g.p.batch_tiles * meeting.lines * 4 * words * 2,
+          fmt::format("[{}, batch tiles {}, lines {}, quarters 4, words {}, 2]", meeting.slots,
+                      g.p.batch_tiles, meeting.lines, words));
+      if (!meeting.in_block)
+        meeting.arrived = b.mbarrier(fmt::format("lines_{}", number), 2, 1, "parts of reductions have come");
+    }
 }
 
 void HeadReductions::begin(const GridRing& ring) {
@@ -67,10 +75,13 @@ void HeadReductions::begin(const GridRing& ring) {
   const PersistentGeometry& g = geometry_;
   if (!any()) return;
   if (!g.exact()) {
-    const Value first = kernel_.first_unit() + kernel_.warp() * channels_of_line();
-    const Value channels = b.let(
-        "warp_channels", min(kernel_.builder().constant(g.dim) - first, b.constant(channels_of_line())));
-    share_of_warp_ = b.let("warp_share", b.select(channels < 1, b.real(0), b.real(1) / b.to_real(channels)));
+    const auto share = [&](const std::string& name, Value first, int most) {
+      const Value channels = b.let(name + "_channels", min(b.constant(g.dim) - first, b.constant(most)));
+      return b.let(name + "_share", b.select(channels < 1, b.real(0), b.real(1) / b.to_real(channels)));
+    };
+    share_of_warp_ =
+        share("warp", kernel_.first_unit() + kernel_.warp() * channels_of_line(), channels_of_line());
+    if (by_block(g)) share_of_block_ = share("block", kernel_.first_unit(), g.units);
   }
   if (g.in_grid()) {
     ring_ = &ring;
@@ -78,11 +89,12 @@ void HeadReductions::begin(const GridRing& ring) {
     std::int64_t first = ring.words();
     for (const Stage& stage : stages_) first -= slot_words(g, {static_cast<int>(stage.words.size())});
     for (Stage& stage : stages_) {
-      stage.first = first;
+      stage.meetings.back().first = first;
       first += slot_words(g, {static_cast<int>(stage.words.size())});
       widest = std::max(widest, padded(static_cast<int>(stage.words.size())));
     }
-    collected_ = b.array("collected_lines", kernel::Type::F32, widest * ((lines(g) + kGroups - 1) / kGroups));
+    collected_ =
+        b.array("collected_lines", kernel::Type::F32, widest * ((team_lines(g) + kGroups - 1) / kGroups));
   }
   if (!g.in_cluster()) return;
   b.comment("parts of reductions of the first two steps");
@@ -95,25 +107,16 @@ void HeadReductions::begin(const GridRing& ring) {
 void HeadReductions::expect(const Stage& stage, Value slot) const {
   auto& b = kernel_.builder();
   const auto words = static_cast<std::int64_t>(stage.words.size());
-  b.expect(stage.arrived, slot, b.constant(geometry_.p.batch_tiles * lines(geometry_) * 4 * words * 2 * 4));
+  const Meeting& meeting = stage.meetings.back();
+  b.expect(meeting.arrived, slot, b.constant(geometry_.p.batch_tiles * meeting.lines * 4 * words * 2 * 4));
 }
 
 void HeadReductions::reduce(std::size_t number, Value count, const ValueOf& value) {
   const Stage& stage = stages_[number];
   const PersistentGeometry& g = geometry_;
   std::vector<Parts> totals;
-  for (int tile = 0; tile < g.p.batch_tiles; ++tile) {
-    totals.push_back(of_warp(stage, tile, value));
-    if (lines(g) > 1) hand_over(stage, tile, count, totals.back());
-  }
-  if (lines(g) > 1) {
-    wait(stage, count);
-    for (int tile = 0; tile < g.p.batch_tiles; ++tile)
-      totals[at(tile)] = lines(g) <= kMostOfThread && !g.in_grid() ? all_lines(stage, tile, count)
-                                                                   : lines_by_lane(stage, tile, count);
-    if (g.in_cluster())
-      kernel_.builder().if_(kernel_.builder().thread() == 0, [&] { expect(stage, count % 2); });
-  }
+  for (int tile = 0; tile < g.p.batch_tiles; ++tile) totals.push_back(of_warp(stage, tile, value));
+  for (const Meeting& meeting : stage.meetings) meet(stage, meeting, count, totals);
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     const Word& of = stage.words[word];
     std::vector<Value>& rows = results_[of.id];

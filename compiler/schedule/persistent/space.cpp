@@ -104,7 +104,9 @@ class PersistentSpace {
   Expr adding_threads() const;
   // Reductions over the head (HeadReductions).
   bool reduces_head() const { return !shape_.reductions.empty(); }
-  Expr lines_of_team() const { return blocks_ * warps_; }
+  constraint::Condition by_block() const {
+    return blocks_ > 1 && warps_ > 1 && blocks_ * warps_ > HeadReductions::kMostOfTeam;
+  }
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
 
@@ -286,15 +288,19 @@ Expr PersistentSpace::step_registers() const {
 // the mean of all: the others are added up as they come.
 Expr PersistentSpace::reduction_registers() const {
   const int widest = *std::ranges::max_element(shape_.reductions);
-  const Expr lines = lines_of_team();
-  const Expr loaded =
-      when(lines <= HeadReductions::kMostOfThread && exchange_ == 0, lines, ceil_div(lines, 8));
-  return widest * loaded + 2 * widest * batch_tiles_ + kRegistersOfReduction;
+  const auto loaded = [](const Expr& lines) {
+    return when(lines <= HeadReductions::kMostOfThread, lines, ceil_div(lines, 8));
+  };
+  const Expr of_block = when(by_block(), loaded(warps_), 1);
+  const Expr needed = widest * max(of_block, loaded(when(by_block(), blocks_, blocks_ * warps_))) +
+                      2 * widest * batch_tiles_ + kRegistersOfReduction;
+  return backward() ? needed : max(0, needed - kRegistersOfTemporaries);
 }
 
 Expr PersistentSpace::reduction_bytes() const {
   const int words = std::accumulate(shape_.reductions.begin(), shape_.reductions.end(), 0);
-  return when(exchange_ == 1, 0, lines_of_team() * batch_tiles_ * (2 * 4 * words * 2 * 4));
+  const Expr of_team = when(exchange_ == 1, 0, when(by_block(), blocks_, blocks_ * warps_));
+  return (of_team + when(by_block(), warps_, 0)) * batch_tiles_ * (2 * 4 * words * 2 * 4);
 }
 
 void PersistentSpace::registers() {

@@ -493,8 +493,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) l
         if (thread_x == 0) if (!in_vain) mbarrier_expect(&lines_0[done % 2], 384);
         const float reduced = part_15;
         const float reduced_2 = part_16;
-        const float reduced_3 = of_line_2 + of_line_2_2 + (of_line_2_3 + of_line_2_4) + of_line_2_5 + (square(off) * 24.0f + square(off_2) * 24.0f + (square(off_3) * 24.0f + square(off_4) * 24.0f) + square(off_5) * 24.0f);
-        const float reduced_4 = of_line_3 + of_line_3_2 + (of_line_3_3 + of_line_3_4) + of_line_3_5 + (square(off_6) * 24.0f + square(off_7) * 24.0f + (square(off_8) * 24.0f + square(off_9) * 24.0f) + square(off_10) * 24.0f);
+        const float reduced_3 = fmaf(square(off), 24.0f, of_line_2) + fmaf(square(off_2), 24.0f, of_line_2_2) + (fmaf(square(off_3), 24.0f, of_line_2_3) + fmaf(square(off_4), 24.0f, of_line_2_4)) + fmaf(square(off_5), 24.0f, of_line_2_5);
+        const float reduced_4 = fmaf(square(off_6), 24.0f, of_line_3) + fmaf(square(off_7), 24.0f, of_line_3_2) + (fmaf(square(off_8), 24.0f, of_line_3_3) + fmaf(square(off_9), 24.0f, of_line_3_4)) + fmaf(square(off_10), 24.0f, of_line_3_5);
         const float v_7 = fast_div(fast_div(reduced, 40.0f), 3.0f);
         const float v_8 = square(fmaf(-1.0f, v_7, fast_div(reduced, 120.0f)));
         const float v_9 = fast_div(fast_div(fmaf(120.0f, v_8, reduced_3), 40.0f), 3.0f);

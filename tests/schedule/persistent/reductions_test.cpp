@@ -81,14 +81,26 @@ TEST(PersistentReductions, AwkwardSizes) {
     }
 }
 
-// Lines of more warps than a thread adds up itself: as many for every lane, and not.
+// Lines of more warps than a thread adds up itself, as many for every lane and not; and of so many that those
+// of a block meet first.
 TEST(PersistentReductions, ManyLines) {
-  for (const std::int64_t dim : {128, 136, 200}) {
-    Case c = team_case(cell_named("lngru"), kTeams[dim == 200 ? 0 : 2], 2, {3, 3, 1, dim}, Storage::BF16);
+  struct Lines {
+    std::int64_t dim;
+    int team;
+    bool by_block;
+  };
+  for (const Lines& lines : {Lines{128, 2, false}, Lines{120, 2, false}, Lines{200, 0, false},
+                             Lines{160, 2, true}, Lines{150, 2, true}, Lines{150, 3, true},
+                             Lines{240, 3, true}, Lines{200, 1, true}, Lines{288, 5, true}}) {
+    Case c = team_case(cell_named("lngru"), kTeams[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
     c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
-    c.parameters["batch_tiles"] = dim == 136 ? 2 : 1;
+    c.parameters["batch_tiles"] = lines.dim == 120 ? 2 : 1;
+    if (kTeams[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
+    const PersistentGeometry geometry(lines.dim, Storage::BF16,
+                                      PersistentParameters::from(kReducing->completed(c.parameters)));
+    EXPECT_EQ(HeadReductions::by_block(geometry), lines.by_block) << lines.dim;
     Comparison(std::move(c)).run();
-    ASSERT_FALSE(HasFailure()) << dim;
+    ASSERT_FALSE(HasFailure()) << lines.dim;
   }
 }
 
