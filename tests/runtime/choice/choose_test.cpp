@@ -354,13 +354,14 @@ TEST(Candidates, AreRankedAndLegal) {
 
 TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
   const step::Cell cell = testing::cell_from(
-      "cell norm(D) {\n  input x[D]\n  param R[D, D]\n  state h[D]\n  next h = R @ h / sum(x)\n  output "
+      "cell norm(D) {\n  input x[D], m\n  param R[D, D]\n  state h[D]\n  next h = m * (R @ h) / sum(x)\n  "
+      "output "
       "h\n}\n");
   const auto candidates =
       ranked_candidates(cell, testing::problem_of(Pass::Forward), target::find_profile("h200").value());
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
-  for (const char* why : {"stream: the step", "shoot: the step", "persistent: the step reduces over the head",
+  for (const char* why : {"stream: the step", "shoot: the step", "persistent: 'm' has one value a head",
                           "alternating: the step reduces over the head"})
     EXPECT_NE(candidates.error().message.find(why), std::string::npos) << candidates.error().message;
 }
