@@ -185,8 +185,8 @@ void ScanWarp::role(const CarryEnds& ends) {
   });
 }
 
-void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& first, Value rounds,
-                               Value steps) {
+void ScanWarp::role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, Value end,
+                              const std::function<void(Value, Value)>& conclude, Value steps) {
   auto& b = builder_;
   enter(first);
   block_steps_ = steps;
@@ -200,7 +200,6 @@ void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& fir
       for (std::size_t k = 0; k < from[c].rows.size(); ++k) b.assign(to[c].rows[k], from[c].rows[k]);
   };
   copy(carries_, beginning);
-  const Value end = b.variable("last_round", rounds);
   b.for_("round", b.constant(0), end, b.constant(1), 1, [&](Value round) {
     send(round);
     send_count(round);
@@ -209,7 +208,7 @@ void ScanWarp::role_until_none(const std::map<step::TensorId, KernelTensor>& fir
     scan(round);
     const Value total = scan_counts(round);
     announce(round);
-    b.if_(total == b.real(0), [&] { b.assign(end, round); });
+    conclude(round, total);
   });
 }
 

@@ -90,11 +90,12 @@ class ScanWarp {
 
   // All that the scan warp does in the walk.
   void role(const CarryEnds& ends);
-  // The same where every round begins again at the first carries: at most `rounds` rounds, up to the first
-  // one whose total is 0. Needs counts; stores nothing at the end. `steps`: of a block's part of time, F32;
-  // needed for the rounding.
-  void role_until_none(const std::map<step::TensorId, KernelTensor>& first, kernel::Value rounds,
-                       kernel::Value steps);
+  // The same where every round begins again at the first carries. `end` is a variable: the round before which
+  // this ends. `conclude` may change it after each round, by the round and its total. Needs counts; stores
+  // nothing at the end. `steps`: of a block's part of time, F32; needed for the rounding.
+  void role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, kernel::Value end,
+                      const std::function<void(kernel::Value round, kernel::Value total)>& conclude,
+                      kernel::Value steps);
 
  private:
   // A number of every block to every block: the constant of an affine transform of two channels.

@@ -43,6 +43,8 @@ class ShootKernel final : public ChannelThreads {
   void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
   kernel::Value exists();  // Pred: the thread has channels and its segment has steps
 
+  // Stages whose resets are in shared memory: one is read while the next is written.
+  static constexpr int kResetSlots = 2;
   // The value of a staged input: (id of the tensor, row, channel of the thread).
   using Staged = std::function<kernel::Value(int, int, int)>;
   struct Walk {
@@ -76,9 +78,20 @@ class ShootKernel final : public ChannelThreads {
     kernel::Value cursor;  // the same at the current step
   };
 
+  // The resets of a warp's batch row: a lane loads the byte of one step of the stage that comes, and puts
+  // what the leaf has into shared memory when the stage is there.
+  struct StagedReset {
+    step::TensorId tensor;
+    kernel::Memory shared;
+    kernel::Value coming = {};  // variable: the byte
+  };
+
   int vectors() const { return parameters_.warp_channels() / parameters_.vector; }  // of a row
   int steps_abreast() const { return 32 / vectors(); }                              // of one turn of copies
   void place_staging();
+  void load_resets(kernel::Value stage_step);  // of the stage that begins there
+  void store_resets(kernel::Value block);      // of this stage
+  FlagReader::Values flags_of(kernel::Value step_of_stage) const;
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
@@ -86,9 +99,9 @@ class ShootKernel final : public ChannelThreads {
                  const std::function<void(const Staged&)>& body);
 
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
-  // group.
+  // group; and where the stage's resets begin.
   struct Now {
-    kernel::Value stage, group;
+    kernel::Value stage, group, resets;
     int ahead = 0;
   };
 
@@ -97,6 +110,7 @@ class ShootKernel final : public ChannelThreads {
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;
   kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_, length_;
+  std::vector<StagedReset> resets_;
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

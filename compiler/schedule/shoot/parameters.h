@@ -15,7 +15,7 @@ struct ShootParameters : Team {
   int vector = 8;      // elements that one asynchronous copy moves
   int warmup = 0;      // steps before its segment from which a thread starts, at zero; whole stages
   bool newton = true;  // starts are corrected with the segments' Jacobians; or by their ends alone
-  int sweeps = 3;      // side by side, before what is left is finished in order
+  int sweeps = 3;      // side by side, before what is left is finished in order; more where they pay
   Rewrite rewrite = Rewrite::None;
   bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
 
@@ -23,8 +23,12 @@ struct ShootParameters : Team {
   int warp_channels() const { return 32 * per_thread; }
   int warps() const { return computing() / 32; }
   int all_segments() const { return segments * time_split; }
-  // Rounds of sweep and scan: those side by side, then one for each block that finishes its part in order.
-  int rounds() const { return sweeps + time_split; }
+  // How many more sweeps are made side by side where those before brought nearly all starts close.
+  static constexpr int kMoreSweeps = 3;
+  int more_sweeps() const { return newton && all_segments() > 1 ? kMoreSweeps : 0; }
+  // Rounds of sweep and scan, at most: those side by side, then one for each block that finishes its part in
+  // order.
+  int rounds() const { return sweeps + more_sweeps() + time_split; }
   // Where blocks split time, the scan warp comes after the others.
   int threads() const { return computing() + (among_blocks() ? 32 : 0); }
   kernel::CacheHint writing() const {

@@ -57,7 +57,8 @@ ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
           rows_of(cell, cell.of_kind(TensorKind::Input)),
           kernel::storage_bytes(problem.storage),
           problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0,
-          problem.math == kernel::Math::Accurate};
+          problem.math == kernel::Math::Accurate,
+          cell.first_of_kind(TensorKind::Reset).has_value()};
 }
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton) {
@@ -82,6 +83,9 @@ int team_registers(const target::Limits& limits) {
 
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
+std::int64_t shoot_reset_bytes(const ShootShape& shape) {
+  return shape.resets ? std::int64_t{4} * ShootKernel::kResetSlots : 0;
+}
 std::int64_t shoot_team_bytes(int states) {
   return ClusterTransforms::slots(false) * TransformTable::bytes(states);
 }
@@ -94,7 +98,7 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
     bytes += p.channels * ScanWarp::rounding_bytes(shape.states);
   if (p.among_blocks() && !p.through_global())
     bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
-  return bytes + kShootFixedBytes;
+  return bytes + shoot_reset_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {

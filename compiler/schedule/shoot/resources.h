@@ -29,6 +29,7 @@ struct ShootShape {
   int element = 2;         // bytes
   bool functions = false;  // special functions are written out
   bool accurate = false;   // arithmetic
+  bool resets = false;
 };
 ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
 
@@ -50,6 +51,8 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p);
 // channel beside those.
 std::int64_t shoot_map_bytes(int states);
 std::int64_t shoot_channel_bytes(int states);
+// Of a warp's resets, by step of a stage; 0 without resets.
+std::int64_t shoot_reset_bytes(const ShootShape& shape);
 // By block that splits time: of a channel, and of the exchange of counts.
 std::int64_t shoot_team_bytes(int states);
 inline constexpr std::int64_t kShootFixedBytes = 1024;  // counts, mbarriers, alignment

@@ -24,6 +24,10 @@ constexpr double kSteepest = 8;
 // one: a few stubborn channels do not hold up the others.
 constexpr double kFar = 1.0 / 16;
 constexpr int kFarLanes = 4;
+// Of the state's size: a start that is off by more is no beginning of an answer. The lanes of a warp that has
+// one count as so many each in the team's number.
+constexpr double kAstray = 1;
+constexpr int kAstrayCounts = 16;
 // By how much a state may be larger within its segment than where the segment starts, and count as that
 // large.
 constexpr double kWithinSegment = 64;
@@ -70,7 +74,10 @@ void ShootRounds::run() {
         const Value steps =
             remembers_ ? b_.let("block_steps", b_.to_real(kernel_.segment_length() * parameters_.segments))
                        : Value{};
-        scan_warp_->role_until_none(sweep_.first_tensors(), b_.constant(parameters_.rounds()), steps);
+        const Bounds bounds = this->bounds("last_round");
+        scan_warp_->role_in_rounds(
+            sweep_.first_tensors(), bounds.end,
+            [&](Value round, Value total) { conclude(bounds, round, total); }, steps);
       },
       [&] { compute(); });
   scan_warp_->finish();
@@ -91,15 +98,44 @@ void ShootRounds::compute() {
   again_ = b_.variable("again", b_.select(kernel_.exists(), b_.real(1), b_.real(0)));
   sweeps_ = b_.variable("sweeps", b_.real(0));
   in_order_ = b_.variable("finished_in_order", b_.real(0));
-  end_ = b_.variable("end_round", b_.constant(parameters_.rounds()));
-  b_.for_("round", b_.constant(0), end_, b_.constant(1), 1, [&](Value round) {
-    const Value changed = kernel_.count_lanes(again_ == b_.real(1));
+  bounds_ = bounds("end_round");
+  b_.for_("round", b_.constant(0), bounds_.end, b_.constant(1), 1, [&](Value round) {
+    const Value changed = unfinished(round);
     turns(round);
     scan(round, changed);
     judge();
   });
   sweep_.store_last();
   report();
+}
+
+ShootRounds::Bounds ShootRounds::bounds(const char* end) {
+  const ShootParameters& p = parameters_;
+  const Value sweeps = b_.named("kSweeps", p.sweeps, "sweeps side by side");
+  return {p.more_sweeps() == 0 ? sweeps : b_.variable("side_by_side", sweeps),
+          b_.variable(end, b_.constant(p.sweeps + p.time_split))};
+}
+
+Value ShootRounds::unfinished(Value round) {
+  const Value wanted = again_ == b_.real(1);
+  if (parameters_.more_sweeps() == 0) return kernel_.count_lanes(wanted);
+  const Value sweeping = kernel_.count_lanes(wanted);
+  const Value astray = kernel_.count_lanes(wanted && round >= 1 && differs(kAstray));
+  return b_.let("unfinished", sweeping * b_.select(b_.real(0) < astray, b_.real(kAstrayCounts), b_.real(1)));
+}
+
+// Nearly all are on their way where the number is no more than twice that of the team's lanes: no warp is
+// astray then, or few of those that are not done.
+void ShootRounds::conclude(const Bounds& bounds, Value round, Value total) {
+  const ShootParameters& p = parameters_;
+  b_.if_(total == b_.real(0), [&] { b_.assign(bounds.end, round); });
+  if (p.more_sweeps() == 0) return;
+  const Value converging = b_.real(0) < total && total <= b_.real(2.0 * p.computing() * p.time_split);
+  const Value last = round + 1 == bounds.side_by_side && round + 1 < p.sweeps + p.more_sweeps();
+  b_.if_(last && converging, [&] {
+    b_.assign(bounds.side_by_side, bounds.side_by_side + 1);
+    b_.assign(bounds.end, bounds.end + 1);
+  });
 }
 
 // The jump as a share of the state's size, the worst of the warp. max() drops a NaN, so a start that is not
@@ -131,8 +167,7 @@ void ShootRounds::report() {
 }
 
 void ShootRounds::turns(Value round) {
-  const Value first = b_.named("kSweeps", parameters_.sweeps, "sweeps side by side");
-  const Value until = b_.let("rounds_until", first + kernel_.rank() - round);
+  const Value until = b_.let("rounds_until", bounds_.side_by_side + kernel_.rank() - round);
   const Value in_order = b_.let("in_order", until == 0);
   if (parameters_.segments == 1) return sweep_where_needed(round, until >= 1, in_order);
   const Value turns = b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1)));
@@ -204,7 +239,7 @@ void ShootRounds::scan(Value round, Value changed) {
       b_.assign(total, total + b_.load("count", counts_[slot * parameters_.warps() + of_warp]));
     });
   }
-  b_.if_(total == b_.real(0), [&] { b_.assign(end_, round); });
+  conclude(bounds_, round, total);
 }
 
 void ShootRounds::scan_in_block(const TransformTable& table, int c) {

@@ -3,10 +3,15 @@
 //
 // After `sweeps` rounds whatever has not converged is finished in order. In each further round one block
 // takes its segments one after the other, each from the end of the one before; their maps are then constant,
-// so the scan carries the true end to the next block. A run therefore ends after `sweeps` + `time_split`
-// rounds at most, converged or walked step by step. What must wait for its turn meanwhile sweeps beside: the
-// blocks that come later, and in the block itself all segments from the third on, while the second is walked.
-// That costs no time, and often leaves nothing to be done in order.
+// so the scan carries the true end to the next block. What must wait for its turn meanwhile sweeps beside:
+// the blocks that come later, and in the block itself all segments from the third on, while the second is
+// walked. That costs no time, and often leaves nothing to be done in order.
+//
+// Newton's method squares its error from sweep to sweep. So where Jacobians correct the starts, and in
+// nearly all warps no start was off by more than the state itself when the last of the `sweeps` rounds began,
+// another round side by side comes before the walk in order, and up to two more as long as that is so. The
+// starts of a cell that converges nowhere are off by more, so it gets none. A run therefore ends after
+// `sweeps` + 3 + `time_split` rounds at most, converged or walked step by step.
 //
 // Without Jacobians a warp of which many channels start far off is not swept beside others: such a start is
 // no remainder of a guess that fades, but the sign of a cell that forgets nothing, and walking in order is
@@ -38,8 +43,17 @@ class ShootRounds {
 
  private:
   using ByState = std::vector<kernel::Value>;  // by state row * channels of the thread + channel
+  // Variables: rounds that are swept side by side, and after which the run ends.
+  struct Bounds {
+    kernel::Value side_by_side, end;
+  };
 
-  void compute();                      // what computing threads do
+  void compute();                  // what computing threads do
+  Bounds bounds(const char* end);  // before the first round
+  // After a round: what the team's number says of the next. The same in all threads.
+  void conclude(const Bounds& bounds, kernel::Value round, kernel::Value total);
+  // The warp's number: how many of its lanes sweep, many times that if one of them is far off.
+  kernel::Value unfinished(kernel::Value round);
   void turns(kernel::Value round);     // sweeps, side by side or in order
   void take_turn(kernel::Value turn);  // in order: where the segment before ended
   // beside, mine: Pred, whether now is the time to sweep beside others, and in order.
@@ -76,7 +90,8 @@ class ShootRounds {
   std::vector<RememberedRounding> rounding_;
   // incoming_: the start that the last scan gave this segment. again_: 1 where it differs from the one used.
   ByState incoming_;
-  kernel::Value again_, end_;
+  kernel::Value again_;
+  Bounds bounds_;
   kernel::Value sweeps_, in_order_;  // that this warp made, as numbers
   KernelTensor report_;
 };

@@ -9,9 +9,10 @@ void without_finishing(kernel::Kernel& kernel, int rounds = 3) {
   int changed = 0;
   each<kernel::Variable>(kernel, [&](kernel::Variable& variable) {
     const std::string& name = kernel.registers[static_cast<std::size_t>(variable.reg)].name;
-    if (name != "end_round" && name != "last_round") return;
+    const bool side_by_side = name == "side_by_side";
+    if (name != "end_round" && name != "last_round" && !side_by_side) return;
     kernel::Expr sweeps = kernel.expr(variable.initial);
-    std::get<kernel::IntConst>(sweeps.node).value = rounds;
+    sweeps.node = kernel::IntConst{side_by_side ? 1000 : rounds};
     kernel.expressions.push_back(sweeps);
     variable.initial = static_cast<ExprId>(kernel.expressions.size()) - 1;
     ++changed;
@@ -59,6 +60,33 @@ TEST(ShootConverges, WithWeightsOfAnyStrength) {
   // The study covers both ends.
   EXPECT_GT(converged, 0);
   EXPECT_GT(finished, 0);
+}
+
+// As if no further sweep side by side ever paid.
+void without_more(kernel::Kernel& kernel) {
+  int changed = 0;
+  each<kernel::If>(kernel, [&](kernel::If& branch) {
+    std::erase_if(branch.then_body, [&](const kernel::Stmt& stmt) {
+      const auto* assign = std::get_if<kernel::Assign>(&stmt.node);
+      if (assign == nullptr) return false;
+      const std::string& name = kernel.registers[static_cast<std::size_t>(assign->reg)].name;
+      const bool extends = name == "side_by_side";
+      changed += extends;
+      return extends;
+    });
+  });
+  ASSERT_GE(changed, 1);
+}
+
+// What converges nowhere gets no further sweep: the walk in order begins as early as without them.
+TEST(ShootConverges, ChaosGetsNoMoreSweeps) {
+  Study s = of({5, 0});
+  const Outcome o = study(s);
+  s.damage = without_more;
+  const Outcome before = study(s);
+  EXPECT_GT(o.convergence.segments_in_order, 0) << told(s, o);
+  EXPECT_EQ(o.convergence.sweeps, before.convergence.sweeps) << told(s, o) << told(s, before);
+  EXPECT_EQ(o.convergence.segments_in_order, before.convergence.segments_in_order);
 }
 
 TEST(ShootConverges, NotByThreeSweepsAlone) {

@@ -103,6 +103,21 @@ TEST(ShootRemembers, AsManySweepsAsWithoutRounding) {
   EXPECT_GE(saved, 8);
 }
 
+// What is there for cells that remember long, with the bound on sweeps that the space has: as many more as
+// pay.
+TEST(ShootRemembers, MoreSweepsLeaveNothingInOrder) {
+  for (const std::string& cell : {kCells[0], kCells[1]})
+    for (const double steps : {1000., 10000.})
+      for (const ShootTeam team : {ShootTeam{16, 1, 0}, ShootTeam{8, 2, 0}, ShootTeam{4, 4, 1}}) {
+        Study s = remembering(cell, steps, team);
+        s.sweeps = 3;
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << said(s, o) << o.faults.front();
+        EXPECT_EQ(o.convergence.segments_in_order, 0) << said(s, o);
+        EXPECT_LE(times_plain(o), kMostTimesPlain) << said(s, o);
+      }
+}
+
 TEST(ShootRemembers, AToleranceEightTimesTooLargeShows) {
   Study s = remembering(kResidual, 10000);
   s.damage = [](kernel::Kernel& kernel) { with_deviations(kernel, 8); };
