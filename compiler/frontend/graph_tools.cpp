@@ -35,6 +35,7 @@ Origin own_origin(const Node& node) {
     case NodeKind::MatTVec:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
+    case NodeKind::ReduceSpread:
     case NodeKind::Gradient:
     case NodeKind::Uniform: return Origin::Tensors;
   }

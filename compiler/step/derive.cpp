@@ -113,6 +113,7 @@ class ReverseSweep {
       case NodeKind::ReduceSum: return send(node.operands[0], adjoint, Extent::Vector);
       case NodeKind::ReduceMax:
         return send(node.operands[0], share_of_maximum(id, node.operands[0], adjoint), Extent::Vector);
+      case NodeKind::ReduceSpread: throw std::logic_error("backward_step: a node that only schedules make");
       case NodeKind::Constant:
       case NodeKind::NamedConst:
       case NodeKind::Leaf:

@@ -42,6 +42,7 @@ std::string text_of(const Cell& cell, const Node& node) {
       return fmt::format("{}^T @ {}", row_name(cell, node.tensor, node.row), operands_of(node));
     case NodeKind::ReduceSum: return fmt::format("sum {}", operands_of(node));
     case NodeKind::ReduceMax: return fmt::format("max_over_head {}", operands_of(node));
+    case NodeKind::ReduceSpread: return fmt::format("spread_over_head {}", operands_of(node));
     case NodeKind::HeadSize: return cell.dimension;
     case NodeKind::Uniform: return fmt::format("uniform {} by {}", node.draw, operands_of(node));
     case NodeKind::Gradient: {

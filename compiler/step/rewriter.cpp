@@ -65,6 +65,7 @@ NodeId Rewriter::make(const Node& node) {
     case NodeKind::MatTVec:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax: return head_wide(node);
+    case NodeKind::ReduceSpread:
     case NodeKind::NamedConst:
     case NodeKind::Leaf:
     case NodeKind::HeadSize:

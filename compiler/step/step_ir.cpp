@@ -20,6 +20,7 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::NamedConst:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
+    case NodeKind::ReduceSpread:
     case NodeKind::HeadSize: return Extent::Scalar;
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
@@ -94,6 +95,12 @@ NodeId Graph::mat_t_vec(TensorId matrix, int row, NodeId vector) {
 NodeId Graph::reduce_sum(NodeId vector) { return add(make(NodeKind::ReduceSum, {vector})); }
 
 NodeId Graph::reduce_max(NodeId vector) { return add(make(NodeKind::ReduceMax, {vector})); }
+
+NodeId Graph::reduce_spread(NodeId sum, const std::vector<NodeId>& vectors) {
+  std::vector<NodeId> operands = {sum};
+  operands.insert(operands.end(), vectors.begin(), vectors.end());
+  return add(make(NodeKind::ReduceSpread, std::move(operands)));
+}
 
 NodeId Graph::head_size() { return add(make(NodeKind::HeadSize)); }
 

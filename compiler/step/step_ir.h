@@ -60,12 +60,15 @@ enum class NodeKind {
   Leaf,    // one row of an input, of a vector or scalar parameter, or of a state before the step: tensor, row
   Scalar,  // op over operands; a Scalar operand broadcasts along the head
   MatVec,  // operands[0] contracted with row `row` of matrix parameter `tensor`: y_i = sum_j R_ij v_j
-  MatTVec,    // the same with the transpose: y_j = sum_i R_ij v_i (made by the backward pass)
-  ReduceSum,  // sum over the channels of the head; Vector -> Scalar
-  ReduceMax,  // maximum over the channels of the head; Vector -> Scalar. (mean is ReduceSum / D, see
-              // HeadSize)
-  HeadSize,   // D as a number
-  Gradient,   // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
+  MatTVec,       // the same with the transpose: y_j = sum_i R_ij v_i (made by the backward pass)
+  ReduceSum,     // sum over the channels of the head; Vector -> Scalar
+  ReduceMax,     // maximum over the channels of the head; Vector -> Scalar. (mean is ReduceSum / D, see
+                 // HeadSize)
+  ReduceSpread,  // sum over the channels of the head, and over operands[1] and those after it, of the squared
+                 // distance from the mean of them all; operands[0] is their sum, channel by channel. Vectors
+                 // -> Scalar. Schedules make it (schedule/analysis/fewer_exchanges.h); no cell has it.
+  HeadSize,      // D as a number
+  Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
             // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
 };
@@ -98,6 +101,12 @@ struct Node {
 // The number of a Uniform node's name among the streams of the generator (scalar/philox.h).
 std::uint32_t draw_stream(const Node& node);
 
+// A reduction over the channels of the head.
+inline bool is_reduction(const Node& node) {
+  return node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax ||
+         node.kind == NodeKind::ReduceSpread;
+}
+
 // Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
 // operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
 // vector folds to a constant.
@@ -117,6 +126,7 @@ struct Graph {
   NodeId mat_t_vec(TensorId matrix, int row, NodeId vector);
   NodeId reduce_sum(NodeId vector);
   NodeId reduce_max(NodeId vector);
+  NodeId reduce_spread(NodeId sum, const std::vector<NodeId>& vectors);
   NodeId head_size();
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);

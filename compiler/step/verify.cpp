@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace rondo::step {
@@ -36,6 +37,7 @@ class GraphVerifier {
   static std::size_t operands_wanted(const Node& node) {
     switch (node.kind) {
       case NodeKind::Scalar: return static_cast<std::size_t>(scalar::info(node.op).arity);
+      case NodeKind::ReduceSpread: return std::max<std::size_t>(node.operands.size(), 2);
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
@@ -73,7 +75,8 @@ class GraphVerifier {
       case NodeKind::Constant:
       case NodeKind::HeadSize:
       case NodeKind::ReduceSum:
-      case NodeKind::ReduceMax: return expect(node, Extent::Scalar);
+      case NodeKind::ReduceMax:
+      case NodeKind::ReduceSpread: return expect(node, Extent::Scalar);
       case NodeKind::Leaf: return check_leaf(node);
       case NodeKind::MatVec:
       case NodeKind::MatTVec: return check_product(node);

@@ -78,6 +78,16 @@ TEST_P(PersistentCompileFull, Bf16) {
     expect_compiles("lstm", Math::Fast, pass, 2048, {{"exchange", 1}}, kernel::Storage::BF16);
 }
 
+// Reductions over the head hold their words beside the matrices.
+TEST_P(PersistentCompileFull, Reductions) {
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    expect_compiles("lnlstm", Math::Fast, pass, 64, {{"exchange", 0}, {"blocks", 1}}, kernel::Storage::BF16);
+    expect_compiles("lnlstm", Math::Fast, pass, 768, {{"exchange", 1}}, kernel::Storage::BF16);
+  }
+  expect_compiles("lngru", Math::Fast, Pass::ForwardSave, 768, {{"exchange", 0}, {"blocks", 16}},
+                  kernel::Storage::BF16);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),
                          [](const auto& test) { return std::string(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompile,

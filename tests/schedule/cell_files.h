@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/schedule/alternating/strategy.h"
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/schedule/stream/strategy.h"
 
@@ -40,11 +41,12 @@ inline std::vector<step::Cell> diagonal_cells() {
   return result;
 }
 
-// Those with matrix products, that `persistent` is legal for.
+// Those with matrix products, that all strategies for such cells are legal for.
 inline std::vector<step::Cell> dense_cells() {
   std::vector<step::Cell> result;
   for (step::Cell& cell : all_cells())
-    if (Persistent().legal(cell, Problem{}).legal) result.push_back(std::move(cell));
+    if (Persistent().legal(cell, Problem{}).legal && Alternating().legal(cell, Problem{}).legal)
+      result.push_back(std::move(cell));
   return result;
 }
 

@@ -1,9 +1,11 @@
 #include "compiler/schedule/analysis/backward_split.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/analysis/step_order.h"
+#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
@@ -122,6 +124,29 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
   return {cell.graph, forward_roots(cell, problem)};
 }
 
+namespace {
+
+RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<bool>& shares) {
+  if (step::analyze(cell).has_reduction) return fewer_exchanges(graph, shares);
+  std::vector<NodeId> origin(graph.graph.nodes.size());
+  std::iota(origin.begin(), origin.end(), 0);
+  return {std::move(graph), std::move(origin)};
+}
+
+}  // namespace
+
+RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem));
+  return spread(cell, {cell.graph, forward_roots(cell, problem)}, {});
+}
+
+RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  std::vector<bool> shares(step.previous_states.size() + step.inputs.size(), false);
+  shares.resize(shares.size() + step.params.size(), true);
+  return spread(cell, {split.sweep, split.sweep_roots}, shares);
+}
+
 std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
                                    const std::vector<NodeId>& roots, TensorKind kind) {
   std::vector<TensorId> result;
@@ -136,7 +161,7 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
 
 SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   SweepShape shape;
-  const StepGraph graph = sweep_graph(cell, problem);
+  const StepGraph graph = spread_sweep(cell, problem).step;
   const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
   for (const ProductGroup& group : groups) {
     shape.products.push_back(static_cast<int>(group.products.size()));
@@ -145,7 +170,10 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
     shape.terms.push_back(static_cast<int>(sum.terms.size()));
   shape.levels = levels_of(groups);
-  shape.handed = static_cast<int>(step_order(cell, problem, graph, groups).handed.size());
+  const bool reduces = step::analyze(cell).has_reduction;
+  const StepOrder order = step_order(cell, problem, graph, groups, reduces);
+  shape.handed = static_cast<int>(order.handed.size());
+  shape.reductions = reduction_words(order);
   shape.states = static_cast<int>(cell.next.size());
   shape.draws = cell.seed().has_value();
   auto rows = [&](const std::vector<TensorId>& tensors) {

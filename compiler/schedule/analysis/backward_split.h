@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/schedule/analysis/fewer_exchanges.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/analysis/shorten_chain.h"
@@ -40,19 +41,26 @@ std::vector<int> scratch_rows(const BackwardSplit& split);
 // The step of the sweep: graph and roots.
 StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 
+// The same for a machine over which the head lies spread: where the cell reduces over the head, rewritten by
+// fewer_exchanges(), with gradients of scalar parameters as shares. The second gives that of a split that is
+// there already.
+RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem);
+RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split);
+
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
   std::vector<int> products;  // of each group
   std::vector<int> terms;     // of each sum
   int product_count = 0;
   int levels = 0;
-  int rows_in = 0;     // staged rows
-  int rows_out = 0;    // rows written at each step
-  int states = 0;      // carried rows
-  int param_rows = 0;  // vector and scalar parameter rows
-  int handed = 0;      // values computed ahead of a step
-  int sums = 0;        // parameter gradients summed in registers
-  bool draws = false;  // the step draws random numbers
+  int rows_in = 0;              // staged rows
+  int rows_out = 0;             // rows written at each step
+  int states = 0;               // carried rows
+  int param_rows = 0;           // vector and scalar parameter rows
+  int handed = 0;               // values computed ahead of a step
+  std::vector<int> reductions;  // of each stage: words that a part of the head contributes
+  int sums = 0;                 // parameter gradients summed in registers
+  bool draws = false;           // the step draws random numbers
 };
 SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);
 

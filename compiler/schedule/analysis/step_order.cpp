@@ -1,8 +1,10 @@
 #include "compiler/schedule/analysis/step_order.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "compiler/schedule/analysis/fewer_exchanges.h"
 #include "compiler/schedule/analysis/history.h"
 
 namespace rondo::schedule {
@@ -27,38 +29,117 @@ Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& 
                      node.kind == NodeKind::MatTVec || node.kind == NodeKind::Uniform};
 }
 
-}  // namespace
-
-StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
-                     const std::vector<ProductGroup>& groups) {
-  const step::Graph& graph = step.graph;
-  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
-  std::vector<int> level(graph.nodes.size(), -1);               // of products
-  std::set<NodeId> read(step.roots.begin(), step.roots.end());  // by others than early arithmetic
-  for (const ProductGroup& group : groups) {
-    read.insert(group.vector);
-    for (const Product& product : group.products) level[at(product.node)] = group.level;
+// The stages of reductions, and by node what comes before it.
+void order_exchanges(const StepGraph& step, const std::vector<ProductGroup>& groups, bool reduces,
+                     StepOrder& order) {
+  const std::vector<Depth> depths = exchange_depths(step.graph);
+  const auto depth = [&](NodeId id) { return depths[static_cast<std::size_t>(id)]; };
+  std::map<Depth, ReductionStage> stages;  // by the depth of their results
+  for (const NodeId id : reachable(step.graph, step.roots))
+    if (reduces && step::is_reduction(step.graph.at(id))) stages[depth(id)].nodes.push_back(id);
+  for (auto& [of_result, stage] : stages) {
+    stage.level = of_result.level;
+    for (const ProductGroup& group : groups)
+      stage.before_vectors =
+          stage.before_vectors || (group.level == stage.level && depth(group.vector) >= of_result);
   }
-  StepOrder order;
-  order.after.assign(graph.nodes.size(), 0);
-  std::vector<Waits> waits(graph.nodes.size());
-  for (const NodeId id : reachable(graph, step.roots)) {
-    const Node& node = graph.at(id);
-    Waits& own = waits[at(id)] = waits_of_leaf(cell, problem, node, level[at(id)] >= 0);
-    order.after[at(id)] = level[at(id)] + 1;
+  order.after.assign(step.graph.nodes.size(), 0);
+  for (const NodeId id : reachable(step.graph, step.roots)) {
+    int& after = order.after[static_cast<std::size_t>(id)] = depth(id).level;
+    for (const auto& [of_result, stage] : stages) after += of_result <= depth(id) ? 1 : 0;
+  }
+  for (auto& [of_result, stage] : stages) order.reductions.push_back(std::move(stage));
+}
+
+// By node. Reductions of a stage share an exchange, so they wait for what any of them waits for; `late` are
+// those of which another one waits for a carry.
+std::vector<Waits> find_waits(const step::Cell& cell, const Problem& problem, const StepGraph& step,
+                              const std::vector<ProductGroup>& groups, bool reduces,
+                              const std::vector<bool>& late) {
+  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
+  std::vector<bool> product(step.graph.nodes.size(), false);
+  for (const ProductGroup& group : groups)
+    for (const Product& of : group.products) product[at(of.node)] = true;
+  std::vector<Waits> waits(step.graph.nodes.size());
+  for (const NodeId id : reachable(step.graph, step.roots)) {
+    const Node& node = step.graph.at(id);
+    Waits& own = waits[at(id)] = waits_of_leaf(cell, problem, node, product[at(id)] || late[at(id)]);
+    if (reduces && step::is_reduction(node)) own.step = true;
     for (const NodeId operand : node.operands) {
       own.carry = own.carry || waits[at(operand)].carry;
       own.step = own.step || waits[at(operand)].step;
-      order.after[at(id)] = std::max(order.after[at(id)], order.after[at(operand)]);
     }
-    if (own.carry)
+  }
+  return waits;
+}
+
+// Leaves out of what is handed over that which a few instructions make of the rest. A step that normalises
+// has many such values, and each takes a register of every channel.
+class Handed {
+ public:
+  Handed(const step::Graph& graph, const std::vector<Waits>& waits, const std::vector<NodeId>& handed)
+      : graph_(graph), waits_(waits), kept_(handed.begin(), handed.end()) {
+    for (auto id = handed.rbegin(); id != handed.rend(); ++id) {
+      kept_.erase(*id);
+      if (instructions(*id) > kMost) kept_.insert(*id);
+    }
+  }
+  std::vector<NodeId> kept() const { return {kept_.begin(), kept_.end()}; }
+
+ private:
+  static constexpr int kMost = 2, kTooMany = 1000;
+
+  int instructions(NodeId id) const {
+    const Node& node = graph_.at(id);
+    if (kept_.count(id) != 0 || !waits_[static_cast<std::size_t>(id)].step) return 0;
+    if (node.kind != NodeKind::Scalar || scalar::info(node.op).fast.special > 0) return kTooMany;
+    int count = std::max(1, static_cast<int>(scalar::info(node.op).fast.alu));
+    for (const NodeId operand : node.operands)
+      if (count <= kMost) count += instructions(operand);
+    return count;
+  }
+
+  const step::Graph& graph_;
+  const std::vector<Waits>& waits_;
+  std::set<NodeId> kept_;
+};
+
+}  // namespace
+
+StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
+                     const std::vector<ProductGroup>& groups, bool reduces) {
+  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
+  StepOrder order;
+  order_exchanges(step, groups, reduces, order);
+  std::vector<bool> late(step.graph.nodes.size(), false);
+  std::vector<Waits> waits = find_waits(cell, problem, step, groups, reduces, late);
+  // Stages in their order: what is late in one decides the next.
+  for (ReductionStage& stage : order.reductions) {
+    stage.early =
+        std::none_of(stage.nodes.begin(), stage.nodes.end(), [&](NodeId id) { return waits[at(id)].carry; });
+    if (stage.early) continue;
+    for (const NodeId id : stage.nodes) late[at(id)] = true;
+    waits = find_waits(cell, problem, step, groups, reduces, late);
+  }
+  std::set<NodeId> read(step.roots.begin(), step.roots.end());  // by others than early arithmetic
+  for (const ProductGroup& group : groups) read.insert(group.vector);
+  for (const NodeId id : reachable(step.graph, step.roots)) {
+    const Node& node = step.graph.at(id);
+    if (waits[at(id)].carry)
       read.insert(node.operands.begin(), node.operands.end());
-    else if (own.step && node.kind == NodeKind::Scalar)
+    else if (waits[at(id)].step && (node.kind == NodeKind::Scalar || (reduces && step::is_reduction(node))))
       order.early.push_back(id);
   }
   for (const NodeId id : order.early)
     if (read.count(id) != 0) order.handed.push_back(id);
+  if (!order.reductions.empty()) order.handed = Handed(step.graph, waits, order.handed).kept();
   return order;
+}
+
+std::vector<int> reduction_words(const StepOrder& order) {
+  std::vector<int> words;
+  for (const ReductionStage& stage : order.reductions) words.push_back(static_cast<int>(stage.nodes.size()));
+  return words;
 }
 
 }  // namespace rondo::schedule

@@ -36,7 +36,8 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, c
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
     bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
-                     node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform;
+                     node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform &&
+                     !step::is_reduction(node);
     if (node.kind == NodeKind::Leaf)
       invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -116,11 +117,12 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
       values[id] = worth_a_name(id) ? builder_.let(node.label.empty() ? "v" : node.label, value) : value;
       return true;
     }
-    // Only gradients of scalar parameters sum over channels here (cells that reduce have no strategy yet).
-    // They are linear in these sums, so each channel may carry its own share: the reduction kernel adds the
-    // channels up.
+    // Only gradients of scalar parameters sum over channels here; where the step itself reduces, the caller
+    // supplies the values. They are linear in these sums, so each channel may carry its own share: the
+    // reduction kernel adds the channels up.
     case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
-    case NodeKind::ReduceMax: break;
+    case NodeKind::ReduceMax:
+    case NodeKind::ReduceSpread: break;
   }
   throw std::logic_error("a node that couples channels cannot be lowered for one channel");
 }

@@ -22,12 +22,7 @@ class SweepBuilder : PersistentBody {
  public:
   SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
                const BackwardSplit& split)
-      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
-                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
-                                   kernel::storage_name(problem.storage)),
-                       TimeOrder::Backward, {split.sweep, split.sweep_roots}),
-        split_(split),
-        needs_(split.needs) {}
+      : SweepBuilder(cell, problem, parameters, split, spread_sweep(cell, split)) {}
 
   Launch build() {
     kernel_.signature().set_scratch(scratch_rows(split_));
@@ -48,10 +43,20 @@ class SweepBuilder : PersistentBody {
   }
 
  private:
+  SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
+               const BackwardSplit& split, RewrittenStep rewritten)
+      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
+                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
+                                   kernel::storage_name(problem.storage)),
+                       TimeOrder::Backward, std::move(rewritten.step)),
+        split_(split),
+        needs_(split.needs),
+        origin_(std::move(rewritten.origin)) {}
+
   void declare() {
     for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
       inputs_[id] = kernel_.stage({Role::Input, id});
-    for (const TensorRef& ref : products_read(split_, step_.graph, step_.roots))
+    for (const TensorRef& ref : products_read(split_, split_.sweep, split_.sweep_roots))
       products_.push_back({ref, kernel_.stage(ref)});
     for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
@@ -100,8 +105,8 @@ class SweepBuilder : PersistentBody {
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
     if (node.kind == NodeKind::Uniform) return draw(node, now, channel);
     if (node.kind == NodeKind::MatVec) {
-      const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
-      const RowRef& where = split_.products.at(id);
+      const NodeId product = origin_.at(static_cast<std::size_t>(&node - step_.graph.nodes.data()));
+      const RowRef& where = split_.products.at(product);
       return now.load(staged_products(where.tensor), where.row, channel);
     }
     if (node.kind == NodeKind::Gradient) {
@@ -169,6 +174,7 @@ class SweepBuilder : PersistentBody {
 
   const BackwardSplit& split_;
   const BackwardNeeds& needs_;
+  std::vector<NodeId> origin_;  // by node of the step: that of the split
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
   std::vector<int> before_;  // parallel to split_.histories
   std::vector<std::pair<TensorRef, int>> products_;

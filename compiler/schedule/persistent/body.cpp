@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "compiler/step/structure.h"
+
 namespace rondo::schedule {
 
 using kernel::Value;
@@ -35,12 +37,15 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
       sums_(product_sums(step_.graph, step_.roots, groups_)),
-      order_(step_order(cell, problem, step_, groups_)),
+      order_(step_order(cell, problem, step_, groups_, step::analyze(cell).has_reduction)),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
-      products_(step_products(kernel_, problem, groups_, sums_)) {}
+      reductions_(kernel_, step_.graph, order_.reductions),
+      products_(step_products(kernel_, problem, groups_, sums_,
+                              HeadReductions::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
 
 void PersistentBody::declare_params() {
   products_->declare();
+  reductions_.declare();
   for (const TensorId id : cell_.of_kind(TensorKind::Param))
     for (int row = 0; row < tensor(id).rows; ++row)
       if (lowering_.uses(id, row) && params_.count(id) == 0)
@@ -82,6 +87,7 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
     });
   products_->load_matrices();
   products_->expect_first();
+  reductions_.begin(products_->ring());
   send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
   for (int channel = 0; channel < channels(); ++channel)
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
@@ -165,10 +171,14 @@ bool PersistentBody::looks_ahead() const {
 }
 
 void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
+  std::vector<GraphLowering::Values> of_channels;
+  for (int c = 0; c < channels(); ++c) of_channels.push_back(lowering_.start(c));
+  for (std::size_t stage = 0; stage < order_.reductions.size(); ++stage)
+    if (order_.reductions[stage].early) reduce(stage, step, leaf, of_channels);
   for (int c = 0; c < channels(); ++c) {
-    GraphLowering::Values values = lowering_.start(c);
-    const std::vector<Value> handed = lowering_.emit_roots(
-        values, order_.handed, [&](const step::Node& node) { return leaf(node, step, c); });
+    const std::vector<Value> handed =
+        lowering_.emit_roots(of_channels[static_cast<std::size_t>(c)], order_.handed,
+                             [&](const step::Node& node) { return leaf(node, step, c); });
     for (std::size_t i = 0; i < handed.size(); ++i)
       kernel_.builder().assign(early_[static_cast<std::size_t>(c)][i], handed[i]);
   }
@@ -186,13 +196,34 @@ void PersistentBody::publish_level(int level, const PersistentKernel::Step& now,
   }
 }
 
-// All that the step needs and that waits for no product of this level or a later one.
-void PersistentBody::emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
-                                Progress& step) {
+void PersistentBody::reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,
+                            std::vector<GraphLowering::Values>& values) {
+  reductions_.reduce(stage, step.count, [&](step::NodeId id, int c) {
+    return lowering_.emit_roots(values[static_cast<std::size_t>(c)], {id},
+                                [&](const step::Node& node) { return leaf(node, step, c); })[0];
+  });
+  for (const step::NodeId id : order_.reductions[stage].nodes)
+    for (int c = 0; c < channels(); ++c) values[static_cast<std::size_t>(c)][id] = reductions_.value(id, c);
+}
+
+void PersistentBody::reduce_before(int level, bool before_vectors, const PersistentKernel::Step& now,
+                                   const LeafOf& leaf, Progress& step) {
+  for (std::size_t stage = 0; stage < order_.reductions.size(); ++stage) {
+    const ReductionStage& of = order_.reductions[stage];
+    if (of.level != level || of.before_vectors != before_vectors) continue;
+    if (of.early && looks_ahead()) continue;
+    reduce(stage, now, leaf, step.values);
+    ++step.exchanges;
+    if (!before_vectors) emit_ready(now, leaf, step);
+  }
+}
+
+// All that the step needs and that waits for no exchange that is still to come.
+void PersistentBody::emit_ready(const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step) {
   for (int c = 0; c < channels(); ++c) {
     GraphLowering::Values& values = step.values[static_cast<std::size_t>(c)];
     for (const step::NodeId id : lowering_.missing(values, step_.roots))
-      if (order_.after[static_cast<std::size_t>(id)] <= level)
+      if (order_.after[static_cast<std::size_t>(id)] <= step.exchanges)
         lowering_.emit_node(values, id, [&](const step::Node& node) { return leaf(node, now, c); });
   }
 }
@@ -241,17 +272,21 @@ void PersistentBody::keep_for_later(Progress& step) {
 }
 
 void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume) {
-  Progress step{{}, std::vector<bool>(step_.roots.size(), false)};
+  Progress step{{}, std::vector<bool>(step_.roots.size(), false), 0};
   for (int c = 0; c < channels(); ++c) {
     step.values.push_back(lowering_.start(c));
     for (std::size_t i = 0; looks_ahead() && i < order_.handed.size(); ++i)
       step.values.back()[order_.handed[i]] = early_[static_cast<std::size_t>(c)][i];
   }
+  for (const ReductionStage& stage : order_.reductions)
+    step.exchanges += stage.early && looks_ahead() ? 1 : 0;
   const int levels = levels_of(groups_);
   for (int level = 0; level < levels; ++level) {
+    reduce_before(level, true, now, leaf, step);
     publish_level(level, now, leaf, step);
     products_->start(level, now.count);
-    emit_ready(level, now, leaf, step);
+    emit_ready(now, leaf, step);
+    reduce_before(level, false, now, leaf, step);
     consume_ready(now, consume, step);
     if (level + 1 == levels && looks_ahead()) {
       keep_for_later(step);
@@ -259,8 +294,10 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
     }
     products_->finish(level, now.count);
     take_products(level, step);
+    ++step.exchanges;
   }
-  emit_ready(levels, now, leaf, step);
+  reduce_before(levels, false, now, leaf, step);
+  emit_ready(now, leaf, step);
   finish_step(now, consume, step);
 }
 
@@ -278,6 +315,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
     });
   consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
+  reductions_.clear_sent(now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int c = 0; c < channels(); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);

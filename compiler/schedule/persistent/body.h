@@ -12,6 +12,7 @@
 #include "compiler/schedule/analysis/shorten_chain.h"
 #include "compiler/schedule/analysis/step_order.h"
 #include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
 
 namespace rondo::schedule {
@@ -65,10 +66,17 @@ class PersistentBody {
   struct Progress {
     std::vector<GraphLowering::Values> values;
     std::vector<bool> consumed;
+    int exchanges = 0;  // that are behind (StepOrder::after)
   };
   void run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume);
   void publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
-  void emit_ready(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  // One stage, in all channels' values; then the stages that come before the products of a level: those that
+  // its vectors wait for, or the others, and with these what follows from them.
+  void reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,
+              std::vector<GraphLowering::Values>& values);
+  void reduce_before(int level, bool before_vectors, const PersistentKernel::Step& now, const LeafOf& leaf,
+                     Progress& step);
+  void emit_ready(const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
   void consume_ready(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
   void take_products(int level, Progress& step);
   void finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step);
@@ -80,6 +88,7 @@ class PersistentBody {
   kernel::Value settled(kernel::Value value, const std::string& name);
   std::string state_name(std::size_t k) const;
 
+  HeadReductions reductions_;
   std::unique_ptr<StepProducts> products_;
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block

@@ -7,6 +7,7 @@
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/persistent/geometry.h"
+#include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
@@ -47,6 +48,7 @@ struct Model {
   double exchange(const PersistentGeometry& g) const;
   double reduce_scatter(const PersistentGeometry& g) const;
   double multiply(const PersistentGeometry& g) const;
+  double reduce(const PersistentGeometry& g) const;
 };
 
 // Cycles of one exchange of vectors.
@@ -77,6 +79,28 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double shared =
       g.p.cluster_k_split == 1 ? barrier : target::cluster_exchange_cycles(g.p.cluster_k_split, vectors);
   return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
+}
+
+// Cycles of the reductions of a step: a chain of shuffles and additions in the warp, the lines' way, and the
+// additions of lines, by each thread or by lanes in turn.
+double Model::reduce(const PersistentGeometry& g) const {
+  const double in_warp = 110, additions = 60;
+  const double barrier = speeds.barrier_s * speeds.clock_hz + 60;
+  const bool by_block = HeadReductions::by_block(g);
+  const int lines = HeadReductions::team_lines(g);
+  const bool of_thread = lines <= HeadReductions::kMostOfThread && !g.in_grid();
+  double cycles = 0;
+  for (const int words : shape.reductions) {
+    const double line_bytes = 32.0 * words * lines * g.p.batch_tiles;
+    double way = barrier;
+    if (g.in_grid()) way = 0.65e-6 * speeds.clock_hz + line_bytes / 48;
+    if (g.in_cluster()) way = target::cluster_exchange_cycles(g.p.blocks, line_bytes) + 30;
+    if (by_block) way += barrier + additions;
+    const double loads = of_thread ? lines : std::ceil(lines / 8.0);
+    cycles += in_warp + way + additions + (of_thread ? 0 : in_warp) + loads * g.p.batch_tiles * words * 4 +
+              8.0 * words * (g.channels() - 2);
+  }
+  return cycles;
 }
 
 // Cycles of the products of a step: a sub-core starts an mma every 8 cycles; a chain of dependent ones takes
@@ -121,7 +145,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps;
   const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
   const double stage = 120.0 / g.p.steps;  // waits for the rings, once a stage
-  const double critical = shape.levels * exchange(g) + multiply(g) + point + stage;
+  const double critical = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + stage;
   const double cycles = std::max({critical, staging, storing}) + 0.05 * (staging + storing);
   Estimate e;
   e.chain = waves * time * cycles / speeds.clock_hz;
@@ -137,7 +161,7 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
-  const StepGraph graph = sweep_graph(simple, problem);
+  const StepGraph graph = spread_sweep(simple, problem).step;
   const ProductsAgain again = products_again(simple, problem, profile);
   return Model{problem.sizes,
                problem.storage,

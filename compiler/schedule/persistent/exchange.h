@@ -13,6 +13,7 @@ namespace rondo::schedule {
 constexpr int kStepBarrier = 1;     // the step's vectors may be read, or may be overwritten
 constexpr int kCollectBarrier = 3;  // what came through global memory is in shared memory
 constexpr int kPartialBarrier = 5;  // the sums of warps that only multiply are there
+constexpr int kReduceBarrier = 7;   // of the computing warps alone: parts of reductions are there
 
 // The ring of self-flagging words (Builder::store_self_flagged) through which the blocks of a team exchange:
 // [teams][slots][words of a slot]. A word is cleared after its step and used again slots() steps later.
@@ -25,6 +26,7 @@ class GridRing {
   // Words of a slot.
   explicit GridRing(std::int64_t words) : words_(words) {}
   static std::int64_t team_words(std::int64_t words) { return slots_of(words) * words; }
+  std::int64_t words() const { return words_; }
   int slots() const { return slots_of(words_); }
   int clear_every() const { return slots() / 4; }
 

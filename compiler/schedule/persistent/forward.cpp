@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/persistent/body.h"
@@ -44,7 +45,7 @@ class ForwardBuilder : PersistentBody {
  private:
   // What is added to a product is added up, and scaled with it, before the product is there.
   static StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
-    StepGraph step{cell.graph, forward_roots(cell, problem)};
+    const StepGraph step = spread_sweep(cell, problem).step;
     return problem.math == kernel::Math::Fast ? shorten_chain(cell, problem, step) : step;
   }
 

@@ -12,13 +12,13 @@ using kernel::Type;
 using kernel::Value;
 
 AllGatherProducts::AllGatherProducts(PersistentKernel& kernel, const Problem& problem,
-                                     const std::vector<ProductGroup>& groups)
+                                     const std::vector<ProductGroup>& groups, std::int64_t other_words)
     : kernel_(kernel),
       problem_(problem),
       geometry_(kernel.geometry()),
       groups_(groups),
       source_(kernel, problem),
-      ring_(slot_words(kernel.geometry(), groups.size())) {}
+      ring_(slot_words(kernel.geometry(), groups.size()) + other_words) {}
 
 Value AllGatherProducts::first_tile() { return kernel_.part() * geometry_.k_tiles_of_warp(); }
 

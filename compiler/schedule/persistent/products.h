@@ -12,8 +12,8 @@ namespace rondo::schedule {
 
 class AllGatherProducts : public StepProducts {
  public:
-  AllGatherProducts(PersistentKernel& kernel, const Problem& problem,
-                    const std::vector<ProductGroup>& groups);
+  AllGatherProducts(PersistentKernel& kernel, const Problem& problem, const std::vector<ProductGroup>& groups,
+                    std::int64_t other_words);
 
   void declare() override;
   void load_matrices() override;
@@ -24,6 +24,7 @@ class AllGatherProducts : public StepProducts {
   void rearm(int level, kernel::Value count) override;
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;
+  const GridRing& ring() const override { return ring_; }
 
   // Vectors of 16 bytes that a thread collects at once, where blocks meet through global memory. With all 16
   // of an LSTM of 2048 channels the compiler spills; with 4 it is 4 to 6% slower, one of 768 at B = 64 13%

@@ -6,6 +6,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/products.h"
+#include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
@@ -20,8 +21,9 @@ constexpr int kRegistersOfTemporaries =
     16;                               // of those beside (an LSTM of 2048 channels compiles without spills)
 constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (reduce-scatter)
 constexpr int kRegistersOfDraw =
-    12;                         // of Philox, backward: compilers draw for the steps of a stage side by side
-constexpr int kMostKSplit = 8;  // blocks of a cluster that split the k extent
+    12;  // of Philox, backward: compilers draw for the steps of a stage side by side
+constexpr int kRegistersOfReduction = 8;  // of a reduction's exchange: places, shuffled parts
+constexpr int kMostKSplit = 8;            // blocks of a cluster that split the k extent
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
@@ -100,6 +102,13 @@ class PersistentSpace {
   Expr collected_words() const;
   Expr step_registers() const;
   Expr adding_threads() const;
+  // Reductions over the head (HeadReductions).
+  bool reduces_head() const { return !shape_.reductions.empty(); }
+  constraint::Condition by_block() const {
+    return blocks_ > 1 && warps_ > 1 && blocks_ * warps_ > HeadReductions::kMostOfTeam;
+  }
+  Expr reduction_registers() const;
+  Expr reduction_bytes() const;
 
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
@@ -275,12 +284,33 @@ Expr PersistentSpace::step_registers() const {
          kRegistersBeside + drawing;
 }
 
+// For the stage with the most reductions. Of the words of lines that a thread loads, at most half wait for
+// the mean of all: the others are added up as they come.
+Expr PersistentSpace::reduction_registers() const {
+  const int widest = *std::ranges::max_element(shape_.reductions);
+  const auto loaded = [](const Expr& lines) {
+    return when(lines <= HeadReductions::kMostOfThread, lines, ceil_div(lines, 8));
+  };
+  const Expr of_block = when(by_block(), loaded(warps_), 1);
+  const Expr needed = widest * max(of_block, loaded(when(by_block(), blocks_, blocks_ * warps_))) +
+                      2 * widest * batch_tiles_ + kRegistersOfReduction;
+  return backward() ? needed : max(0, needed - kRegistersOfTemporaries);
+}
+
+Expr PersistentSpace::reduction_bytes() const {
+  const int words = std::accumulate(shape_.reductions.begin(), shape_.reductions.end(), 0);
+  const Expr of_team = when(exchange_ == 1, 0, when(by_block(), blocks_, blocks_ * warps_));
+  return (of_team + when(by_block(), warps_, 0)) * batch_tiles_ * (2 * 4 * words * 2 * 4);
+}
+
 void PersistentSpace::registers() {
   Expr of_reals = Expr(real_ ? kRegistersOfElements : 0);
   if (real_ && problem_.math != kernel::Math::Tf32)
     of_reals = of_reals + kRegistersOfParts + kRegistersOfSplitTile * widest_group_;
   const Expr collected = collected_words();
-  const Expr of_step = step_registers();
+  Expr of_step = step_registers();
+  // Of a step's products some are still there when the first reduction is made of them.
+  if (reduces_head()) of_step = of_step + reduction_registers();
   const Expr of_products_kept = channels_ * shape_.product_count;
   const Expr sums_of_warp = 4 * when(reduce_ == 1, sum_tiles_, widest_group_) * batch_tiles_ * accumulators_;
   // Sums that warps hand each other are read when this warp's own are done. Words are collected before the
@@ -324,9 +354,9 @@ void PersistentSpace::shared_memory() {
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
                        when(exchange_ == 0 && blocks_ > 1, 2, 1);
-  const Expr shared =
-      s_.define("shared_bytes", staging + results + exchange_bytes + matrices + partial + kBarrierBytes,
-                "bytes of shared memory a block");
+  Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
+  if (reduces_head()) all = all + reduction_bytes();
+  const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }
 

@@ -7,16 +7,18 @@ namespace rondo::schedule {
 
 std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Problem& problem,
                                             const std::vector<ProductGroup>& groups,
-                                            const std::vector<ProductSum>& sums) {
+                                            const std::vector<ProductSum>& sums, std::int64_t other_words) {
   if (kernel.geometry().reduces())
-    return std::make_unique<ReduceScatterProducts>(kernel, problem, groups, sums);
-  return std::make_unique<AllGatherProducts>(kernel, problem, groups);
+    return std::make_unique<ReduceScatterProducts>(kernel, problem, groups, sums, other_words);
+  return std::make_unique<AllGatherProducts>(kernel, problem, groups, other_words);
 }
 
 std::int64_t exchange_words(const PersistentGeometry& geometry, const std::vector<ProductGroup>& groups,
-                            const std::vector<ProductSum>& sums) {
-  return GridRing::team_words(geometry.reduces() ? ReduceScatterProducts::slot_words(geometry, sums.size())
-                                                 : AllGatherProducts::slot_words(geometry, groups.size()));
+                            const std::vector<ProductSum>& sums, std::int64_t other_words) {
+  const std::int64_t of_products = geometry.reduces()
+                                       ? ReduceScatterProducts::slot_words(geometry, sums.size())
+                                       : AllGatherProducts::slot_words(geometry, groups.size());
+  return GridRing::team_words(of_products + other_words);
 }
 
 }  // namespace rondo::schedule

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/kernel.h"
 
 namespace rondo::schedule {
@@ -33,15 +34,18 @@ class StepProducts {
   // The whole role of a warp that only multiplies.
   virtual void multiply_role() = 0;
   virtual kernel::Value value(std::size_t group, int product, int channel) const = 0;
+  // Where blocks meet through global memory: the ring, whose slots end with `other_words`.
+  virtual const GridRing& ring() const = 0;
 };
 
-// `groups` and `sums` must outlive the result.
+// `groups` and `sums` must outlive the result. `other_words`: of a slot of a grid's ring, for what is no
+// product.
 std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Problem& problem,
                                             const std::vector<ProductGroup>& groups,
-                                            const std::vector<ProductSum>& sums);
+                                            const std::vector<ProductSum>& sums, std::int64_t other_words);
 
 // Words that a team whose blocks meet through global memory exchanges there.
 std::int64_t exchange_words(const PersistentGeometry& geometry, const std::vector<ProductGroup>& groups,
-                            const std::vector<ProductSum>& sums);
+                            const std::vector<ProductSum>& sums, std::int64_t other_words);
 
 }  // namespace rondo::schedule

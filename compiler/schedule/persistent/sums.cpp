@@ -14,14 +14,14 @@ using kernel::Value;
 
 ReduceScatterProducts::ReduceScatterProducts(PersistentKernel& kernel, const Problem& problem,
                                              const std::vector<ProductGroup>& groups,
-                                             const std::vector<ProductSum>& sums)
+                                             const std::vector<ProductSum>& sums, std::int64_t other_words)
     : kernel_(kernel),
       problem_(problem),
       geometry_(kernel.geometry()),
       groups_(groups),
       sums_(sums),
       source_(kernel, problem),
-      ring_(slot_words(kernel.geometry(), sums.size())) {}
+      ring_(slot_words(kernel.geometry(), sums.size()) + other_words) {}
 
 std::vector<std::size_t> ReduceScatterProducts::of_level(int level) const {
   std::vector<std::size_t> result;

@@ -15,7 +15,8 @@ namespace rondo::schedule {
 class ReduceScatterProducts : public StepProducts {
  public:
   ReduceScatterProducts(PersistentKernel& kernel, const Problem& problem,
-                        const std::vector<ProductGroup>& groups, const std::vector<ProductSum>& sums);
+                        const std::vector<ProductGroup>& groups, const std::vector<ProductSum>& sums,
+                        std::int64_t other_words);
 
   void declare() override;
   void load_matrices() override {}  // the multiplying warps do
@@ -26,6 +27,7 @@ class ReduceScatterProducts : public StepProducts {
   void rearm(int level, kernel::Value count) override;
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;
+  const GridRing& ring() const override { return ring_; }
 
   // Words of a slot of the ring in global memory.
   static std::int64_t slot_words(const PersistentGeometry& geometry, std::size_t sums);

@@ -148,8 +148,22 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(id, node), result);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
+    case NodeKind::ReduceSpread: return fill(result, spread(node));
     case NodeKind::Uniform: return draw(node, sources, result);
   }
+}
+
+template <class Real>
+Real Interpreter<Real>::spread(const Node& node) const {
+  const auto count = static_cast<Real>((node.operands.size() - 1) * dim_);
+  const Real mean = sum(operand(node, 0), dim_) / count;
+  Real result{0};
+  for (std::size_t vector = 1; vector < node.operands.size(); ++vector)
+    for (std::size_t i = 0; i < dim_; ++i) {
+      const Real distance = operand(node, vector)[i] - mean;
+      result += distance * distance;
+    }
+  return result;
 }
 
 // A Vector row is read where it lies; a Scalar is spread over the channels.

@@ -57,6 +57,7 @@ class Interpreter {
   void load(NodeId id, const Node& node, const Real* block, int row);
   void apply(const Node& node, Real* result) const;
   void draw(const Node& node, const Sources<Real>& sources, Real* result) const;
+  Real spread(const Node& node) const;
   // Adds to a node's value the errors that a kernel may make.
   void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
   void perturb_scalar(NodeId id, const Node& node);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <variant>
 
+#include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
@@ -75,7 +76,7 @@ int share_one_place(Kernel& kernel) {
 // One LSTM, forward or backward, whose sweep over time a test may damage.
 class FaultySweep {
  public:
-  FaultySweep(int blocks, int splits, Pass pass) : cell_(cell_named("lstm")) {
+  FaultySweep(int blocks, int splits, Pass pass, const std::string& cell = "lstm") : cell_(cell_named(cell)) {
     problem_.sizes = {3, 15, 1, 40};  // more stages than the rings hold
     parameters_ = {{"blocks", blocks},      {"exchange", 0},     {"batch_tiles_in_flight", 1},
                    {"split_k", splits},     {"unit_blocks", 1},  {"batch_tiles", 1},
@@ -186,6 +187,51 @@ TEST_P(PersistentFaults, AMissingNamedBarrierIsARace) {
   if (barriers == 0) return;
   remove(sweep_.kernel(), named_barrier, 0, barriers);
   expect_fault(sweep_.run(), Fault::Kind::Race, "no named barrier");
+}
+
+bool meets_for_reductions(const Stmt& stmt) {
+  const auto* barrier = std::get_if<kernel::Barrier>(&stmt.node);
+  return barrier != nullptr && barrier->id == kReduceBarrier;
+}
+
+TEST(PersistentReductionFaults, EveryMissingMeetingIsARace) {
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    FaultySweep sweep(1, 1, pass, "lnlstm");
+    const Kernel whole = sweep.kernel();
+    const int all = count(whole, meets_for_reductions);
+    EXPECT_GE(all, pass == Pass::Backward ? 4 : 2);
+    for (int i = 0; i < all; ++i) {
+      sweep.kernel() = whole;
+      ASSERT_EQ(remove(sweep.kernel(), meets_for_reductions, i, i), 1);
+      expect_fault(sweep.run(), Fault::Kind::Race, "without meeting " + std::to_string(i));
+    }
+  }
+}
+
+// Waits for lines that no bytes were announced for, and no waits.
+TEST(PersistentReductionFaults, InAClusterPartsAreAwaited) {
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    FaultySweep sweep(2, 1, pass, "lngru");
+    const Kernel whole = sweep.kernel();
+    const auto of_lines = [&](const kernel::MbarrierRef& barrier) {
+      return whole.mbarriers.at(static_cast<std::size_t>(barrier.id)).name.rfind("lines_", 0) == 0;
+    };
+    const auto waits = [&](const Stmt& stmt) {
+      const auto* wait = std::get_if<kernel::MbarrierWait>(&stmt.node);
+      return wait != nullptr && of_lines(wait->barrier);
+    };
+    const auto announces = [&](const Stmt& stmt) {
+      const auto* expect = std::get_if<kernel::MbarrierExpect>(&stmt.node);
+      return expect != nullptr && of_lines(expect->barrier);
+    };
+    ASSERT_GE(remove(sweep.kernel(), waits, 0, 0), 1);
+    EXPECT_FALSE(sweep.run().faults.empty());
+    for (int i = 0; i < 3; ++i) {  // of each place, and of the steps after
+      sweep.kernel() = whole;
+      ASSERT_EQ(remove(sweep.kernel(), announces, i, i), 1);
+      expect_fault(sweep.run(), Fault::Kind::Deadlock, "without announcement " + std::to_string(i));
+    }
+  }
 }
 
 std::string name_of_case(const ::testing::TestParamInfo<PersistentFaults::ParamType>& c) {

@@ -1,0 +1,159 @@
+// The rewriting of steps that reduce: the same values, in fewer exchanges, without cancellation.
+#include "compiler/schedule/analysis/fewer_exchanges.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/step_order.h"
+#include "compiler/step/reference/executor.h"
+#include "compiler/step/simplify.h"
+#include "tests/schedule/cell_files.h"
+
+namespace rondo::schedule {
+namespace {
+
+step::Cell cell_from(const std::string& text) {
+  const frontend::Parsed parsed = frontend::parse(text, "test.cell");
+  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "test.cell");
+  return step::simplify(parsed.cells.at(0));
+}
+
+step::Cell simple_cell(const std::string& name) { return step::simplify(cell_named(name)); }
+
+step::Cell cell_rewritten(const step::Cell& cell) {
+  Problem problem;
+  problem.pass = Pass::Forward;
+  const StepGraph step = spread_sweep(cell, problem).step;
+  step::Cell result = cell;
+  result.graph = step.graph;
+  for (std::size_t k = 0; k < cell.next.size(); ++k) result.next[k].value = step.roots[k];
+  for (std::size_t k = 0; k < cell.outputs.size(); ++k)
+    result.outputs[k].value = step.roots[cell.next.size() + k];
+  EXPECT_EQ(step::verify(result), std::vector<std::string>{});
+  return result;
+}
+
+// Reductions of each stage of a pass.
+std::vector<int> stages_of(const step::Cell& cell, Pass pass) {
+  Problem problem;
+  problem.sizes = {1, 2, 1, 32};
+  problem.pass = pass;
+  const StepGraph step = spread_sweep(cell, problem).step;
+  return reduction_words(step_order(cell, problem, step, product_groups(step.graph, step.roots), true));
+}
+
+template <class Real>
+step::ForwardArguments<Real> drawn_arguments(const step::Cell& cell, const step::Sizes& sizes,
+                                             double offset) {
+  std::mt19937 rng(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  step::ForwardArguments<Real> result;
+  for (const step::Tensor& tensor : cell.tensors) {
+    std::vector<Real> values(static_cast<std::size_t>(step::element_count(tensor, sizes)));
+    const double shift = tensor.kind == step::TensorKind::Input ? offset : 0;
+    for (Real& value : values) value = static_cast<Real>(static_cast<float>(shift + uniform(rng)));
+    if (tensor.kind == step::TensorKind::Input) result.inputs[tensor.name] = values;
+    if (tensor.kind == step::TensorKind::Param) result.params[tensor.name] = values;
+    if (tensor.kind == step::TensorKind::State) result.initial_states[tensor.name] = values;
+  }
+  return result;
+}
+
+template <class Real>
+std::vector<double> run_cell(const step::Cell& cell, double offset) {
+  const step::Sizes sizes{2, 3, 1, 33};
+  const auto result =
+      step::run_forward(cell, sizes, drawn_arguments<Real>(cell, sizes, offset), step::RunOptions<Real>{1});
+  EXPECT_TRUE(result) << result.error().message;
+  const auto& output = result->outputs.begin()->second;
+  return {output.begin(), output.end()};
+}
+
+double worst_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double result = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) result = std::max(result, std::abs(a[i] - b[i]));
+  return result;
+}
+
+constexpr const char* kNormalised = R"(cell normal(D) {
+  input x[D]
+  state h[D]
+  centred = x - mean(x)
+  next h = 0.5 * h + centred * rsqrt(mean(square(centred)) + 1e-5)
+  output h
+})";
+
+TEST(FewerExchanges, ValuesStayTheSame) {
+  for (const step::Cell& cell :
+       {simple_cell("lnlstm"), simple_cell("lngru"), simple_cell("rmslstm"), cell_from(kNormalised)}) {
+    EXPECT_LT(worst_difference(run_cell<double>(cell, 0), run_cell<double>(cell_rewritten(cell), 0)), 1e-12)
+        << cell.name;
+    EXPECT_LT(worst_difference(run_cell<double>(cell, 3), run_cell<double>(cell_rewritten(cell), 3)), 1e-12)
+        << cell.name;
+  }
+}
+
+// Mean and variance of one vector, or of the rows of all gates, share an exchange.
+TEST(FewerExchanges, MomentsAreOneStage) {
+  EXPECT_EQ(stages_of(cell_from(kNormalised), Pass::Forward), (std::vector<int>{2}));
+  EXPECT_EQ(stages_of(simple_cell("lnlstm"), Pass::Forward), (std::vector<int>{2, 2}));
+  EXPECT_EQ(stages_of(simple_cell("lngru"), Pass::Forward), (std::vector<int>{2}));
+  EXPECT_EQ(stages_of(simple_cell("rmslstm"), Pass::Forward), (std::vector<int>{1}));
+}
+
+// Backward each normalisation is one stage, behind the moments that are made again.
+TEST(FewerExchanges, AGradientOfANormalisationIsOneStage) {
+  EXPECT_EQ(stages_of(simple_cell("lnlstm"), Pass::Backward).size(), 4u);
+  EXPECT_EQ(stages_of(simple_cell("lngru"), Pass::Backward).size(), 2u);
+  EXPECT_EQ(stages_of(simple_cell("rmslstm"), Pass::Backward).size(), 2u);
+}
+
+// Sums of rows, and of rows that are scaled alike, are one sum.
+TEST(FewerExchanges, SumsOfRowsAreOne) {
+  const step::Cell cell = cell_from(R"(cell rows(D) {
+    input x[3, D]
+    state h[D]
+    next h = 0.5 * h * x[1] + (mean(x[0]) + mean(x[1]) + mean(x[2])) / 3
+    output h
+  })");
+  EXPECT_EQ(stages_of(cell, Pass::Forward), (std::vector<int>{1}));
+  EXPECT_LT(worst_difference(run_cell<double>(cell, 0), run_cell<double>(cell_rewritten(cell), 0)), 1e-12);
+}
+
+// A maximum is no sum: what is subtracted before the exponential has to be known.
+TEST(FewerExchanges, ASoftmaxHasTwoStages) {
+  const step::Cell cell = cell_from(R"(cell softmax(D) {
+    input x[D]
+    state h[D]
+    e = exp(x - max(x))
+    next h = 0.5 * h + e / sum(e)
+    output h
+  })");
+  EXPECT_EQ(stages_of(cell, Pass::Forward), (std::vector<int>{1, 1}));
+  EXPECT_LT(worst_difference(run_cell<double>(cell, 0), run_cell<double>(cell_rewritten(cell), 0)), 1e-12);
+}
+
+// Numbers around 10,000 of which the difference matters: their squares differ in the ninth digit, which fp32
+// has not.
+TEST(FewerExchanges, NothingCancels) {
+  const step::Cell cell = cell_from(kNormalised);
+  const std::vector<double> exact = run_cell<double>(cell, 1e4);
+  EXPECT_LT(worst_difference(run_cell<float>(cell_rewritten(cell), 1e4), exact),
+            2 * worst_difference(run_cell<float>(cell, 1e4), exact) + 1e-5);
+  EXPECT_LT(worst_difference(run_cell<float>(cell_rewritten(cell), 1e4), exact), 1e-2);
+}
+
+// A plain cell's step is as it was, node by node.
+TEST(FewerExchanges, CellsWithoutReductionsStay) {
+  Problem problem;
+  const step::Cell cell = simple_cell("lstm");
+  const RewrittenStep step = spread_sweep(cell, problem);
+  ASSERT_EQ(step.step.graph.nodes.size(), cell.graph.nodes.size());
+  for (std::size_t i = 0; i < step.origin.size(); ++i) EXPECT_EQ(step.origin[i], static_cast<int>(i));
+}
+
+}  // namespace
+}  // namespace rondo::schedule
