@@ -148,7 +148,7 @@ class SumsMerged final : public Rebuilding {
 };
 
 // Sums whose operands wait for another reduction, as sums whose operands wait for fewer.
-class SumsApart final : public Rebuilding {
+class LateNumbersApart final : public Rebuilding {
  public:
   using Rebuilding::Rebuilding;
 
@@ -293,7 +293,7 @@ std::vector<Depth> exchange_depths(const step::Graph& graph) {
 
 RewrittenStep fewer_exchanges(const StepGraph& step, const std::vector<bool>& shares) {
   const RewrittenStep merged = SumsMerged(step).run({});
-  RewrittenStep result = SumsApart(merged.step).run(shares);
+  RewrittenStep result = LateNumbersApart(merged.step).run(shares);
   for (NodeId& origin : result.origin)
     if (origin != kNoNode) origin = merged.origin[at(origin)];
   return result;

@@ -20,10 +20,6 @@ void add_once(std::vector<T>& list, T element) {
   if (std::find(list.begin(), list.end(), element) == list.end()) list.push_back(element);
 }
 
-bool is_reduction(const Node& node) {
-  return node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax;
-}
-
 bool is_scalar_op(const Node& node, scalar::Op op) { return node.kind == NodeKind::Scalar && node.op == op; }
 
 // (v - m)^2, or a sum of such about one number: false if the node is none. Nothing is said of levels.

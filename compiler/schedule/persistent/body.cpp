@@ -41,7 +41,7 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
       reductions_(kernel_, step_.graph, order_.reductions),
       products_(step_products(kernel_, problem, groups_, sums_,
-                              HeadReductions::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
+                              ReductionExchange::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
 
 void PersistentBody::declare_params() {
   products_->declare();

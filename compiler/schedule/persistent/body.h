@@ -88,7 +88,7 @@ class PersistentBody {
   kernel::Value settled(kernel::Value value, const std::string& name);
   std::string state_name(std::size_t k) const;
 
-  HeadReductions reductions_;
+  ReductionExchange reductions_;
   std::unique_ptr<StepProducts> products_;
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block

@@ -86,9 +86,9 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
 double Model::reduce(const PersistentGeometry& g) const {
   const double in_warp = 110, additions = 60;
   const double barrier = speeds.barrier_s * speeds.clock_hz + 60;
-  const bool by_block = HeadReductions::by_block(g);
-  const int lines = HeadReductions::team_lines(g);
-  const bool of_thread = lines <= HeadReductions::kMostOfThread && !g.in_grid();
+  const bool by_block = ReductionExchange::by_block(g);
+  const int lines = ReductionExchange::team_lines(g);
+  const bool of_thread = lines <= ReductionExchange::kMostOfThread && !g.in_grid();
   double cycles = 0;
   for (const int words : shape.reductions) {
     const double line_bytes = 32.0 * words * lines * g.p.batch_tiles;

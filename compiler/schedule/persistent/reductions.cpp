@@ -21,8 +21,8 @@ Value square(kernel::Builder& b, Value value) { return b.math(Op::Square, {value
 
 }  // namespace
 
-HeadReductions::HeadReductions(PersistentKernel& kernel, const step::Graph& graph,
-                               const std::vector<ReductionStage>& stages)
+ReductionExchange::ReductionExchange(PersistentKernel& kernel, const step::Graph& graph,
+                                     const std::vector<ReductionStage>& stages)
     : kernel_(kernel), geometry_(kernel.geometry()) {
   for (const ReductionStage& of : stages) {
     Stage& stage = stages_.emplace_back();
@@ -45,14 +45,15 @@ HeadReductions::HeadReductions(PersistentKernel& kernel, const step::Graph& grap
   }
 }
 
-std::int64_t HeadReductions::slot_words(const PersistentGeometry& geometry, const std::vector<int>& stages) {
+std::int64_t ReductionExchange::slot_words(const PersistentGeometry& geometry,
+                                           const std::vector<int>& stages) {
   std::int64_t words = 0;
   for (const int of_stage : stages)
     words += std::int64_t{4} * geometry.p.batch_tiles * team_lines(geometry) * padded(of_stage);
   return words;
 }
 
-void HeadReductions::declare() {
+void ReductionExchange::declare() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (Stage& stage : stages_)
@@ -70,7 +71,7 @@ void HeadReductions::declare() {
     }
 }
 
-void HeadReductions::begin(const GridRing& ring) {
+void ReductionExchange::begin(const GridRing& ring) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   if (!any()) return;
@@ -104,14 +105,14 @@ void HeadReductions::begin(const GridRing& ring) {
   });
 }
 
-void HeadReductions::expect(const Stage& stage, Value slot) const {
+void ReductionExchange::expect(const Stage& stage, Value slot) const {
   auto& b = kernel_.builder();
   const auto words = static_cast<std::int64_t>(stage.words.size());
   const Meeting& meeting = stage.meetings.back();
   b.expect(meeting.arrived, slot, b.constant(geometry_.p.batch_tiles * meeting.lines * 4 * words * 2 * 4));
 }
 
-void HeadReductions::reduce(std::size_t number, Value count, const ValueOf& value) {
+void ReductionExchange::reduce(std::size_t number, Value count, const ValueOf& value) {
   const Stage& stage = stages_[number];
   const PersistentGeometry& g = geometry_;
   std::vector<Parts> totals;
@@ -129,28 +130,29 @@ void HeadReductions::reduce(std::size_t number, Value count, const ValueOf& valu
   }
 }
 
-Value HeadReductions::value(NodeId node, int channel) const {
+Value ReductionExchange::value(NodeId node, int channel) const {
   return results_.at(node)[at(2 * geometry_.tile_of(channel) + channel % 2)];
 }
 
-Value HeadReductions::combine(const Word& word, Value a, Value b) const {
+Value ReductionExchange::combine(const Word& word, Value a, Value b) const {
   return word.node->kind == NodeKind::ReduceMax ? kernel_.builder().math(Op::Max, {a, b}) : a + b;
 }
 
-Value HeadReductions::neutral(const Word& word) const {
+Value ReductionExchange::neutral(const Word& word) const {
   const double lowest = -static_cast<double>(std::numeric_limits<float>::max());
   return kernel_.builder().real(word.node->kind == NodeKind::ReduceMax ? lowest : 0);
 }
 
 // ---- within a warp ----
 
-Value HeadReductions::masked(Value value, int channel, double otherwise) const {
+Value ReductionExchange::masked(Value value, int channel, double otherwise) const {
   const Value exists = kernel_.unit_exists(geometry_.unit_of(channel));
   return exists.valid() ? kernel_.builder().select(exists, value, kernel_.builder().real(otherwise)) : value;
 }
 
 // All but the spreads.
-HeadReductions::Parts HeadReductions::of_thread(const Stage& stage, int tile, const ValueOf& value) const {
+ReductionExchange::Parts ReductionExchange::of_thread(const Stage& stage, int tile,
+                                                      const ValueOf& value) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   Parts parts(2 * stage.words.size());
@@ -172,8 +174,8 @@ HeadReductions::Parts HeadReductions::of_thread(const Stage& stage, int tile, co
   return parts;
 }
 
-Value HeadReductions::spread_of_thread(const Word& word, int tile, int row, Value mean,
-                                       const ValueOf& value) const {
+Value ReductionExchange::spread_of_thread(const Word& word, int tile, int row, Value mean,
+                                          const ValueOf& value) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   Value spread;
@@ -187,7 +189,8 @@ Value HeadReductions::spread_of_thread(const Word& word, int tile, int row, Valu
   return spread;
 }
 
-HeadReductions::Parts HeadReductions::of_warp(const Stage& stage, int tile, const ValueOf& value) const {
+ReductionExchange::Parts ReductionExchange::of_warp(const Stage& stage, int tile,
+                                                    const ValueOf& value) const {
   Parts parts = of_thread(stage, tile, value);
   const Lanes lanes{geometry_.exact(), static_cast<double>(geometry_.p.unit_blocks), share_of_warp_};
   across_lanes(stage, parts, lanes, [&](const Word& word, int row, Value mean) {
@@ -198,8 +201,8 @@ HeadReductions::Parts HeadReductions::of_warp(const Stage& stage, int tile, cons
 
 // Lanes with equally many channels combine their moments pair by pair; the two of a pair compute the same
 // bits. Otherwise the mean of all comes first, and spreads around it add up.
-void HeadReductions::across_lanes(const Stage& stage, Parts& parts, const Lanes& lanes,
-                                  const Around& around) const {
+void ReductionExchange::across_lanes(const Stage& stage, Parts& parts, const Lanes& lanes,
+                                     const Around& around) const {
   auto& b = kernel_.builder();
   const auto spreads = [&](Value share, double of_share) {
     for (std::size_t word = 0; word < stage.words.size(); ++word) {
@@ -235,7 +238,7 @@ void HeadReductions::across_lanes(const Stage& stage, Parts& parts, const Lanes&
 }
 
 // `of_lane`: channels that a lane stands for so far.
-void HeadReductions::exchange_lanes(const Stage& stage, Parts& parts, int distance, double of_lane) const {
+void ReductionExchange::exchange_lanes(const Stage& stage, Parts& parts, int distance, double of_lane) const {
   auto& b = kernel_.builder();
   Parts others;
   for (const Value part : parts)

@@ -21,11 +21,11 @@
 
 namespace rondo::schedule {
 
-class HeadReductions {
+class ReductionExchange {
  public:
   // `graph` and `stages` must outlive this.
-  HeadReductions(PersistentKernel& kernel, const step::Graph& graph,
-                 const std::vector<ReductionStage>& stages);
+  ReductionExchange(PersistentKernel& kernel, const step::Graph& graph,
+                    const std::vector<ReductionStage>& stages);
 
   bool any() const { return !stages_.empty(); }
   // Before PersistentKernel::place_threads.

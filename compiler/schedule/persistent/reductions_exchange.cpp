@@ -26,8 +26,8 @@ Value in_pairs(std::vector<Value> rest, const std::function<Value(Value, Value)>
 
 }  // namespace
 
-Value HeadReductions::place(const Meeting& meeting, int tile, std::size_t words, Value line,
-                            Value count) const {
+Value ReductionExchange::place(const Meeting& meeting, int tile, std::size_t words, Value line,
+                               Value count) const {
   const int tiles = geometry_.p.batch_tiles, of_line = 2 * static_cast<int>(words);
   Value first = (line * 4 + kernel_.quarter()) * of_line + tile * meeting.lines * 4 * of_line;
   if (meeting.slots > 1) first = first + count % 2 * (tiles * meeting.lines * 4 * of_line);
@@ -35,8 +35,8 @@ Value HeadReductions::place(const Meeting& meeting, int tile, std::size_t words,
 }
 
 // Replaces each batch tile's parts by those of all lines.
-void HeadReductions::meet(const Stage& stage, const Meeting& meeting, Value count,
-                          std::vector<Parts>& totals) {
+void ReductionExchange::meet(const Stage& stage, const Meeting& meeting, Value count,
+                             std::vector<Parts>& totals) {
   const PersistentGeometry& g = geometry_;
   for (int tile = 0; tile < g.p.batch_tiles; ++tile) hand_over(meeting, tile, count, totals[at(tile)]);
   wait(meeting, count);
@@ -62,7 +62,7 @@ void in_pieces(Value to, const std::vector<Value>& parts,
 
 }  // namespace
 
-void HeadReductions::hand_over(const Meeting& meeting, int tile, Value count, const Parts& parts) const {
+void ReductionExchange::hand_over(const Meeting& meeting, int tile, Value count, const Parts& parts) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const std::size_t words = parts.size() / 2;
@@ -80,8 +80,8 @@ void HeadReductions::hand_over(const Meeting& meeting, int tile, Value count, co
 
 // All lanes of a pair of batch rows have the line: each sends it to other blocks. A block's line is sent by
 // its warps in turn.
-void HeadReductions::send_to_cluster(const Meeting& meeting, Value to, Value count,
-                                     const Parts& parts) const {
+void ReductionExchange::send_to_cluster(const Meeting& meeting, Value to, Value count,
+                                        const Parts& parts) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (int first = 0; first < g.p.blocks; first += kGroups) {
@@ -100,8 +100,8 @@ void HeadReductions::send_to_cluster(const Meeting& meeting, Value to, Value cou
 }
 
 // `parts`: or no values, to clear the words.
-void HeadReductions::send_to_grid(const Meeting& meeting, int tile, Value slot, int words,
-                                  const Parts& parts) const {
+void ReductionExchange::send_to_grid(const Meeting& meeting, int tile, Value slot, int words,
+                                     const Parts& parts) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const int of_line = padded(words);
@@ -121,15 +121,15 @@ void HeadReductions::send_to_grid(const Meeting& meeting, int tile, Value slot, 
   });
 }
 
-void HeadReductions::wait(const Meeting& meeting, Value count) const {
+void ReductionExchange::wait(const Meeting& meeting, Value count) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   if (meeting.in_block) return b.named_barrier(kReduceBarrier, 32 * g.warps);
   if (g.in_cluster()) b.wait(meeting.arrived, count % 2, count / 2 % 2);  // a grid's words flag themselves
 }
 
-HeadReductions::Parts HeadReductions::load_line(const Meeting& meeting, std::size_t words,
-                                                Value place) const {
+ReductionExchange::Parts ReductionExchange::load_line(const Meeting& meeting, std::size_t words,
+                                                      Value place) const {
   auto& b = kernel_.builder();
   const int of_line = 2 * static_cast<int>(words);
   const int piece = of_line % 4 == 0 ? 4 : 2;
@@ -141,7 +141,7 @@ HeadReductions::Parts HeadReductions::load_line(const Meeting& meeting, std::siz
   return parts;
 }
 
-Value HeadReductions::channels_of(const Meeting& meeting, Value line) const {
+Value ReductionExchange::channels_of(const Meeting& meeting, Value line) const {
   auto& b = kernel_.builder();
   Value first = line * meeting.channels;
   if (of_block_of_team(meeting)) first = kernel_.first_unit() + first;
@@ -149,14 +149,14 @@ Value HeadReductions::channels_of(const Meeting& meeting, Value line) const {
   return b.to_real(min(b.select(left < 0, b.constant(0), left), b.constant(meeting.channels)));
 }
 
-Value HeadReductions::share_of(const Meeting& meeting) const {
+Value ReductionExchange::share_of(const Meeting& meeting) const {
   auto& b = kernel_.builder();
   if (!of_block_of_team(meeting)) return b.real(1 / static_cast<double>(geometry_.dim));
   return geometry_.exact() ? b.real(1 / static_cast<double>(geometry_.units)) : share_of_block_;
 }
 
-Value HeadReductions::around_mean(const Meeting& meeting, const Word& word, double fixed, Value line,
-                                  Value sum, Value spread, Value mean) const {
+Value ReductionExchange::around_mean(const Meeting& meeting, const Word& word, double fixed, Value line,
+                                     Value sum, Value spread, Value mean) const {
   auto& b = kernel_.builder();
   if (fixed > 0) {
     const Value off = b.let("off", sum * b.real(1 / (fixed * word.rows())) - mean);
@@ -168,7 +168,8 @@ Value HeadReductions::around_mean(const Meeting& meeting, const Word& word, doub
 }
 
 // All but the spreads.
-HeadReductions::Parts HeadReductions::sums_of(const Stage& stage, const std::vector<Parts>& lines) const {
+ReductionExchange::Parts ReductionExchange::sums_of(const Stage& stage,
+                                                    const std::vector<Parts>& lines) const {
   Parts total(2 * stage.words.size());
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     if (stage.words[word].node->kind == NodeKind::ReduceSpread) continue;
@@ -182,8 +183,8 @@ HeadReductions::Parts HeadReductions::sums_of(const Stage& stage, const std::vec
   return total;
 }
 
-HeadReductions::Parts HeadReductions::all_lines(const Stage& stage, const Meeting& meeting, int tile,
-                                                Value count) const {
+ReductionExchange::Parts ReductionExchange::all_lines(const Stage& stage, const Meeting& meeting, int tile,
+                                                      Value count) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   // 0 if that depends on the block.
@@ -216,8 +217,9 @@ HeadReductions::Parts HeadReductions::all_lines(const Stage& stage, const Meetin
 }
 
 // Line g, g + 8 and so on of the lanes of group g.
-std::vector<HeadReductions::Parts> HeadReductions::load_by_lane(const Stage& stage, const Meeting& meeting,
-                                                                int tile, Value count) {
+std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stage& stage,
+                                                                      const Meeting& meeting, int tile,
+                                                                      Value count) {
   auto& b = kernel_.builder();
   const int all = meeting.lines, turns = (all + kGroups - 1) / kGroups;
   const auto line_of = [&](int turn) {
@@ -254,8 +256,8 @@ std::vector<HeadReductions::Parts> HeadReductions::load_by_lane(const Stage& sta
   return loaded;
 }
 
-HeadReductions::Parts HeadReductions::lines_by_lane(const Stage& stage, const Meeting& meeting, int tile,
-                                                    Value count) {
+ReductionExchange::Parts ReductionExchange::lines_by_lane(const Stage& stage, const Meeting& meeting,
+                                                          int tile, Value count) {
   auto& b = kernel_.builder();
   const int all = meeting.lines;
   std::vector<Parts> loaded = load_by_lane(stage, meeting, tile, count);
@@ -283,7 +285,7 @@ HeadReductions::Parts HeadReductions::lines_by_lane(const Stage& stage, const Me
   return total;
 }
 
-void HeadReductions::clear_sent(Value count) {
+void ReductionExchange::clear_sent(Value count) {
   if (!any() || !geometry_.in_grid()) return;
   clear_slots(kernel_, *ring_, count, [&](Value slot) {
     for (const Stage& stage : stages_)

@@ -102,10 +102,10 @@ class PersistentSpace {
   Expr collected_words() const;
   Expr step_registers() const;
   Expr adding_threads() const;
-  // Reductions over the head (HeadReductions).
+  // Reductions over the head (ReductionExchange).
   bool reduces_head() const { return !shape_.reductions.empty(); }
   constraint::Condition by_block() const {
-    return blocks_ > 1 && warps_ > 1 && blocks_ * warps_ > HeadReductions::kMostOfTeam;
+    return blocks_ > 1 && warps_ > 1 && blocks_ * warps_ > ReductionExchange::kMostOfTeam;
   }
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
@@ -289,7 +289,7 @@ Expr PersistentSpace::step_registers() const {
 Expr PersistentSpace::reduction_registers() const {
   const int widest = *std::ranges::max_element(shape_.reductions);
   const auto loaded = [](const Expr& lines) {
-    return when(lines <= HeadReductions::kMostOfThread, lines, ceil_div(lines, 8));
+    return when(lines <= ReductionExchange::kMostOfThread, lines, ceil_div(lines, 8));
   };
   const Expr of_block = when(by_block(), loaded(warps_), 1);
   const Expr needed = widest * max(of_block, loaded(when(by_block(), blocks_, blocks_ * warps_))) +

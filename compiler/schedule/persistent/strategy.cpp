@@ -89,7 +89,7 @@ KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& prob
     const StepOrder order = step_order(simple, problem, sweep, groups, step::analyze(simple).has_reduction);
     plan.exchange.each =
         problem.sizes.heads * exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
-                                             HeadReductions::slot_words(geometry, reduction_words(order)));
+                                             ReductionExchange::slot_words(geometry, reduction_words(order)));
     plan.exchange.batch_tile = geometry.batch;
     plan.launches.push_back(clear_exchange(simple, problem, plan));
   }

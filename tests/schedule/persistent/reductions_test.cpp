@@ -35,18 +35,18 @@ constexpr const char* kAllKinds = R"(cell kinds(D) {
   output h
 })";
 
-struct Team {
+struct TeamForm {
   const char* name;
   int blocks, grid;
   bool reduce_scatter;
   int share;
 };
-constexpr Team kTeams[] = {{"one block", 1, 0, false, 1},        {"cluster of 2", 2, 0, false, 1},
-                           {"cluster of 4", 4, 0, false, 1},     {"grid of 3", 3, 1, false, 1},
-                           {"sums in a cluster", 2, 0, true, 1}, {"sums in a grid", 3, 1, true, 1},
-                           {"clusters in a grid", 4, 1, true, 2}};
+constexpr TeamForm kForms[] = {{"one block", 1, 0, false, 1},        {"cluster of 2", 2, 0, false, 1},
+                               {"cluster of 4", 4, 0, false, 1},     {"grid of 3", 3, 1, false, 1},
+                               {"sums in a cluster", 2, 0, true, 1}, {"sums in a grid", 3, 1, true, 1},
+                               {"clusters in a grid", 4, 1, true, 2}};
 
-Case team_case(const step::Cell& cell, const Team& form, int turn, const step::Sizes& sizes,
+Case team_case(const step::Cell& cell, const TeamForm& form, int turn, const step::Sizes& sizes,
                Storage storage) {
   Case c{kReducing, cell, {}, {}, {}, true};
   c.problem.sizes = sizes;
@@ -58,7 +58,7 @@ Case team_case(const step::Cell& cell, const Team& form, int turn, const step::S
 
 TEST(PersistentReductions, EveryFormAndType) {
   int turn = 0;
-  for (const Team& form : kTeams)
+  for (const TeamForm& form : kForms)
     for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
       for (const step::Cell& cell : {cell_named("lnlstm"), cell_named("lngru"), parsed_cell(kAllKinds)}) {
         ++turn;
@@ -73,7 +73,7 @@ TEST(PersistentReductions, EveryFormAndType) {
 TEST(PersistentReductions, AwkwardSizes) {
   int turn = 0;
   for (const std::int64_t dim : {1, 2, 130})
-    for (const Team& form : kTeams) {
+    for (const TeamForm& form : kForms) {
       const Storage storage = ++turn % 3 == 0 ? Storage::F32 : turn % 3 == 1 ? Storage::BF16 : Storage::F16;
       if (dim == 130 && form.share > 1) continue;
       Comparison(team_case(cell_named("lnlstm"), form, turn, {turn % 2 * 8 + 3, 3, 1, dim}, storage)).run();
@@ -92,13 +92,13 @@ TEST(PersistentReductions, ManyLines) {
   for (const Lines& lines : {Lines{128, 2, false}, Lines{120, 2, false}, Lines{200, 0, false},
                              Lines{160, 2, true}, Lines{150, 2, true}, Lines{150, 3, true},
                              Lines{240, 3, true}, Lines{200, 1, true}, Lines{288, 5, true}}) {
-    Case c = team_case(cell_named("lngru"), kTeams[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
+    Case c = team_case(cell_named("lngru"), kForms[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
     c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
     c.parameters["batch_tiles"] = lines.dim == 120 ? 2 : 1;
-    if (kTeams[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
+    if (kForms[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
     const PersistentGeometry geometry(lines.dim, Storage::BF16,
                                       PersistentParameters::from(kReducing->completed(c.parameters)));
-    EXPECT_EQ(HeadReductions::by_block(geometry), lines.by_block) << lines.dim;
+    EXPECT_EQ(ReductionExchange::by_block(geometry), lines.by_block) << lines.dim;
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << lines.dim;
   }
@@ -106,14 +106,14 @@ TEST(PersistentReductions, ManyLines) {
 
 // Longer than the ring of words of a grid.
 TEST(PersistentReductions, GridManySteps) {
-  Comparison(team_case(cell_named("lngru"), kTeams[3], 2, {3, 150, 1, 40}, Storage::BF16)).run();
+  Comparison(team_case(cell_named("lngru"), kForms[3], 2, {3, 150, 1, 40}, Storage::BF16)).run();
 }
 
 TEST(PersistentReductions, FormsOfTheSequenceAndClipping) {
   int turn = 0;
   for (const step::Forms& forms : {step::Forms{true, false, false}, step::Forms{false, true, false},
                                    step::Forms{true, true, true, true}})
-    for (const Team& form : {kTeams[0], kTeams[1], kTeams[3], kTeams[4]}) {
+    for (const TeamForm& form : {kForms[0], kForms[1], kForms[3], kForms[4]}) {
       step::Cell cell = step::with_forms(cell_named(++turn % 2 == 0 ? "lnlstm" : "lngru"), forms).value();
       if (turn % 3 == 0) cell = step::clipped(cell, {0.6, 0.5}).value();
       Comparison(team_case(cell, form, turn, {5, 7, 1, 40}, Storage::BF16)).run();
@@ -131,12 +131,12 @@ TEST(PersistentReductions, Noise) {
     next h = tanh(select(keep, p - mean(p), x) + 0.1 * mean(keep * x))
     output h
   })");
-  for (const Team& form : {kTeams[0], kTeams[1]})
+  for (const TeamForm& form : {kForms[0], kForms[1]})
     Comparison(team_case(cell, form, 2, {5, 7, 2, 40}, Storage::BF16)).run();
 }
 
 TEST(PersistentReductions, SavedProducts) {
-  Case c = team_case(cell_named("lnlstm"), kTeams[1], 0, {5, 7, 1, 40}, Storage::BF16);
+  Case c = team_case(cell_named("lnlstm"), kForms[1], 0, {5, 7, 1, 40}, Storage::BF16);
   c.problem.save_products = true;
   Comparison(std::move(c)).run();
 }
@@ -152,7 +152,7 @@ TEST(PersistentReductions, NothingCancels) {
     next h = tanh(q * rsqrt(mean(square(q)) + 1e-5))
     output h
   })");
-  for (const Team& form : {kTeams[0], kTeams[2], kTeams[3]})
+  for (const TeamForm& form : {kForms[0], kForms[2], kForms[3]})
     for (const std::int64_t dim : {64, 72})
       Comparison(team_case(cell, form, 1, {3, 3, 1, dim}, Storage::F32)).run();
 }
@@ -167,7 +167,7 @@ constexpr const char* kReducedVector = R"(cell waits(D) {
 
 // A vector that waits for a reduction is multiplied forward.
 TEST(PersistentReductions, AVectorMayWaitForAReduction) {
-  for (const Team& form : {kTeams[0], kTeams[1], kTeams[3]}) {
+  for (const TeamForm& form : {kForms[0], kForms[1], kForms[3]}) {
     const step::Cell cell = parsed_cell(kReducedVector);
     Problem problem;
     problem.sizes = {3, 6, 1, 40};
