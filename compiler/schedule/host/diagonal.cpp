@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <stdexcept>
-
-#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/host/sweep_tensors.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
@@ -31,6 +28,7 @@ class DiagonalBuilder {
                              kernel::storage_name(problem.storage))),
         signature_(builder_, cell, problem),
         flags_(signature_, cell),
+        tensors_(signature_, cell, problem, sweep),
         lowering_(builder_, cell, problem, sweep.step.graph, sweep.step.roots) {}
 
   Launch build() {
@@ -58,39 +56,11 @@ class DiagonalBuilder {
  private:
   std::int64_t dim() const { return problem_.sizes.dim; }
   std::int64_t tiles() const { return (dim() + p_.channels() - 1) / p_.channels(); }
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[at(id)]; }
 
-  // ---- tensors ----
-  void declare_once(TensorRef ref, bool written) {
-    const bool known =
-        std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
-    if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
-  }
-  const KernelTensor& declared(TensorRef ref) const {
-    const auto found =
-        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
-    if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
-    return *found;
-  }
   void declare() {
     flags_.declare(sweep_.step.graph, sweep_.step.roots);
-    for (const NodeId id : reachable(sweep_.step.graph, sweep_.step.roots)) {
-      const Node& node = sweep_.step.graph.at(id);
-      if (node.kind == step::NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
-        declare_once({Role::Param, node.tensor}, false);
-      const auto source = sweep_.sources.find(id);
-      if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
-          source->second.kind == SweepSource::Kind::Flag)
-        continue;
-      declare_once(source->second.row.tensor, false);
-      if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
-    }
-    for (const auto& sinks : sweep_.sinks)
-      for (const SweepSink& sink : sinks)
-        if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
-    if (sweep_.sum_rows > 0) sums_memory_ = signature_.writes({Role::Workspace, -1});
-    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
-    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
+    tensors_.declare_reads(sweep_.step.graph, sweep_.step.roots);
+    tensors_.declare_ends();
   }
 
   // ---- places ----
@@ -107,16 +77,7 @@ class DiagonalBuilder {
     if (dim() % p_.channels() == 0) return body();
     builder_.if_(channels_[at(turn)] < dim(), body);
   }
-  Value at_step(const KernelTensor& tensor, int row, Value t, int turn) {
-    auto& b = builder_;
-    return b.wide(row_) * tensor.stride_b + b.wide(t) * tensor.stride_t +
-           b.wide(head_ * (tensor.rows * dim()) + row * dim() + channels_[at(turn)]);
-  }
-  Value boundary(int rows, int row, int turn) {
-    auto& b = builder_;
-    return (b.wide(row_) * problem_.sizes.heads + b.wide(head_)) * (rows * dim()) +
-           b.wide(channels_[at(turn)] + row * dim());
-  }
+  SweepTensors::Place lane(int turn) const { return {row_, head_, channels_[at(turn)]}; }
 
   // ---- values ----
   void begin(int turn) {
@@ -127,26 +88,18 @@ class DiagonalBuilder {
       carries_.back().push_back(b.variable("carry", b.real(0)));
     for (int row = 0; row < sweep_.sum_rows; ++row) sums_.back().push_back(b.variable("sum", b.real(0)));
     if_exists(turn, [&] {
-      for (std::size_t k = 0; k < sweep_.first.size(); ++k) {
-        const RowRef& row = sweep_.first[k];
-        const KernelTensor& first = declared(row.tensor);
-        b.assign(carries_.back()[k], b.load("first", first.memory[boundary(first.rows, row.row, turn)]));
-      }
+      for (std::size_t k = 0; k < sweep_.first.size(); ++k)
+        b.assign(carries_.back()[k], tensors_.first(sweep_.first[k], lane(turn)));
     });
     // Lanes without a channel compute what does not change with those of the head's first.
     lowering_.hoist(turn, [&](const Node& node) { return param(node, turn); });
   }
   Value param(const Node& leaf, int turn) {
-    auto& b = builder_;
-    const step::Tensor& t = tensor(leaf.tensor);
-    Value channel = channels_[at(turn)];
-    if (dim() % p_.channels() != 0) channel = min(channel, b.constant(dim() - 1));
-    const Value place = t.tail == step::Tail::Scalar ? head_ * t.rows + leaf.row
-                                                     : head_ * (t.rows * dim()) + leaf.row * dim() + channel;
-    return b.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
+    SweepTensors::Place place = lane(turn);
+    if (dim() % p_.channels() != 0) place.channel = min(place.channel, builder_.constant(dim() - 1));
+    return tensors_.param(leaf, place);
   }
   Value leaf(const Node& node, int turn) {
-    auto& b = builder_;
     if (node.kind == step::NodeKind::Uniform)
       return lowering_.draw(node, turn, {row_, t_, head_, channels_[at(turn)]});
     const auto id = static_cast<NodeId>(&node - sweep_.step.graph.nodes.data());
@@ -155,18 +108,7 @@ class DiagonalBuilder {
     const SweepSource& source = found->second;
     if (source.kind == SweepSource::Kind::Carry) return carries_[at(turn)][at(source.carry)];
     if (source.kind == SweepSource::Kind::Flag) return flags_.read(node.tensor, row_, t_);
-    const KernelTensor& here = declared(source.row.tensor);
-    if (source.kind == SweepSource::Kind::Now)
-      return b.load(here.name, here.memory[at_step(here, source.row.row, t_, turn)]);
-    const Value before = b.variable("before", b.real(0));
-    b.if_(
-        t_ == 0,
-        [&] {
-          const KernelTensor& first = declared(source.first.tensor);
-          b.assign(before, b.load("first", first.memory[boundary(first.rows, source.first.row, turn)]));
-        },
-        [&] { b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1, turn)])); });
-    return before;
+    return tensors_.read(source, t_, lane(turn));
   }
 
   void advance(int turn) {
@@ -178,8 +120,8 @@ class DiagonalBuilder {
     for (std::size_t root = 0; root < results.size(); ++root)
       for (const SweepSink& sink : sweep_.sinks[root]) {
         if (sink.kind == SweepSink::Kind::Now) {
-          const KernelTensor& to = declared(sink.row.tensor);
-          b.store(to.memory[at_step(to, sink.row.row, t_, turn)], results[root]);
+          const KernelTensor& to = tensors_.declared(sink.row.tensor);
+          b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, lane(turn))], results[root]);
         } else if (sink.kind == SweepSink::Kind::Carry) {
           assigned.emplace_back(carries_[at(turn)][at(sink.index)], b.let("next", results[root]));
         } else {
@@ -194,11 +136,11 @@ class DiagonalBuilder {
     auto& b = builder_;
     for (std::size_t k = 0; k < sweep_.last.size(); ++k) {
       const RowRef& row = sweep_.last[k];
-      const KernelTensor& last = declared(row.tensor);
-      b.store(last.memory[boundary(last.rows, row.row, turn)], carries_[at(turn)][k]);
+      const KernelTensor& last = tensors_.declared(row.tensor);
+      b.store(last.memory[tensors_.boundary(last, row.row, lane(turn))], carries_[at(turn)][k]);
     }
     for (int row = 0; row < sweep_.sum_rows; ++row)
-      b.store(sums_memory_.memory[boundary(sweep_.sum_rows, row, turn)], sums_[at(turn)][at(row)]);
+      b.store(tensors_.sum(row, lane(turn)), sums_[at(turn)][at(row)]);
   }
 
   const step::Cell& cell_;
@@ -208,9 +150,8 @@ class DiagonalBuilder {
   kernel::Builder builder_;
   Signature signature_;
   FlagReader flags_;
+  SweepTensors tensors_;
   GraphLowering lowering_;
-  std::vector<KernelTensor> tensors_;
-  KernelTensor sums_memory_;
   Value time_, t_, head_, row_;
   std::vector<Value> channels_;                     // by turn
   std::vector<std::vector<Value>> carries_, sums_;  // by turn

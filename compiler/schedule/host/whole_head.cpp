@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <stdexcept>
 
-#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/host/sweep_tensors.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
@@ -38,7 +37,8 @@ class WholeHeadBuilder {
                              sweep.order == TimeOrder::Forward ? "forward" : "backward",
                              kernel::storage_name(problem.storage))),
         signature_(builder_, cell, problem),
-        flags_(signature_, cell) {
+        flags_(signature_, cell),
+        tensors_(signature_, cell, problem, sweep) {
     for (const StepStage& stage : stages_.stages)
       lowerings_.emplace_back(builder_, cell, problem, stage.graph, stage.demand);
   }
@@ -71,34 +71,14 @@ class WholeHeadBuilder {
  private:
   std::int64_t dim() const { return problem_.sizes.dim; }
   std::int64_t pitch() const { return (dim() + p_.lanes - 1) / p_.lanes * p_.lanes; }
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[at(id)]; }
-  bool is_number(TensorRef ref) const {
-    return !is_internal(ref.role) && tensor(ref.tensor).tail == step::Tail::Scalar;
-  }
 
   // ---- tensors ----
-  void declare_once(TensorRef ref, bool written) {
-    const bool known =
-        std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
-    if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
-  }
-  const KernelTensor& declared(TensorRef ref) const {
-    const auto found =
-        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.ref == ref; });
-    if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
-    return *found;
-  }
   void declare() {
     for (const StepStage& stage : stages_.stages) {
       flags_.declare(stage.graph, stage.demand);
-      for (const NodeId id : reachable(stage.graph, stage.demand)) declare_leaf(stage.graph.at(id), id);
+      tensors_.declare_reads(stage.graph, stage.demand);
     }
-    for (const auto& sinks : sweep_.sinks)
-      for (const SweepSink& sink : sinks)
-        if (sink.kind == SweepSink::Kind::Now) declare_once(sink.row.tensor, true);
-    if (sweep_.sum_rows > 0) sums_to_ = signature_.writes({Role::Workspace, -1});
-    for (const RowRef& row : sweep_.first) declare_once(row.tensor, false);
-    for (const RowRef& row : sweep_.last) declare_once(row.tensor, true);
+    tensors_.declare_ends();
     const auto own = [&](const char* name, std::size_t rows, const char* comment) {
       return builder_.shared(name, kernel::Storage::F32,
                              std::max<std::int64_t>(1, static_cast<std::int64_t>(rows)) * pitch(), comment);
@@ -108,16 +88,6 @@ class WholeHeadBuilder {
     if (sweep_.sum_rows > 0)
       sums_ = own("sums", static_cast<std::size_t>(sweep_.sum_rows), "[parameter row][channel]");
     lanes_ = builder_.shared("lanes", kernel::Storage::F32, p_.lanes, "of what is reduced");
-  }
-  void declare_leaf(const Node& node, NodeId id) {
-    if (node.kind == step::NodeKind::Leaf && tensor(node.tensor).kind == step::TensorKind::Param)
-      declare_once({Role::Param, node.tensor}, false);
-    const auto source = sweep_.sources.find(id);
-    if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
-        source->second.kind == SweepSource::Kind::Flag)
-      return;
-    declare_once(source->second.row.tensor, false);
-    if (source->second.kind == SweepSource::Kind::Before) declare_once(source->second.first.tensor, false);
   }
 
   // ---- places ----
@@ -133,18 +103,7 @@ class WholeHeadBuilder {
     if (!number) return body();
     builder_.if_(channel_ == 0, body);
   }
-  Value at_step(const KernelTensor& tensor, int row, Value t) {
-    auto& b = builder_;
-    const Value step = b.wide(row_) * tensor.stride_b + b.wide(t) * tensor.stride_t;
-    if (is_number(tensor.ref)) return step + b.wide(head_ * tensor.rows + row);
-    return step + b.wide(head_ * (tensor.rows * dim()) + row * dim() + channel_);
-  }
-  Value boundary(const KernelTensor& tensor, int row) {
-    auto& b = builder_;
-    const Value team = b.wide(row_) * problem_.sizes.heads + b.wide(head_);
-    if (is_number(tensor.ref)) return team * tensor.rows + b.wide(b.constant(row));
-    return team * (tensor.rows * dim()) + b.wide(channel_ + row * dim());
-  }
+  SweepTensors::Place place() const { return {row_, head_, channel_}; }
   kernel::Place carry(std::size_t k, Value parity) {
     return carries_[(parity + static_cast<std::int64_t>(2 * k)) * pitch() + channel_];
   }
@@ -155,11 +114,8 @@ class WholeHeadBuilder {
   // ---- values ----
   void begin() {
     auto& b = builder_;
-    for (std::size_t k = 0; k < sweep_.first.size(); ++k) {
-      const RowRef& row = sweep_.first[k];
-      const KernelTensor& first = declared(row.tensor);
-      b.store(carry(k, b.constant(0)), b.load("first", first.memory[boundary(first, row.row)]));
-    }
+    for (std::size_t k = 0; k < sweep_.first.size(); ++k)
+      b.store(carry(k, b.constant(0)), tensors_.first(sweep_.first[k], place()));
     for (int row = 0; row < sweep_.sum_rows; ++row) b.store(of_channel(sums_, row), b.real(0));
   }
 
@@ -217,28 +173,11 @@ class WholeHeadBuilder {
     if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size()))
       return b.load("kept", of_channel(kept_, row));
     const auto found = sweep_.sources.find(id);
-    if (found == sweep_.sources.end()) return param(node);
+    if (found == sweep_.sources.end()) return tensors_.param(node, place());
     const SweepSource& source = found->second;
     if (source.kind == SweepSource::Kind::Carry) return b.load("carry", carry(at(source.carry), parity_));
     if (source.kind == SweepSource::Kind::Flag) return flags_.read(node.tensor, row_, t_);
-    const KernelTensor& here = declared(source.row.tensor);
-    if (source.kind == SweepSource::Kind::Now)
-      return b.load(here.name, here.memory[at_step(here, source.row.row, t_)]);
-    const Value before = b.variable("before", b.real(0));
-    b.if_(
-        t_ == 0,
-        [&] {
-          const KernelTensor& first = declared(source.first.tensor);
-          b.assign(before, b.load("first", first.memory[boundary(first, source.first.row)]));
-        },
-        [&] { b.assign(before, b.load("saved", here.memory[at_step(here, source.row.row, t_ - 1)])); });
-    return before;
-  }
-  Value param(const Node& leaf) {
-    const step::Tensor& t = tensor(leaf.tensor);
-    const Value place = t.tail == step::Tail::Scalar ? head_ * t.rows + leaf.row
-                                                     : head_ * (t.rows * dim()) + leaf.row * dim() + channel_;
-    return builder_.load("param", declared({Role::Param, leaf.tensor}).memory[place]);
+    return tensors_.read(source, t_, place());
   }
 
   void store(const SweepSink& sink, Value value) {
@@ -246,8 +185,9 @@ class WholeHeadBuilder {
     if (sink.kind == SweepSink::Kind::Carry)
       return b.store(carry(at(sink.index), b.constant(1) - parity_), value);
     if (sink.kind == SweepSink::Kind::Now) {
-      const KernelTensor& to = declared(sink.row.tensor);
-      return once(is_number(to.ref), [&] { b.store(to.memory[at_step(to, sink.row.row, t_)], value); });
+      const KernelTensor& to = tensors_.declared(sink.row.tensor);
+      return once(tensors_.is_number(to.ref),
+                  [&] { b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, place())], value); });
     }
     if (sink.once) value = b.select(channel_ == 0, value, b.real(0));
     b.store(of_channel(sums_, sink.index), b.load("sum", of_channel(sums_, sink.index)) + value);
@@ -257,14 +197,13 @@ class WholeHeadBuilder {
     auto& b = builder_;
     for (std::size_t k = 0; k < sweep_.last.size(); ++k) {
       const RowRef& row = sweep_.last[k];
-      const KernelTensor& last = declared(row.tensor);
+      const KernelTensor& last = tensors_.declared(row.tensor);
       const Value value = b.load("carry", carry(k, parity_));
-      once(is_number(row.tensor), [&] { b.store(last.memory[boundary(last, row.row)], value); });
+      once(tensors_.is_number(row.tensor),
+           [&] { b.store(last.memory[tensors_.boundary(last, row.row, place())], value); });
     }
-    const Value team = b.wide(row_) * problem_.sizes.heads + b.wide(head_);
     for (int row = 0; row < sweep_.sum_rows; ++row)
-      b.store(sums_to_.memory[team * (sweep_.sum_rows * dim()) + b.wide(channel_ + row * dim())],
-              b.load("sum", of_channel(sums_, row)));
+      b.store(tensors_.sum(row, place()), b.load("sum", of_channel(sums_, row)));
   }
 
   const step::Cell& cell_;
@@ -275,9 +214,8 @@ class WholeHeadBuilder {
   kernel::Builder builder_;
   Signature signature_;
   FlagReader flags_;
+  SweepTensors tensors_;
   std::deque<GraphLowering> lowerings_;  // by stage
-  std::vector<KernelTensor> tensors_;
-  KernelTensor sums_to_;
   kernel::Memory carries_, kept_, sums_, lanes_;
   std::map<NodeId, Value> totals_;
   Value time_, t_, parity_, head_, row_, channel_;
