@@ -45,8 +45,8 @@ struct Case {
   // zero is.
   bool reached_states = false;
   double matrix_scale = 1;  // of the matrices, whose spectral norm is about 1.2 otherwise
-  // The runner computes and stores in fp64: what is compared is the method, which must agree with the
-  // reference but for the order of sums.
+  // The runner computes in fp64: what is compared is the method, which must agree with the reference but for
+  // the rounding of what is stored between passes (measured: 1.0e-6 at most, in 100 random cells).
   bool in_fp64 = false;
   step::TensorMap<double> flags = {};  // resets and lengths by name; those that are not here are drawn
   // How a plan is run: in the simulator, unless a test has something else.
@@ -295,10 +295,11 @@ class Comparison {
     double by_rounding = 1.5 * norm_error(loop, want);
     for (const std::vector<double>& values : rounded)
       by_rounding = std::max(by_rounding, norm_error(values, want));
-    constexpr double kMethod = 1e-4;  // a pass reads what the other stored in fp32
+    // Also of a run in fp64, where a pass reads what the other stored in fp32; the plain loop may overflow
+    // there.
+    const double of_fp32 = 65 * std::exp2(-24);
     const double allowed =
-        case_.in_fp64 ? kMethod
-                      : by_rounding + scalar::unit_roundoff(case_.problem.storage) + 65 * std::exp2(-24);
+        case_.in_fp64 ? of_fp32 : by_rounding + scalar::unit_roundoff(case_.problem.storage) + of_fp32;
     allowed_[ref] = allowed;
     EXPECT_LE(error, allowed) << case_.name() << " " << pass_name(case_.problem.pass) << ": " << name
                               << ", role " << static_cast<int>(ref.role);
