@@ -96,12 +96,6 @@ NodeId Graph::reduce_sum(NodeId vector) { return add(make(NodeKind::ReduceSum, {
 
 NodeId Graph::reduce_max(NodeId vector) { return add(make(NodeKind::ReduceMax, {vector})); }
 
-NodeId Graph::reduce_spread(NodeId sum, const std::vector<NodeId>& vectors) {
-  std::vector<NodeId> operands = {sum};
-  operands.insert(operands.end(), vectors.begin(), vectors.end());
-  return add(make(NodeKind::ReduceSpread, std::move(operands)));
-}
-
 NodeId Graph::head_size() { return add(make(NodeKind::HeadSize)); }
 
 NodeId Graph::gradient(GradientRef ref, Extent extent) {

@@ -65,8 +65,8 @@ enum class NodeKind {
   ReduceMax,     // maximum over the channels of the head; Vector -> Scalar. (mean is ReduceSum / D, see
                  // HeadSize)
   ReduceSpread,  // sum over the channels of the head, and over operands[1] and those after it, of the squared
-                 // distance from the mean of them all; operands[0] is their sum, channel by channel. Vectors
-                 // -> Scalar. Schedules make it (schedule/analysis/fewer_exchanges.h); no cell has it.
+                 // distance from the mean of them all; operands[0] is the ReduceSum of them all. Vectors ->
+                 // Scalar. Schedules make it (schedule/analysis/fewer_exchanges.h); no cell has it.
   HeadSize,      // D as a number
   Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
@@ -126,7 +126,6 @@ struct Graph {
   NodeId mat_t_vec(TensorId matrix, int row, NodeId vector);
   NodeId reduce_sum(NodeId vector);
   NodeId reduce_max(NodeId vector);
-  NodeId reduce_spread(NodeId sum, const std::vector<NodeId>& vectors);
   NodeId head_size();
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);

@@ -1,7 +1,7 @@
 """Faults of reductions over the head and of numbers a head, with launches for each step and on CPUs."""
 from cases import G, W, fault
 
-HOST = "schedule/host/whole_head.cpp"
+HOST, ANALYSIS = "schedule/host/whole_head.cpp", "schedule/analysis/"
 
 FAULTS = [
     fault("reductions: the part of the last block is missing", W + "totals.cpp",
@@ -9,8 +9,8 @@ FAULTS = [
     fault("reductions: parts are those of the other parity", W + "totals.cpp",
           'b.let("parts_at", part_place(i, part.parity, turn))', 'b.let("parts_at", part_place(i, b.constant(1) - part.parity, turn))',
           "turns of norms fw", "turns of norms bw"),
-    fault("reductions: a moment forgets how far the means of its parts lie apart", W + "totals.cpp",
-          "number(p, 0) - moment.mean", "moment.mean - moment.mean", "turns of norms fw"),
+    fault("reductions: a spread forgets how far the means of its parts lie apart", W + "totals.cpp",
+          "return at_part(p) + count * off * off;", "return at_part(p);", "turns of norms fw"),
     fault("reductions: lanes past the head's end count", W + "totals.cpp",
           "sum = b.select(exists, sum, b.real(neutral(op)))", "sum = b.select(exists, sum, sum + b.real(1))",
           "turns of norms fw"),
@@ -22,8 +22,15 @@ FAULTS = [
     fault("reductions: a vector of all steps takes the sum of a span's first step", G + "time_pointwise.cpp",
           "for_channels(i, t, [&](Value value) {", "for_channels(i, first, [&](Value value) {",
           "turns of a normal vector bw"),
-    fault("numbers: every channel adds the whole gradient of a parameter", W + "body.cpp", "if (sink.once) value",
-          "if (false) value", "turns of numbers bw"),
+    fault("numbers: every channel has the whole gradient of a parameter", ANALYSIS + "fewer_exchanges.cpp",
+          "return make(Op::Mul, {id, make(Op::Recip, {head_size()})});", "return id;", "turns of numbers bw",
+          "host over head bw", "head bw"),
+    fault("reductions: a variance about another number than the mean forgets what that is off",
+          ANALYSIS + "fewer_exchanges.cpp", "if (is_mean(from, sum, rows)) return spread;", "return spread;",
+          test="test_schedule FewerExchanges.SquaresAboutAnyNumber"),
+    fault("reductions: a vector that is only summed has a share of its gradient", ANALYSIS + "backward_split.cpp",
+          "result.push_back(cell.tensors[static_cast<std::size_t>(row.tensor)].tail == step::Tail::Scalar);",
+          "result.push_back(row.row >= 0);", test="test_schedule PersistentReductions.AVectorThatIsOnlySummed"),
     fault("numbers: every head has the states of the first", W + "body.cpp",
           "b.wide(head_)) * tensor.rows + b.wide(b.constant(row))",
           "b.wide(b.constant(0))) * tensor.rows + b.wide(b.constant(row))",
@@ -31,10 +38,8 @@ FAULTS = [
     fault("numbers: the second row of an input is the first", W + "body.cpp", "builder_.wide(head_ * tensor.rows + row)",
           "builder_.wide(head_ * tensor.rows)", "turns of numbers fw"),
     fault("host: a reduction misses the channels of a vector", HOST,
-          "b.math(reducer(reduction), {shares[i], values.at(reduction.vectors.front())})",
-          "b.math(reducer(reduction), {b.real(0), values.at(reduction.vectors.front())})", "host over head fw"),
+          "{shares[i], term(reduction, values.at(vector))}", "{b.real(0), term(reduction, values.at(vector))}",
+          "host over head fw"),
     fault("host: a carry goes to the place that later stages read", HOST, "carry(at(sink.index), b.constant(1) - parity_)",
           "carry(at(sink.index), parity_)", "host over head fw"),
-    fault("host: every channel adds the whole gradient of a parameter", HOST, "if (sink.once) value", "if (false) value",
-          "host over head bw"),
 ]

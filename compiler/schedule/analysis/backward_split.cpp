@@ -124,10 +124,18 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
   return {cell.graph, forward_roots(cell, problem)};
 }
 
+std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step) {
+  std::vector<bool> result;
+  for (const step::Row& row : step.params)
+    result.push_back(cell.tensors[static_cast<std::size_t>(row.tensor)].tail == step::Tail::Scalar);
+  return result;
+}
+
 namespace {
 
-RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<bool>& shares) {
-  if (step::analyze(cell).has_reduction) return fewer_exchanges(graph, shares);
+RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<bool>& shares,
+                     ExchangeOrder order) {
+  if (reduces_over_head(cell, graph)) return fewer_exchanges(graph, shares, order);
   std::vector<NodeId> origin(graph.graph.nodes.size());
   std::iota(origin.begin(), origin.end(), 0);
   return {std::move(graph), std::move(origin)};
@@ -135,16 +143,17 @@ RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<
 
 }  // namespace
 
-RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem));
-  return spread(cell, {cell.graph, forward_roots(cell, problem)}, {});
+RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem, ExchangeOrder order) {
+  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), order);
+  return spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, order);
 }
 
-RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split) {
+RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split, ExchangeOrder order) {
   const step::BackwardStep& step = split.needs.step;
   std::vector<bool> shares(step.previous_states.size() + step.inputs.size(), false);
-  shares.resize(shares.size() + step.params.size(), true);
-  return spread(cell, {split.sweep, split.sweep_roots}, shares);
+  const std::vector<bool> of_params = shares_of_channels(cell, step);
+  shares.insert(shares.end(), of_params.begin(), of_params.end());
+  return spread(cell, {split.sweep, split.sweep_roots}, shares, order);
 }
 
 std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,

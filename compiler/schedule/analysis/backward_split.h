@@ -41,11 +41,16 @@ std::vector<int> scratch_rows(const BackwardSplit& split);
 // The step of the sweep: graph and roots.
 StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 
-// The same for a machine over which the head lies spread: where the cell reduces over the head, rewritten by
-// fewer_exchanges(), with gradients of scalar parameters as shares. The second gives that of a split that is
-// there already.
-RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem);
-RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split);
+// By gradient of a parameter: whether it has one number a head. Such a gradient is a share of each channel
+// (fewer_exchanges.h), because a launch after all steps adds up the channels.
+std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step);
+
+// The same for a machine over which the head lies spread: where the step reduces over the head, rewritten by
+// fewer_exchanges(). The second gives that of a split that is there already.
+RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem,
+                           ExchangeOrder order = ExchangeOrder::Levels);
+RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
+                           ExchangeOrder order = ExchangeOrder::Levels);
 
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {

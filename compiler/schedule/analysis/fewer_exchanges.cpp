@@ -1,6 +1,7 @@
 #include "compiler/schedule/analysis/fewer_exchanges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,12 +21,14 @@ using step::NodeKind;
 
 namespace {
 
-Depth depth_of(const Node& node, const std::vector<Depth>& depths) {
+Depth depth_of(const Node& node, const std::vector<Depth>& depths, ExchangeOrder order) {
   Depth depth;
   for (const NodeId operand : node.operands) depth = std::max(depth, depths[at(operand)]);
-  const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
-  if (product && !node.operands.empty()) return {depth.level + 1, 0};
-  return step::is_reduction(node) ? Depth{depth.level, depth.turn + 1} : depth;
+  const bool product =
+      (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
+  if (product && order == ExchangeOrder::Levels) return {depth.level + 1, 0};
+  const bool turn = product || (step::is_reduction(node) && node.kind != NodeKind::ReduceSpread);
+  return turn ? Depth{depth.level, depth.turn + 1} : depth;
 }
 
 bool is(const Node& node, Op op) { return node.kind == NodeKind::Scalar && node.op == op; }
@@ -33,22 +36,23 @@ bool is(const Node& node, Op op) { return node.kind == NodeKind::Scalar && node.
 // What both rewritings of a graph share: nodes are copied, operands first, each once.
 class Rebuilding {
  public:
-  explicit Rebuilding(const StepGraph& original) : original_(original) {}
+  Rebuilding(const StepGraph& original, ExchangeOrder order) : original_(original), order_(order) {}
   virtual ~Rebuilding() = default;
 
   RewrittenStep run(const std::vector<bool>& shares) {
     value_.assign(original_.graph.nodes.size(), kNoNode);
     begin();
     for (const NodeId id : reachable(original_.graph, original_.roots)) value_[at(id)] = visit(id);
-    for (std::size_t i = 0; i < original_.roots.size(); ++i)
-      out_.step.roots.push_back(root(original_.roots[i], i < shares.size() && shares[i]));
+    for (const NodeId root : original_.roots)
+      out_.step.roots.push_back(root == kNoNode ? kNoNode : value_[at(root)]);
+    take_shares(shares);
     return std::move(out_);
   }
 
  protected:
   virtual void begin() {}
   virtual NodeId visit(NodeId id) = 0;
-  virtual NodeId root(NodeId id, bool) { return id == kNoNode ? kNoNode : value_[at(id)]; }
+  virtual void take_shares(const std::vector<bool>&) {}
 
   const Node& node_at(NodeId id) const { return out_.step.graph.at(id); }
   NodeId copy(NodeId id) {
@@ -83,6 +87,7 @@ class Rebuilding {
   }
 
   const StepGraph& original_;
+  const ExchangeOrder order_;
   RewrittenStep out_;
   std::vector<NodeId> value_;  // by node of the original
   std::vector<Depth> depths_;  // by node of the result
@@ -98,7 +103,7 @@ class Rebuilding {
     const bool sharable = node.kind == NodeKind::Scalar || node.kind == NodeKind::Constant ||
                           node.kind == NodeKind::HeadSize || step::is_reduction(node);
     const Key key{static_cast<int>(node.kind), static_cast<int>(node.op), node.value, node.operands};
-    depths_.push_back(depth_of(node, depths_));
+    depths_.push_back(depth_of(node, depths_, order_));
     const NodeId id = out_.step.graph.add(std::move(node));
     out_.origin.push_back(origin);
     if (sharable) known_.emplace(key, id);
@@ -153,7 +158,11 @@ class LateNumbersApart final : public Rebuilding {
   using Rebuilding::Rebuilding;
 
  private:
-  // coefficient * vector, of which a coefficient that is no node is 1.
+  // More than that stay together: each may need a sum of its own.
+  static constexpr std::size_t kMostTerms = 32;
+
+  // coefficient * vector, of which a coefficient that is no node is 1. The vector may be a number that all
+  // channels have.
   struct Term {
     NodeId coefficient = kNoNode;
     NodeId vector = kNoNode;
@@ -172,6 +181,7 @@ class LateNumbersApart final : public Rebuilding {
     if (const auto moments = by_moments(vector)) return moments;
     std::vector<Term> terms;
     expand(vector, {kNoNode, vector, false}, terms);
+    if (terms.size() > kMostTerms) return std::nullopt;
     for (const Term& term : terms)
       if (depths_[at(term.vector)] >= depths_[at(vector)]) return std::nullopt;
     std::vector<std::pair<NodeId, NodeId>> by_coefficient;  // with the sum of its vectors
@@ -186,21 +196,28 @@ class LateNumbersApart final : public Rebuilding {
     }
     NodeId total = kNoNode;
     for (const auto& [coefficient, part] : by_coefficient) {
-      const auto better = apart(part);
-      NodeId sum = better ? *better : sum_of(part);
+      NodeId sum = sum_of_part(part);
       if (coefficient != kNoNode) sum = make(Op::Mul, {sum, coefficient});
       total = total == kNoNode ? sum : make(Op::Add, {total, sum});
     }
     return total;
   }
 
-  // Appends the terms of `of`, taken apart at sums and at products with numbers as late as `whole`.
+  NodeId sum_of_part(NodeId part) {
+    if (node_at(part).extent == Extent::Scalar) return make(Op::Mul, {part, head_size()});
+    const auto better = apart(part);
+    return better ? *better : sum_of(part);
+  }
+
+  // Appends the terms of `of`, taken apart at sums, and where it is as late as `whole` also at products with
+  // numbers and at numbers that are not.
   void expand(NodeId whole, const Term& of, std::vector<Term>& terms) {
+    if (terms.size() > kMostTerms) return;
     const Node node = node_at(of.vector);
     const auto vector = [&](std::size_t i) { return node_at(node.operands[i]).extent == Extent::Vector; };
-    const auto late = [&](std::size_t i) {
-      return !vector(i) && depths_[at(node.operands[i])] == depths_[at(whole)];
-    };
+    const auto is_late = [&](NodeId id) { return depths_[at(id)] >= depths_[at(whole)]; };
+    const bool late = is_late(of.vector);
+    const auto term = [&](std::size_t i) { return vector(i) || (late && !is_late(node.operands[i])); };
     const auto go_on = [&](std::size_t i, NodeId coefficient, bool negative) {
       expand(whole, {coefficient, node.operands[i], negative}, terms);
     };
@@ -208,15 +225,15 @@ class LateNumbersApart final : public Rebuilding {
       if (of.coefficient == kNoNode) return op == Op::Mul ? factor : make(Op::Div, {number(1), factor});
       return make(op, {of.coefficient, factor});
     };
-    if ((is(node, Op::Add) || is(node, Op::Sub)) && vector(0) && vector(1)) {
+    if ((is(node, Op::Add) || is(node, Op::Sub)) && term(0) && term(1)) {
       go_on(0, of.coefficient, of.negative);
       return go_on(1, of.coefficient, of.negative != is(node, Op::Sub));
     }
     if (is(node, Op::Neg)) return go_on(0, of.coefficient, !of.negative);
     for (const std::size_t side : {0, 1})
-      if (is(node, Op::Mul) && late(side) && vector(1 - side))
+      if (late && is(node, Op::Mul) && !vector(side) && vector(1 - side))
         return go_on(1 - side, times(Op::Mul, node.operands[side]), of.negative);
-    if (is(node, Op::Div) && late(1) && vector(0))
+    if (late && is(node, Op::Div) && !vector(1) && vector(0))
       return go_on(0, times(Op::Div, node.operands[1]), of.negative);
     terms.push_back(of);
   }
@@ -231,8 +248,26 @@ class LateNumbersApart final : public Rebuilding {
     if (depths_[at(all)] >= depths_[at(squares)]) return std::nullopt;
     const auto rows = static_cast<double>(vectors.size());
     const NodeId count = vectors.size() == 1 ? head_size() : make(Op::Mul, {head_size(), number(rows)});
-    const NodeId off = make(Op::Sub, {make(Op::Div, {sum_of(all), count}), from});
-    return make(Op::Add, {spread_of(all, vectors), make(Op::Mul, {count, make(Op::Square, {off})})});
+    const NodeId sum = sum_of(all), spread = spread_of(sum, vectors);
+    if (is_mean(from, sum, rows)) return spread;
+    const NodeId off = make(Op::Sub, {make(Op::Div, {sum, count}), from});
+    return make(Op::Add, {spread, make(Op::Mul, {count, make(Op::Square, {off})})});
+  }
+
+  // Is it the sum divided by `rows` times the channels of the head, but for rounding?
+  bool is_mean(NodeId id, NodeId sum, double rows) const {
+    const Node& node = node_at(id);
+    if (is(node, Op::Div)) {
+      const Node& by = node_at(node.operands[1]);
+      if (by.kind == NodeKind::HeadSize) return node.operands[0] == sum && std::abs(rows - 1) < 1e-12;
+      return by.kind == NodeKind::Constant && is_mean(node.operands[0], sum, rows / by.value);
+    }
+    if (!is(node, Op::Mul)) return false;
+    for (const std::size_t side : {0, 1}) {
+      const Node& by = node_at(node.operands[1 - side]);
+      if (by.kind == NodeKind::Constant) return is_mean(node.operands[side], sum, rows * by.value);
+    }
+    return false;
   }
 
   bool distances(NodeId id, std::vector<NodeId>& vectors, NodeId& from) const {
@@ -251,49 +286,78 @@ class LateNumbersApart final : public Rebuilding {
     return true;
   }
 
-  NodeId root(NodeId id, bool share) override {
-    if (id == kNoNode) return kNoNode;
-    const NodeId value = value_[at(id)];
-    const bool one_number = node_at(value).extent == Extent::Scalar;
-    return share && one_number && node_at(value).kind != NodeKind::Constant ? share_of(value) : value;
+  void take_shares(const std::vector<bool>& shares) override {
+    std::vector<NodeId>& roots = out_.step.roots;
+    std::vector<NodeId> others;
+    for (std::size_t i = 0; i < roots.size(); ++i)
+      if (i >= shares.size() || !shares[i]) others.push_back(roots[i]);
+    made_anyway_.assign(out_.step.graph.nodes.size(), false);
+    for (const NodeId id : reachable(out_.step.graph, others)) made_anyway_[at(id)] = true;
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      if (shares[i] && roots[i] != kNoNode && node_at(roots[i]).extent == Extent::Scalar &&
+          node_at(roots[i]).kind != NodeKind::Constant)
+        roots[i] = share_of(roots[i]);
   }
 
-  // Is it linear in a sum, so that the sum's vector may stand for it?
+  // Is it linear in a sum, so that the sum's vector may stand for it? Nothing is won by that for a number
+  // that the step makes anyway.
   bool is_linear(NodeId id) const {
     const Node& node = node_at(id);
     if (node.kind == NodeKind::ReduceSum) return true;
+    if (made_anyway_[at(id)]) return false;
     if (is(node, Op::Neg) || is(node, Op::Div)) return is_linear(node.operands[0]);
     if (is(node, Op::Mul)) return is_linear(node.operands[0]) || is_linear(node.operands[1]);
     if (is(node, Op::Add) || is(node, Op::Sub))
       return is_linear(node.operands[0]) || is_linear(node.operands[1]);
+    if (is(node, Op::Select)) return is_linear(node.operands[1]) || is_linear(node.operands[2]);
     return false;
   }
 
   NodeId share_of(NodeId id) {
     const Node node = node_at(id);
-    if (!is_linear(id)) return make(Op::Div, {id, head_size()});
+    if (!is_linear(id)) return make(Op::Mul, {id, make(Op::Recip, {head_size()})});
     if (node.kind == NodeKind::ReduceSum) return node.operands[0];
     if (is(node, Op::Neg)) return make(Op::Neg, {share_of(node.operands[0])});
     if (is(node, Op::Add) || is(node, Op::Sub))
       return make(node.op, {share_of(node.operands[0]), share_of(node.operands[1])});
+    if (is(node, Op::Select))
+      return make(node.op, {node.operands[0], share_of(node.operands[1]), share_of(node.operands[2])});
     const std::size_t side = is_linear(node.operands[0]) ? 0 : 1;
     std::vector<NodeId> operands = node.operands;
     operands[side] = share_of(operands[side]);
     return make(node.op, std::move(operands));
   }
+
+  std::vector<bool> made_anyway_;  // by node of the result: for roots that are no shares
 };
 
 }  // namespace
 
-std::vector<Depth> exchange_depths(const step::Graph& graph) {
+bool adds_over_head(const step::Cell& cell) {
+  const auto is_number = [](const step::Tensor& tensor) {
+    return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
+           !step::is_flag(tensor.kind);
+  };
+  return std::any_of(cell.graph.nodes.begin(), cell.graph.nodes.end(), step::is_reduction) ||
+         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_number);
+}
+
+bool reduces_over_head(const step::Cell& cell, const StepGraph& step) {
+  const std::vector<NodeId> needed = reachable(step.graph, step.roots);
+  return adds_over_head(cell) && std::any_of(needed.begin(), needed.end(), [&](NodeId id) {
+           return step::is_reduction(step.graph.at(id));
+         });
+}
+
+std::vector<Depth> exchange_depths(const step::Graph& graph, ExchangeOrder order) {
   std::vector<Depth> depths;
-  for (const Node& node : graph.nodes) depths.push_back(depth_of(node, depths));
+  for (const Node& node : graph.nodes) depths.push_back(depth_of(node, depths, order));
   return depths;
 }
 
-RewrittenStep fewer_exchanges(const StepGraph& step, const std::vector<bool>& shares) {
-  const RewrittenStep merged = SumsMerged(step).run({});
-  RewrittenStep result = LateNumbersApart(merged.step).run(shares);
+RewrittenStep fewer_exchanges(const StepGraph& step, const std::vector<bool>& shares, ExchangeOrder order) {
+  const RewrittenStep merged = SumsMerged(step, order).run({});
+  RewrittenStep result = LateNumbersApart(merged.step, order).run(shares);
   for (NodeId& origin : result.origin)
     if (origin != kNoNode) origin = merged.origin[at(origin)];
   return result;

@@ -32,7 +32,7 @@ Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& 
 // The stages of reductions, and by node what comes before it.
 void order_exchanges(const StepGraph& step, const std::vector<ProductGroup>& groups, bool reduces,
                      StepOrder& order) {
-  const std::vector<Depth> depths = exchange_depths(step.graph);
+  const std::vector<Depth> depths = exchange_depths(step.graph, ExchangeOrder::Levels);
   const auto depth = [&](NodeId id) { return depths[static_cast<std::size_t>(id)]; };
   std::map<Depth, ReductionStage> stages;  // by the depth of their results
   for (const NodeId id : reachable(step.graph, step.roots))

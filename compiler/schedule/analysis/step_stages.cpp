@@ -20,30 +20,10 @@ void add_once(std::vector<T>& list, T element) {
   if (std::find(list.begin(), list.end(), element) == list.end()) list.push_back(element);
 }
 
-bool is_scalar_op(const Node& node, scalar::Op op) { return node.kind == NodeKind::Scalar && node.op == op; }
-
-// (v - m)^2, or a sum of such about one number: false if the node is none. Nothing is said of levels.
-bool collect_squares(const step::Graph& graph, NodeId id, Reduction& moment) {
-  const Node& node = graph.at(id);
-  if (is_scalar_op(node, scalar::Op::Add))
-    return collect_squares(graph, node.operands[0], moment) &&
-           collect_squares(graph, node.operands[1], moment);
-  const bool product = is_scalar_op(node, scalar::Op::Mul) && node.operands[0] == node.operands[1];
-  if (!product && !is_scalar_op(node, scalar::Op::Square)) return false;
-  const Node& difference = graph.at(node.operands[0]);
-  if (!is_scalar_op(difference, scalar::Op::Sub)) return false;
-  const NodeId value = difference.operands[0], about = difference.operands[1];
-  if (graph.at(about).extent != step::Extent::Scalar) return false;
-  if (moment.about != step::kNoNode && moment.about != about) return false;
-  moment.about = about;
-  moment.vectors.push_back(value);
-  return true;
-}
-
 class Cutter {
  public:
-  Cutter(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots, bool moments)
-      : graph_(graph), roots_(roots), reduces_(adds_over_head(cell)), moments_(moments) {
+  Cutter(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots, Spreads spreads)
+      : graph_(graph), roots_(roots), reduces_(adds_over_head(cell)), spreads_(spreads) {
     result_.groups = product_groups(graph, roots);
     made_.assign(graph.nodes.size(), kNever);
     find_levels(cell);
@@ -104,25 +84,21 @@ class Cutter {
     }
   }
 
-  // A moment about a number that is known no sooner than its vectors is known with that number.
   int level_of_reduction(NodeId id, bool needed) {
     const Node& node = graph_.at(id);
     Reduction reduction;
-    if (moments_ && node.kind == NodeKind::ReduceSum &&
-        collect_squares(graph_, node.operands[0], reduction)) {
-      for (const NodeId vector : reduction.vectors)
-        reduction.made = std::max(reduction.made, level_[at(vector)]);
-      if (level_[at(reduction.about)] > reduction.made) reduction.kind = Reduction::Kind::Moment;
-    }
-    if (reduction.kind != Reduction::Kind::Moment) {
-      reduction = {};
-      if (node.kind == NodeKind::ReduceMax) reduction.kind = Reduction::Kind::Max;
-      reduction.vectors = {node.operands[0]};
-      reduction.made = level_[at(node.operands[0])];
-    }
     reduction.node = id;
-    reduction.known =
-        reduction.kind == Reduction::Kind::Moment ? level_[at(reduction.about)] : reduction.made + 1;
+    reduction.vectors = node.operands;
+    if (node.kind == NodeKind::ReduceMax) reduction.kind = Reduction::Kind::Max;
+    if (node.kind == NodeKind::ReduceSpread) {
+      reduction.kind = Reduction::Kind::Spread;
+      reduction.sum = node.operands.front();
+      reduction.vectors.erase(reduction.vectors.begin());
+      if (spreads_ == Spreads::AfterTheirSum) reduction.made = level_[at(reduction.sum)];
+    }
+    for (const NodeId vector : reduction.vectors)
+      reduction.made = std::max(reduction.made, level_[at(vector)]);
+    reduction.known = reduction.made + 1;
     if (needed) result_.reductions.push_back(reduction);
     return reduction.known;
   }
@@ -137,11 +113,9 @@ class Cutter {
     for (Node& node : stage.graph.nodes)
       if (is_product(node)) node.operands.clear();
     for (const std::size_t i : stage.totals) {
-      const Reduction& reduction = result_.reductions[i];
-      Node& node = stage.graph.nodes[at(reduction.node)];
+      Node& node = stage.graph.nodes[at(result_.reductions[i].node)];
       node.kind = NodeKind::MatVec;
       node.operands.clear();
-      if (reduction.kind == Reduction::Kind::Moment) node.operands.push_back(reduction.about);
     }
     for (const NodeId kept : stage.kept_in) {
       Node& node = stage.graph.nodes[at(kept)];
@@ -157,8 +131,8 @@ class Cutter {
     if (is_product(node) && node.operands.empty()) return;  // read from memory, like a leaf
     if (const Reduction* reduction = result_.reduction_of(id)) {
       if (reduction->known > stage_) throw std::logic_error("a reduction is asked for before it is known");
+      if (reduction->kind == Reduction::Kind::Spread) visit(reduction->sum);
       add_once(now().totals, static_cast<std::size_t>(reduction - result_.reductions.data()));
-      if (reduction->kind == Reduction::Kind::Moment) visit(reduction->about);
       return;
     }
     if (made_[at(id)] == stage_) return;
@@ -174,7 +148,8 @@ class Cutter {
 
   const step::Graph& graph_;
   const std::vector<NodeId>& roots_;
-  const bool reduces_, moments_;
+  const bool reduces_;
+  const Spreads spreads_;
   StepStages result_;
   std::vector<int> level_;
   std::vector<bool> invariant_;
@@ -194,19 +169,9 @@ const Reduction* StepStages::reduction_of(NodeId node) const {
   return found == reductions.end() ? nullptr : &*found;
 }
 
-bool adds_over_head(const step::Cell& cell) {
-  const auto reduces = [](const Node& node) { return is_reduction(node); };
-  const auto is_number = [](const step::Tensor& tensor) {
-    return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-           !step::is_flag(tensor.kind);
-  };
-  return std::any_of(cell.graph.nodes.begin(), cell.graph.nodes.end(), reduces) ||
-         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_number);
-}
-
 StepStages step_stages(const step::Cell& cell, const step::Graph& graph, const std::vector<NodeId>& roots,
-                       bool moments) {
-  return Cutter(cell, graph, roots, moments).cut();
+                       Spreads spreads) {
+  return Cutter(cell, graph, roots, spreads).cut();
 }
 
 }  // namespace rondo::schedule

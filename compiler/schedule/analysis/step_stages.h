@@ -8,23 +8,27 @@
 
 #include <vector>
 
+#include "compiler/schedule/analysis/fewer_exchanges.h"
 #include "compiler/schedule/analysis/product_groups.h"
 
 namespace rondo::schedule {
 
-// A node that reduces a vector over the head, of a cell that does (adds_over_head).
-//
-// Moment: the sum of (v - m)^2, m a number a head and v one or several vectors, which needs no stage of its
-// own although m is made of a sum of v: each block hands on the mean of its part and the squares about it,
-// and these combine to those about any number (Chan, Golub and LeVeque 1979) without cancellation.
+// A node that reduces a vector over the head, of a cell that does (adds_over_head). Spread: the squares of
+// the distances from the mean of one or several vectors, whose sum is a reduction, too
+// (NodeKind::ReduceSpread).
 struct Reduction {
-  enum class Kind { Sum, Max, Moment } kind = Kind::Sum;
+  enum class Kind { Sum, Max, Spread } kind = Kind::Sum;
   step::NodeId node = step::kNoNode;
-  std::vector<step::NodeId> vectors;   // what is reduced; of a moment, each v
-  step::NodeId about = step::kNoNode;  // of a moment: m
-  int made = 0;                        // the stage that has made the vectors
-  int known = 1;                       // the stage from which on it is known
+  std::vector<step::NodeId> vectors;  // what is reduced
+  step::NodeId sum = step::kNoNode;   // of a spread: the node that adds its vectors up
+  int made = 0;                       // the stage that has made the vectors
+  int known = 1;                      // the stage from which on it is known
 };
+
+// When a spread is reduced. Each part of a head that hands on its sum and the squares about its own mean
+// gives both at once (Chan, Golub and LeVeque 1979). Who holds a whole head knows the mean before the
+// squares: a stage more is another walk over what it has, and not another exchange.
+enum class Spreads { WithTheirSum, AfterTheirSum };
 
 struct StepStage {
   std::vector<std::size_t> groups;     // multiplied first
@@ -35,8 +39,7 @@ struct StepStage {
   std::vector<step::NodeId> kept_in;   // values that an earlier stage has kept
   std::vector<step::NodeId> kept_out;  // values to keep for later ones
   // The step's graph. Products, reductions, and values that earlier stages have kept, stand in it as products
-  // without operands (of a moment: with what it is about), so that GraphLowering asks its caller for their
-  // values.
+  // without operands, so that GraphLowering asks its caller for their values.
   step::Graph graph;
   std::vector<step::NodeId> demand;  // of this graph: what the stage has to make
 };
@@ -52,14 +55,8 @@ struct StepStages {
   const Reduction* reduction_of(step::NodeId node) const;  // null if it is none
 };
 
-// Whether sums or maxima over the head are part of the step or of its derivative, beside the sums in
-// gradients of scalar parameters: each channel carries its share of those, and they are added up after all
-// steps.
-bool adds_over_head(const step::Cell& cell);
-
-// `moments`: whether reductions of squares are moments. Who holds a whole head needs none: a stage more is
-// another walk over what it has, and not another exchange.
+// Of a step that fewer_exchanges() has rewritten in the order of a chain.
 StepStages step_stages(const step::Cell& cell, const step::Graph& graph,
-                       const std::vector<step::NodeId>& roots, bool moments = true);
+                       const std::vector<step::NodeId>& roots, Spreads spreads = Spreads::WithTheirSum);
 
 }  // namespace rondo::schedule

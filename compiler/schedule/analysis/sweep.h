@@ -21,9 +21,8 @@ struct SweepSource {
 
 struct SweepSink {
   enum class Kind { Carry, Now, Sum } kind = Kind::Now;
-  int index = 0;      // Carry: which; Sum: row of the workspace [B, H, rows, D]
-  RowRef row;         // Now: of step t
-  bool once = false;  // Sum: all channels have the whole of a number a head; one of them adds it
+  int index = 0;  // Carry: which; Sum: row of the workspace [B, H, rows, D]
+  RowRef row;     // Now: of step t
 };
 
 struct Sweep {

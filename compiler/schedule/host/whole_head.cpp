@@ -30,7 +30,7 @@ class WholeHeadBuilder {
       : cell_(cell),
         problem_(problem),
         sweep_(sweep),
-        stages_(step_stages(cell, sweep.step.graph, sweep.step.roots, false)),
+        stages_(step_stages(cell, sweep.step.graph, sweep.step.roots, Spreads::AfterTheirSum)),
         p_(p),
         builder_(fmt::format("{}_host_{}", cell.name, pass_name(problem.pass)), p.lanes, problem.math,
                  fmt::format("{}: on CPUs, {}; {} in memory", cell.name,
@@ -126,8 +126,11 @@ class WholeHeadBuilder {
     std::vector<Value> shares;  // of each lane, by reduction
     for (const std::size_t i : stage.partials) {
       constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
-      const bool maximum = stages_.reductions[i].kind == Reduction::Kind::Max;
-      shares.push_back(b.variable("share", b.real(maximum ? kLeast : 0)));
+      const Reduction& reduction = stages_.reductions[i];
+      shares.push_back(b.variable("share", b.real(reduction.kind == Reduction::Kind::Max ? kLeast : 0)));
+      if (reduction.kind != Reduction::Kind::Spread) continue;
+      const double count = static_cast<double>(reduction.vectors.size()) * static_cast<double>(dim());
+      means_[reduction.node] = b.let("mean", totals_.at(reduction.sum) * b.real(1 / count));
     }
     for_channels([&] { emit(stage, lowerings_[number], shares); });
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -161,10 +164,18 @@ class WholeHeadBuilder {
     for (const NodeId id : stage.kept_out) b.store(of_channel(kept_, stages_.row_of_kept(id)), values.at(id));
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const Reduction& reduction = stages_.reductions[stage.partials[i]];
-      b.assign(shares[i], b.math(reducer(reduction), {shares[i], values.at(reduction.vectors.front())}));
+      for (const NodeId vector : reduction.vectors)
+        b.assign(shares[i], b.math(reducer(reduction), {shares[i], term(reduction, values.at(vector))}));
     }
     for (const std::size_t root : stage.roots)
       for (const SweepSink& sink : sweep_.sinks[root]) store(sink, values.at(sweep_.step.roots[root]));
+  }
+
+  // What a channel's value of a vector counts in a reduction.
+  Value term(const Reduction& reduction, Value value) {
+    if (reduction.kind != Reduction::Kind::Spread) return value;
+    const Value off = builder_.let("off_mean", value - means_.at(reduction.node));
+    return off * off;
   }
 
   Value read(const Node& node, NodeId id) {
@@ -189,7 +200,6 @@ class WholeHeadBuilder {
       return once(tensors_.is_number(to.ref),
                   [&] { b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, place())], value); });
     }
-    if (sink.once) value = b.select(channel_ == 0, value, b.real(0));
     b.store(of_channel(sums_, sink.index), b.load("sum", of_channel(sums_, sink.index)) + value);
   }
 
@@ -217,7 +227,7 @@ class WholeHeadBuilder {
   SweepTensors tensors_;
   std::deque<GraphLowering> lowerings_;  // by stage
   kernel::Memory carries_, kept_, sums_, lanes_;
-  std::map<NodeId, Value> totals_;
+  std::map<NodeId, Value> totals_, means_;  // by node of a reduction, of the step so far
   Value time_, t_, parity_, head_, row_, channel_;
 };
 

@@ -44,7 +44,7 @@ void StepwiseBody::declare_once(TensorRef ref, bool written) {
 }
 
 StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
-  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}, {}, {}};
+  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}, {}};
   flags_.declare(stage.graph, stage.demand);
   const bool reduces = !stage.totals.empty() || !stage.partials.empty();
   if (reduces && shape_.row_by_row && !lanes_.valid())
@@ -328,8 +328,6 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
       return part.lowering.draw(node, turn, {c.batch_row, part.time, head_, c.channel});
     }
     const auto id = static_cast<NodeId>(&node - stage.graph.nodes.data());
-    if (const auto moment = part.moments.find(id); moment != part.moments.end())
-      return b.let("squares", moment->second[at(turn)].about(values.at(node.operands.at(0))));
     const auto known = part.reads.find(id);
     return known != part.reads.end() ? known->second[at(turn)] : given(id);
   };
@@ -367,7 +365,6 @@ void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std:
                   [&] { b.store(to.memory[place(to, sink.row.row, part.time, turn)], value); });
     }
     case SweepSink::Kind::Sum: {
-      if (sink.once) value = b.select(channels_[at(turn)].channel == 0, value, b.real(0));
       const auto before = part.sums.find(root);
       const Value sum = before == part.sums.end() ? value : before->second[at(turn)] + value;
       return b.store(sums_.memory[boundary(sweep_.sum_rows, b.constant(sink.index), turn)], sum);

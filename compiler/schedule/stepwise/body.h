@@ -17,17 +17,6 @@
 
 namespace rondo::schedule {
 
-// Of a vector over the head: its mean, and the sum of the squares about it.
-struct HeadMoment {
-  kernel::Value mean, squares;
-  double count = 0;  // of the numbers
-
-  kernel::Value about(kernel::Value number) const {  // the sum of the squares about any number
-    const kernel::Value off = mean - number;
-    return squares + mean.builder()->real(count) * off * off;
-  }
-};
-
 class StepwiseBody {
  public:
   StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell, const Problem& problem,
@@ -43,7 +32,6 @@ class StepwiseBody {
     std::map<std::size_t, std::vector<kernel::Value>> sums;    // by root
     // By vector of a reduction that is made here, and turn: variables, neutral where there is no channel.
     std::map<step::NodeId, std::vector<kernel::Value>> shares;
-    std::map<step::NodeId, std::vector<HeadMoment>> moments;  // by node and turn, of totals that are moments
   };
   Part declare(const StepStage& stage, bool next);
   void declare_kept();                       // carries and vectors
@@ -97,7 +85,7 @@ class StepwiseBody {
   kernel::Memory vectors() const { return vectors_.memory; }
 
   // Elements of Role::Carries of a batch row and head: rows of D, and then parts of what is reduced over the
-  // head, [reduction][parity][part][numbers].
+  // head, [reduction][parity][part].
   static std::int64_t carry_elements(const Sweep& sweep, const StepStages& stages, const StepTile& tile);
 
  private:
@@ -110,6 +98,8 @@ class StepwiseBody {
   kernel::Value carry_place(kernel::Value row, int turn);  // of Role::Carries
   kernel::Value part_place(std::size_t reduction, kernel::Value parity, int turn);
   void bring_totals(Part& part, int turn);
+  kernel::Value spread_of_parts(Part& part, const Reduction& reduction, int turn,
+                                const std::function<kernel::Value(kernel::Value)>& at_part);
   kernel::Value sum_of_parts(int turn, const std::function<kernel::Value(kernel::Value)>& at_part,
                              scalar::Op op);
   kernel::Value over_lanes(kernel::Value share, scalar::Op op);

@@ -24,7 +24,6 @@ int row_lanes(const StepTile& tile) { return tile.row_by_row ? tile.threads : st
 int parts_of(const StepTile& tile) {
   return tile.tiles * (tile.row_by_row ? 1 : std::max(1, tile.units / kWarp));
 }
-int numbers_of(const Reduction& reduction) { return reduction.kind == Kind::Moment ? 2 : 1; }
 
 Op op_of(const Reduction& reduction) { return reduction.kind == Kind::Max ? Op::Max : Op::Add; }
 
@@ -35,20 +34,17 @@ double neutral(Op op) { return op == Op::Max ? -static_cast<double>(std::numeric
 
 std::int64_t StepwiseBody::carry_elements(const Sweep& sweep, const StepStages& stages,
                                           const StepTile& tile) {
-  std::int64_t numbers = 0;
-  for (const Reduction& reduction : stages.reductions) numbers += numbers_of(reduction);
-  return carry_rows(sweep, stages) * tile.dim + numbers * 2 * parts_of(tile);
+  const auto numbers = static_cast<std::int64_t>(2 * stages.reductions.size());
+  return carry_rows(sweep, stages) * tile.dim + numbers * parts_of(tile);
 }
 
 // Of the first part of a reduction, at steps of `parity`.
 Value StepwiseBody::part_place(std::size_t reduction, Value parity, int turn) {
   auto& b = builder_;
-  std::int64_t before = carry_rows(sweep_, stages_) * shape_.dim;
-  for (std::size_t i = 0; i < reduction; ++i)
-    before += std::int64_t{2} * numbers_of(stages_.reductions[i]) * parts_of(shape_);
+  const std::int64_t before =
+      carry_rows(sweep_, stages_) * shape_.dim + static_cast<std::int64_t>(2 * reduction) * parts_of(shape_);
   const Value row = b.wide(channels_[at(turn)].batch_row) * problem_.sizes.heads + b.wide(head_);
-  return row * carry_elements(sweep_, stages_, shape_) +
-         b.wide(parity * (numbers_of(stages_.reductions[reduction]) * parts_of(shape_)) + before);
+  return row * carry_elements(sweep_, stages_, shape_) + b.wide(parity * parts_of(shape_) + before);
 }
 
 bool StepwiseBody::is_number(TensorRef ref) const {
@@ -120,6 +116,7 @@ void StepwiseBody::hand_on(Part& part, int first, int end) {
   const auto own = [&](int turn) {
     return shape_.dim % shape_.units == 0 ? Value{} : channels_[at(turn)].channel < shape_.dim;
   };
+  std::map<NodeId, Value> of_row;  // by node of the reduction
   for (const std::size_t i : part.stage->partials) {
     const Reduction& reduction = stages_.reductions[i];
     const Op op = op_of(reduction);
@@ -137,23 +134,22 @@ void StepwiseBody::hand_on(Part& part, int first, int end) {
       }
       return over_lanes(b.let("share_of_lane", lane), op);
     };
-    std::vector<Value> numbers{reduced([](Value v) { return v; })};
-    if (reduction.kind == Kind::Moment) {
+    if (reduction.kind == Kind::Spread) {
       const Value count = channels_of_part(first) * b.real(static_cast<double>(reduction.vectors.size()));
-      numbers[0] = b.let("mean", numbers[0] / count);
-      numbers.push_back(reduced([&](Value v) {
-        const Value off = b.let("off_mean", v - numbers[0]);
+      const Value mean = b.let("mean", of_row.at(reduction.sum) / count);
+      of_row[reduction.node] = reduced([&](Value v) {
+        const Value off = b.let("off_mean", v - mean);
         return off * off;
-      }));
+      });
+    } else {
+      of_row[reduction.node] = reduced([](Value v) { return v; });
     }
     const int lanes = row_lanes(shape_);
     const Value number =
         shape_.row_by_row ? tile_ : tile_ * (parts_of(shape_) / shape_.tiles) + c.unit / lanes;
     const Value to = part_place(i, part.parity, first) + b.wide(number);
-    b.if_(row_exists(first) && (shape_.row_by_row ? b.thread() == 0 : c.unit % lanes == 0), [&] {
-      for (std::size_t n = 0; n < numbers.size(); ++n)
-        b.store(carries_.memory[to + static_cast<std::int64_t>(n) * parts_of(shape_)], numbers[n]);
-    });
+    b.if_(row_exists(first) && (shape_.row_by_row ? b.thread() == 0 : c.unit % lanes == 0),
+          [&] { b.store(carries_.memory[to], of_row.at(reduction.node)); });
   }
 }
 
@@ -174,38 +170,44 @@ Value StepwiseBody::sum_of_parts(int turn, const std::function<Value(Value)>& at
 
 void StepwiseBody::bring_totals(Part& part, int turn) {
   auto& b = builder_;
-  const int parts = parts_of(shape_);
   for (const std::size_t i : part.stage->totals) {
     const Reduction& reduction = stages_.reductions[i];
     const Value from = b.let("parts_at", part_place(i, part.parity, turn));
-    const auto number = [&](Value p, int which) {
-      return b.load("part", carries_.memory[from + b.wide(p + which * parts)]);
-    };
-    if (reduction.kind != Kind::Moment) {
-      part.reads[reduction.node].push_back(sum_of_parts(
-          turn, [&](Value p) { return number(p, 0); }, op_of(reduction)));
-      continue;
-    }
-    const int width = shape_.row_by_row ? shape_.units : row_lanes(shape_);
-    const auto each = static_cast<double>(reduction.vectors.size());
-    const auto count = [&](Value p) {
-      const Value own = b.to_real(min(b.constant(shape_.dim) - p * width, b.constant(width)));
-      return b.math(Op::Max, {own, b.real(0)}) * b.real(each);
-    };
-    HeadMoment moment;
-    moment.count = each * static_cast<double>(shape_.dim);
-    const Value sum = sum_of_parts(
-        turn, [&](Value p) { return number(p, 0) * count(p); }, Op::Add);
-    moment.mean = b.let("mean", sum / b.real(moment.count));
-    moment.squares = sum_of_parts(
-        turn,
-        [&](Value p) {
-          const Value off = b.let("off_mean", number(p, 0) - moment.mean);
-          return number(p, 1) + count(p) * off * off;
-        },
-        Op::Add);
-    part.moments[reduction.node].push_back(moment);
+    const auto number = [&](Value p) { return b.load("part", carries_.memory[from + b.wide(p)]); };
+    part.reads[reduction.node].push_back(reduction.kind == Kind::Spread
+                                             ? spread_of_parts(part, reduction, turn, number)
+                                             : sum_of_parts(turn, number, op_of(reduction)));
   }
+}
+
+// What the means of the parts are off that of the head counts for all channels of a part; the last parts may
+// have none.
+Value StepwiseBody::spread_of_parts(Part& part, const Reduction& reduction, int turn,
+                                    const std::function<Value(Value)>& at_part) {
+  auto& b = builder_;
+  if (parts_of(shape_) == 1) return sum_of_parts(turn, at_part, Op::Add);
+  const auto each = static_cast<double>(reduction.vectors.size());
+  const double all = each * static_cast<double>(shape_.dim);
+  const Value mean = b.let("mean", part.reads.at(reduction.sum)[at(turn)] * b.real(1 / all));
+  const auto sum = stages_.reduction_of(reduction.sum) - stages_.reductions.data();
+  const Value sums = b.let("sums_at", part_place(static_cast<std::size_t>(sum), part.parity, turn));
+  const int width = shape_.row_by_row ? shape_.units : row_lanes(shape_);
+  const bool alike = shape_.dim % shape_.units == 0;
+  const auto count_of = [&](Value p) {
+    if (alike) return b.real(width * each);
+    const Value own = b.to_real(min(b.constant(shape_.dim) - p * width, b.constant(width)));
+    return b.let("count", b.math(Op::Max, {own, b.real(0)}) * b.real(each));
+  };
+  return sum_of_parts(
+      turn,
+      [&](Value p) {
+        const Value sum_of_part = b.load("sum", carries_.memory[sums + b.wide(p)]), count = count_of(p);
+        const Value mean_of_part = alike ? sum_of_part * b.real(1 / (width * each))
+                                         : sum_of_part / b.math(Op::Max, {count, b.real(1)});
+        const Value off = b.let("off_mean", mean_of_part - mean);
+        return at_part(p) + count * off * off;
+      },
+      Op::Add);
 }
 
 }  // namespace rondo::schedule

@@ -150,22 +150,12 @@ class BackwardBuilder : StreamBody {
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
       const Row& row = needs_.step.params[p];
       const int at = first_param_row(cell_, row.tensor) + row.row;
-      const bool once = sums_of_head(p);
       stream_.if_owner([&] {
-        for (int channel = 0; channel < parameters_.per_thread; ++channel) {
-          Value total = totals[static_cast<std::size_t>(channel)];
-          if (once) total = channel == 0 ? b.select(stream_.leads(), total, b.real(0)) : b.real(0);
-          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)], total);
-        }
+        for (int channel = 0; channel < parameters_.per_thread; ++channel)
+          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)],
+                  totals[static_cast<std::size_t>(channel)]);
       });
     }
-  }
-
-  // Whether every channel has the whole sum of a parameter's gradient, which the second kernel must count
-  // once.
-  bool sums_of_head(std::size_t param) const {
-    const std::size_t root = needs_.step.previous_states.size() + needs_.step.inputs.size() + param;
-    return parameters_.whole_head && is_number(needs_.step.params[param].tensor) && !reductions_.shares[root];
   }
 
   const BackwardNeeds& needs_;

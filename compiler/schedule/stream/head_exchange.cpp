@@ -14,6 +14,8 @@ using scalar::Op;
 
 namespace {
 
+double vectors_of(const HeadReduction& reduction) { return static_cast<double>(reduction.operands.size()); }
+
 // Words that every thread reads; of more, each lane reads one.
 constexpr int kReadByAll = 8;
 
@@ -68,7 +70,8 @@ void HeadExchange::declare() {
   lane_each_ = of_warp("lane_each", lane_warp_, 1 / full, 1 / last);
 }
 
-// The channels of a thread exist together: their number divides the head's.
+// The channels of a thread exist together: their number divides the head's. Those of several vectors are one
+// after the other.
 Value HeadExchange::of_thread(Op op, const std::vector<Value>& values) {
   auto& b = stream_.builder();
   const Value own = folded(b, op, values);
@@ -97,9 +100,10 @@ std::vector<HeadExchange::Word> HeadExchange::of_warp(const std::vector<std::siz
   }
   across_lanes(words, lanes());
   for (std::size_t i = 0; i < level.size(); ++i) {
-    if (reductions_.reductions[level[i]].kind != Kind::Moments) continue;
+    const HeadReduction& reduction = reductions_.reductions[level[i]];
+    if (reduction.kind != Kind::Moments) continue;
     const Value each = warps() == 1 ? b.real(1 / static_cast<double>(problem_.sizes.dim)) : each_of_warp_;
-    const Value mean = b.let("mean", words[i].value * each);
+    const Value mean = b.let("mean", words[i].value * each * b.real(1 / vectors_of(reduction)));
     std::vector<Value> of_channels;
     for (const Value value : operands[i]) {
       const Value distance = b.let("distance", value - mean);
@@ -168,11 +172,15 @@ std::vector<Value> HeadExchange::words_of_warps(Value first) {
   return words;
 }
 
-// The squares about the mean of the head, of channels whose squares are about their own mean.
-Value HeadExchange::distance_from(Value mean, Value sum, Value squares, Value channels, Value each) {
+double HeadExchange::numbers_of(const HeadReduction& reduction) const {
+  return vectors_of(reduction) * static_cast<double>(problem_.sizes.dim);
+}
+
+// The squares about the mean of the head, of numbers whose squares are about their own mean.
+Value HeadExchange::distance_from(Value mean, Value sum, Value squares, Value numbers, Value each) {
   auto& b = stream_.builder();
   const Value distance = b.let("distance", sum * each - mean);
-  return squares + distance * distance * channels;
+  return squares + distance * distance * numbers;
 }
 
 HeadExchange::Totals HeadExchange::combine_all(const HeadReduction& reduction, Value sums, Value squares) {
@@ -181,11 +189,11 @@ HeadExchange::Totals HeadExchange::combine_all(const HeadReduction& reduction, V
   const Op op = reduction.kind == Kind::Max ? Op::Max : Op::Add;
   const Value total = b.let("total", folded(b, op, words));
   if (reduction.kind != Kind::Moments) return {total, {}};
-  const Value mean = b.let("mean", total * b.real(1 / static_cast<double>(problem_.sizes.dim)));
+  const Value mean = b.let("mean", total * b.real(1 / numbers_of(reduction)));
   std::vector<Value> about_mean = words_of_warps(squares);
   for (std::size_t w = 0; w < words.size(); ++w) {
-    const double channels = channels_of(static_cast<int>(w));
-    about_mean[w] = distance_from(mean, words[w], about_mean[w], b.real(channels), b.real(1 / channels));
+    const double numbers = vectors_of(reduction) * channels_of(static_cast<int>(w));
+    about_mean[w] = distance_from(mean, words[w], about_mean[w], b.real(numbers), b.real(1 / numbers));
   }
   return {total, b.let("squares", folded(b, Op::Add, about_mean))};
 }
@@ -202,10 +210,11 @@ HeadExchange::Totals HeadExchange::combine_by_lanes(const HeadReduction& reducti
   std::vector<Word> total = {{maximum ? Op::Max : Op::Add, maximum ? word : or_nothing(word)}};
   across_lanes(total, read);
   if (reduction.kind != Kind::Moments) return {total.front().value, {}};
-  const Value mean = b.let("mean", total.front().value * b.real(1 / static_cast<double>(problem_.sizes.dim)));
+  const Value mean = b.let("mean", total.front().value * b.real(1 / numbers_of(reduction)));
   const Value own = b.load("word", words_[squares + lane_warp_]);
   std::vector<Word> about_mean = {
-      {Op::Add, or_nothing(distance_from(mean, word, own, lane_channels_, lane_each_))}};
+      {Op::Add, or_nothing(distance_from(mean, word, own, lane_channels_ * b.real(vectors_of(reduction)),
+                                         lane_each_ * b.real(1 / vectors_of(reduction))))}};
   across_lanes(about_mean, read);
   return {total.front().value, about_mean.front().value};
 }

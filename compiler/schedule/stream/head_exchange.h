@@ -20,8 +20,8 @@ class HeadExchange {
   // Words of shared memory, and what is the same at all steps. After StreamKernel::place_threads.
   void declare();
   // One exchange: all reductions of a level, whose operands come by [reduction of the level][channel of the
-  // thread]. Gives total and squares of each; the latter are invalid where there are none. One barrier is
-  // enough: the words of two exchanges that follow each other lie apart.
+  // thread, vector]. Gives total and squares of each; the latter are invalid where there are none. One
+  // barrier is enough: the words of two exchanges that follow each other lie apart.
   using Totals = std::pair<kernel::Value, kernel::Value>;
   std::vector<Totals> run(int level, const std::vector<std::vector<kernel::Value>>& operands);
 
@@ -41,7 +41,8 @@ class HeadExchange {
   Totals combine_all(const HeadReduction& reduction, kernel::Value sums, kernel::Value squares);
   Totals combine_by_lanes(const HeadReduction& reduction, kernel::Value sums, kernel::Value squares);
   kernel::Value distance_from(kernel::Value mean, kernel::Value sum, kernel::Value squares,
-                              kernel::Value channels, kernel::Value each);
+                              kernel::Value numbers, kernel::Value each);
+  double numbers_of(const HeadReduction& reduction) const;  // that the head has
 
   int lanes() const { return parameters_.lanes() < 32 ? parameters_.lanes() : 32; }  // of a head in a warp
   int warps() const { return parameters_.lanes() < 32 ? 1 : parameters_.lanes() / 32; }  // of a head

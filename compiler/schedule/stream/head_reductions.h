@@ -2,7 +2,6 @@
 // makes all reductions of a level in one exchange between its threads.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "compiler/schedule/analysis/shorten_chain.h"
@@ -15,12 +14,12 @@ namespace rondo::schedule {
 bool needs_whole_head(const step::Cell& cell);
 
 struct HeadReduction {
-  // Moments: the sum, and the sum of squared distances from the mean. Both come out of one exchange, and the
-  // squares are of distances, so that nothing cancels (Chan, Golub, LeVeque 1983, "Algorithms for computing
-  // the sample variance").
+  // Moments: the sum of one or several vectors, and their spread (NodeKind::ReduceSpread). Both come out of
+  // one exchange, and the squares are of distances, so that nothing cancels (Chan, Golub, LeVeque 1983,
+  // "Algorithms for computing the sample variance").
   enum class Kind { Sum, Max, Moments };
   Kind kind = Kind::Sum;
-  step::NodeId operand = step::kNoNode;  // one value a channel
+  std::vector<step::NodeId> operands;    // one value a channel each; several only of moments
   step::NodeId total = step::kNoNode;    // what stands for the result
   step::NodeId squares = step::kNoNode;  // Moments: what stands for the second one
   int level = 0;                         // reductions that come before it on the longest way
@@ -32,7 +31,6 @@ struct HeadReductions {
   StepGraph step;
   std::size_t roots = 0;  // of the step
   std::vector<HeadReduction> reductions;
-  std::vector<bool> shares;  // by root: each channel gives its share, and the sum over the head is left to do
   int levels = 0;
 
   // `row` of what stands for a result: 0 for the total of a reduction, 1 for its squares.
@@ -42,8 +40,7 @@ struct HeadReductions {
 };
 
 // `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
-// Of these the sum over time is all that matters: those that have one number a head become shares where they
-// can, so that no step reduces them.
+// It is rewritten by fewer_exchanges(), gradients of scalar parameters as shares of the channels.
 HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& step);
 
 }  // namespace rondo::schedule

@@ -40,11 +40,11 @@ StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_s
   for (int level = 0; level < of.levels; ++level) {
     const std::vector<std::size_t> numbers = of.of_level(level);
     std::vector<std::vector<Value>> operands;
-    for (const std::size_t i : numbers)
-      for (int channel = 0; channel < channels; ++channel) {
-        if (channel == 0) operands.emplace_back();
-        operands.back().push_back(emit(channel, {of.reductions[i].operand}).front());
-      }
+    for (const std::size_t i : numbers) {
+      operands.emplace_back();
+      for (int channel = 0; channel < channels; ++channel)
+        for (const Value value : emit(channel, of.reductions[i].operands)) operands.back().push_back(value);
+    }
     const std::vector<HeadExchange::Totals> totals = exchange_.run(level, operands);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       made[at(HeadReductions::place(static_cast<int>(numbers[i]), 0))] = totals[i].first;

@@ -156,7 +156,7 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
 template <class Real>
 Real Interpreter<Real>::spread(const Node& node) const {
   const auto count = static_cast<Real>((node.operands.size() - 1) * dim_);
-  const Real mean = sum(operand(node, 0), dim_) / count;
+  const Real mean = operand(node, 0)[0] / count;
   Real result{0};
   for (std::size_t vector = 1; vector < node.operands.size(); ++vector)
     for (std::size_t i = 0; i < dim_; ++i) {

@@ -8,9 +8,14 @@
 
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/step_order.h"
+#include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/stream/head_reductions.h"
+#include "compiler/schedule/stream/resources.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/simplify.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/step/random_cell.h"
 
 namespace rondo::schedule {
 namespace {
@@ -144,6 +149,139 @@ TEST(FewerExchanges, NothingCancels) {
   EXPECT_LT(worst_difference(run_cell<float>(cell_rewritten(cell), 1e4), exact),
             2 * worst_difference(run_cell<float>(cell, 1e4), exact) + 1e-5);
   EXPECT_LT(worst_difference(run_cell<float>(cell_rewritten(cell), 1e4), exact), 1e-2);
+}
+
+// Rows that are normalised together, whose sums a cell says one by one.
+constexpr const char* kRows = R"(cell rows(D) {
+  input x[2, D]
+  state h[D]
+  m = (mean(x[0]) + mean(x[1]) + mean(h)) / 3
+  v = (mean(square(x[0] - m)) + mean(square(x[1] - m)) + mean(square(h - m))) / 3
+  next h = 0.5 * h + (x[0] - m) * rsqrt(v + 0.1)
+  output h
+})";
+
+StepStages stages_of_launches(const step::Cell& cell, Pass pass, Spreads spreads) {
+  Problem problem;
+  problem.sizes = {1, 2, 1, 32};
+  problem.pass = pass;
+  const Sweep sweep = pass == Pass::Backward ? backward_sweep(cell, backward_split(cell, problem))
+                                             : forward_sweep(cell, problem);
+  return step_stages(cell, sweep.step.graph, sweep.step.roots, spreads);
+}
+
+HeadReductions reductions_in_a_block(const step::Cell& cell, Pass pass) {
+  Problem problem;
+  problem.pass = pass;
+  return head_reductions(cell, problem, stream_step(cell, problem));
+}
+
+// One sum of all rows and one spread, for launches, for blocks of whole heads and for walks over one: the
+// last know the mean before the squares, which takes a walk and no exchange.
+TEST(FewerExchanges, EveryStrategyHasAllRewritings) {
+  const step::Cell rows = cell_from(kRows);
+  EXPECT_EQ(stages_of(rows, Pass::Forward), (std::vector<int>{2}));
+  const StepStages launches = stages_of_launches(rows, Pass::Forward, Spreads::WithTheirSum);
+  EXPECT_EQ(launches.reductions.size(), 2u);
+  EXPECT_EQ(launches.stages.size(), 2u);
+  const StepStages walks = stages_of_launches(rows, Pass::Forward, Spreads::AfterTheirSum);
+  EXPECT_EQ(walks.reductions.size(), 2u);
+  EXPECT_EQ(walks.stages.size(), 3u);
+  const HeadReductions block = reductions_in_a_block(rows, Pass::Forward);
+  EXPECT_EQ(block.levels, 1);
+  ASSERT_EQ(block.reductions.size(), 1u);
+  EXPECT_EQ(block.reductions.front().operands.size(), 3u);
+}
+
+// The gradient of a normalisation is one exchange behind the moments that are made again.
+TEST(FewerExchanges, GradientsOfNormalisationsAreAlikeInEveryStrategy) {
+  EXPECT_EQ(reductions_in_a_block(cell_from(kNormalised), Pass::Backward).levels, 2);
+  EXPECT_EQ(reductions_in_a_block(cell_from(kRows), Pass::Backward).levels, 2);
+  EXPECT_EQ(stages_of_launches(cell_from(kRows), Pass::Backward, Spreads::WithTheirSum).stages.size(), 3u);
+  EXPECT_EQ(
+      stages_of_launches(simple_cell("lnlstm"), Pass::Backward, Spreads::WithTheirSum).reductions.size(),
+      10u);
+}
+
+// A variance whose mean nobody else reads still has the sum that its parts need.
+TEST(FewerExchanges, AVarianceAlone) {
+  const step::Cell cell = cell_from(R"(cell variance(D) {
+    input x[D]
+    state h[D]
+    next h = 0.5 * h + x * mean(square(x - mean(x)))
+    output h
+  })");
+  EXPECT_EQ(stages_of(cell, Pass::Forward), (std::vector<int>{2}));
+  EXPECT_LT(worst_difference(run_cell<double>(cell, 3), run_cell<double>(cell_rewritten(cell), 3)), 1e-12);
+}
+
+// Squares about another number than the mean; what that is off is added.
+TEST(FewerExchanges, SquaresAboutAnyNumber) {
+  const step::Cell cell = cell_from(R"(cell about(D) {
+    input x[2, D]
+    state h[D]
+    next h = 0.5 * h + x[0] * rsqrt(mean(square(x[0] - mean(x[1]))) + 0.1)
+    output h
+  })");
+  EXPECT_EQ(stages_of(cell, Pass::Forward), (std::vector<int>{3}));
+  EXPECT_LT(worst_difference(run_cell<double>(cell, 3), run_cell<double>(cell_rewritten(cell), 3)), 1e-12);
+}
+
+// The gradient of a number is a share of each channel where that saves a sum, also behind a condition; where
+// a state's gradient needs the sum as well, it is a part of the number.
+TEST(FewerExchanges, GradientsOfNumbersAreShares) {
+  const step::Cell alone = cell_from(R"(cell alone(D) {
+    input x[D]
+    param s
+    state h[D]
+    next h = tanh(s * h + x) - mean(x)
+    output h
+  })");
+  EXPECT_EQ(reductions_in_a_block(alone, Pass::Backward).reductions.size(), 1u);
+  const step::Cell chosen = cell_from(R"(cell chosen(D) {
+    input x[D]
+    param s
+    state h[D]
+    next h = tanh(select(max(x) > 0, s, 1) * h + x) - mean(x)
+    output h
+  })");
+  EXPECT_EQ(stages_of_launches(chosen, Pass::Backward, Spreads::WithTheirSum).reductions.size(),
+            stages_of_launches(cell_from(R"(cell fixed(D) {
+    input x[D]
+    param s
+    state h[D]
+    next h = tanh(select(max(x) > 0, 2, 1) * h + s + x) - mean(x)
+    output h
+  })"),
+                               Pass::Backward, Spreads::WithTheirSum)
+                .reductions.size());
+}
+
+// Exchanges before the last of the roots, in order.
+Depth last_of(const StepGraph& step, ExchangeOrder order) {
+  const std::vector<Depth> depths = exchange_depths(step.graph, order);
+  Depth last;
+  for (const step::NodeId root : step.roots)
+    if (root != step::kNoNode) last = std::max(last, depths[static_cast<std::size_t>(root)]);
+  return last;
+}
+
+TEST(FewerExchanges, RandomStepsNeverNeedMore) {
+  int fewer = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    step::testing::Random random(seed);
+    const step::Cell cell = step::simplify(step::testing::random_cell(random, {seed % 2 == 0, true, false}));
+    for (const Pass pass : {Pass::Forward, Pass::Backward})
+      for (const ExchangeOrder order : {ExchangeOrder::Levels, ExchangeOrder::Chain}) {
+        Problem problem;
+        problem.pass = pass;
+        const StepGraph before = sweep_graph(cell, problem);
+        const StepGraph after = fewer_exchanges(before, {}, order).step;
+        ASSERT_LE(last_of(after, order), last_of(before, order)) << step::testing::provenance(seed, cell);
+        fewer += last_of(after, order) < last_of(before, order) ? 1 : 0;
+      }
+  }
+  EXPECT_GT(fewer, 50);
 }
 
 // A plain cell's step is as it was, node by node.

@@ -138,6 +138,20 @@ TEST(PersistentReductions, Noise) {
     Comparison(team_case(cell, form, 2, {5, 7, 2, 40}, Storage::BF16)).run();
 }
 
+// Of a vector parameter that the step only sums up, each channel's gradient is the whole sum of those behind
+// it, and no share.
+TEST(PersistentReductions, AVectorThatIsOnlySummed) {
+  const step::Cell cell = parsed_cell(R"(cell level(D) {
+    input x[D]
+    param R[D, D], a[D], s
+    state h[D]
+    next h = tanh(R @ h + x - s * mean(a))
+    output h
+  })");
+  for (const TeamForm& form : {kForms[0], kForms[1], kForms[3]})
+    Comparison(team_case(cell, form, 1, {3, 4, 1, 40}, Storage::F32)).run();
+}
+
 TEST(PersistentReductions, SavedProducts) {
   Case c = team_case(cell_named("lnlstm"), kForms[1], 0, {5, 7, 1, 40}, Storage::BF16);
   c.problem.save_products = true;
