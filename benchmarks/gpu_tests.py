@@ -27,7 +27,7 @@ from rondo_program import query, write
 
 TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
 EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
-              "Alternating/DenseCell.OddChannels/*:Units.*")
+              "Alternating/DenseCell.OddChannels/*:Units.*:Gpu/WholeHeadOnGpu.*")
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 TOGETHER_UNDER_A_TOOL = 4
 LONGEST = {"none": 120}      # seconds of one test

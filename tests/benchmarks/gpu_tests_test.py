@@ -3,6 +3,7 @@ import importlib.machinery
 import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -209,6 +210,20 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("tunes: not begun, the time is over", done.stdout)
         run, = json.loads((self.folder / "out/tests.json").read_text(encoding="utf-8"))["runs"]
         self.assertIn("Suite.d", run["left"])
+
+    def test_what_is_packed_is_unpacked_where_it_is_used(self):
+        shutil.copy(shutil.which("true"), self.folder / "librondo.so")
+        (self.folder / "librondo_rt.a").write_bytes(bytes(20 << 20))
+        for name in ("rondo", "test_gpu"):  # strip takes programs of a machine only
+            shutil.copy(shutil.which("true"), self.folder / name)
+        packed = self.folder / "packed"
+        done = subprocess.run([ROOT / "tools/gpu-check", self.folder, packed, "--pack"], capture_output=True, text=True, check=True)
+        self.assertIn("bench_capi is missing", done.stdout)
+        self.assertEqual(sorted(file.name for file in packed.iterdir()), ["librondo.so", "librondo_rt.a.xz", "rondo", "test_gpu"])
+        done = subprocess.run([ROOT / "tools/gpu-check", packed, self.folder / "out", "service"], capture_output=True, text=True, check=False,
+                              env=stand_in.environment(self.folder))
+        self.assertNotEqual(done.returncode, 2, done.stderr)
+        self.assertEqual((packed / "librondo_rt.a").read_bytes(), bytes(20 << 20))
 
     def test_every_stage_names_a_script_with_its_options(self):
         loader = importlib.machinery.SourceFileLoader("gpu_check", str(ROOT / "tools/gpu-check"))
