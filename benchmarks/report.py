@@ -13,7 +13,7 @@ import sys
 
 from report_checks import checks_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
-from report_layers import capi_page, cpu_page, forms_page, min_page
+from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
 from report_picture import peers_picture, picture
 from report_shoot import shoot_page
 from report_shoot_map import shoot_map_page
@@ -178,11 +178,12 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
+    ("packed", "Packed sequences", "layers over rows of different length beside cuDNN", "*-packed.json"),
     ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page,
-              "forms": forms_page, "checks": checks_page, "normalised": normalised_page}
+              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page}
 
 
 def documents(record, docs, results):

@@ -1,5 +1,5 @@
-"""Pages of layers end to end, CPUs, the C interface and forms, from the records min.json, cpu.json, *-capi.json and
-*-forms.json: a part of report.py."""
+"""Pages of layers end to end, CPUs, the C interface, forms and packed sequences, from the records min.json, cpu.json,
+*-capi.json, *-forms.json and *-packed.json: a part of report.py."""
 import json
 
 from report_text import median_text, wrapped
@@ -112,3 +112,33 @@ def forms_page(results):
         return ""
     return "# What forms cost\n\n" + wrapped("""A pass with [resets, lengths or reversed time](../forms.md), as a multiple of the plain
 pass in the same run, bf16. No reset is set and all lengths are T, so that both do the same work (`benchmarks/forms.py`).""") + "\n" + text
+
+
+def packed_page(results):
+    """Layers over sequences of different length beside cuDNN; empty without a record."""
+    text = ""
+    for record in read(results, "*-packed.json"):
+        text += f"""
+## {record['device']}, PyTorch {record['torch']}, cuDNN {record['cudnn']}, commit {record['commit']}
+
+{record['shape']}, lengths drawn evenly from 1 to T.
+
+| cell | dtype | directions | pass | ms | PyTorch ms | / ours | longest ms | of the longest | results |
+|---|---|--:|---|--:|--:|--:|--:|--:|---|
+"""
+        for row in record["rows"]:
+            name = f"| {row['cell']} | {row['dtype']} | {row['directions']} |"
+            if "error" in row:
+                text += f"{name} | | | | | | {row['error']} |\n"
+                continue
+            for which in ("fw", "fwbw"):
+                ours, theirs, longest = (row[key][which] for key in ("ours", "torch", "longest"))
+                text += (f"{name} {which} | {median_text(ours)} | {median_text(theirs)} | {theirs / ours:.2f}x | {median_text(longest)} | "
+                         f"{ours / longest:.2f} | {'within rounding' if row['errors']['right'] else 'WRONG'} |\n")
+    if not text:
+        return ""
+    return "# Packed sequences\n\n" + wrapped("""LSTM and GRU layers over sequences of [different length](../forms.md#lengths) beside `torch.nn`
+with a PackedSequence (cuDNN), in one run, in turns (`benchmarks/packed.py`). `fw` is inference; `fwbw` is forward and backward, with the
+gradients of the layer's input and of all weights. Both sides multiply the layer's input by the input weights: PyTorch inside the layer and the valid steps
+alone, Rondo by `torch.addmm` and all T steps of each row, before its kernels. A second direction is a reversed cell. *Longest* is Rondo's time when each row is as long as the
+longest of its batch tile; the aim is within 1.1 of it. Results and gradients of a smaller problem are compared with fp64.""") + "\n" + text
