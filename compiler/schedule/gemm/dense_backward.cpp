@@ -22,13 +22,20 @@ using step::TensorKind;
 
 Legality dense_legal(const step::Cell& cell, bool over_head) {
   const step::Structure structure = step::analyze(cell);
-  if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
+  if (!structure.has_matrix)
+    return {
+        false,
+        "the step multiplies by no matrix: stream computes such cells, shoot those with few channels, and "
+        "--arch cpu all of them"};
   if (over_head) return {};
-  if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
+  if (structure.has_reduction)
+    return {false, "the step reduces over the head, which it does not do yet; alternating and --arch cpu do"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param && !step::is_flag(tensor.kind))
       return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+              fmt::format("'{}' has one value a head and step, which it does not do yet; alternating and "
+                          "--arch cpu do",
+                          tensor.name)};
   return {};
 }
 
