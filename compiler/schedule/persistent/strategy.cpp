@@ -27,34 +27,22 @@ constexpr RenamedParameter kRenamed[] = {
     {"together", "batch_tiles_in_flight"},
 };
 
-// Does a vector that launches beside the sweep make depend on a reduction?
-bool multiplies_what_it_reduced(const step::Cell& cell, const Problem& problem) {
-  const BackwardSplit split = backward_split(step::simplify(cell), problem);
-  const step::Graph& graph = split.needs.step.graph;
-  for (const auto& [vector, row] : split.vector_row)
-    for (const step::NodeId id : reachable(detach_products(graph, split.needs.step.forward_nodes), {vector}))
-      if (step::is_reduction(graph.at(id))) return true;
-  return false;
-}
-
 }  // namespace
 
 Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const {
+Legality Persistent::legal(const step::Cell& cell, const Problem&) const {
   const step::Structure structure = step::analyze(cell);
   if (!structure.has_matrix || !structure.has_reduction) return dense_legal(cell);
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind))
       return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
-  if (problem.pass == Pass::Backward && multiplies_what_it_reduced(cell, problem))
-    return {false,
-            "a vector that a matrix multiplies depends on a reduction over the head; its gradient needs "
-            "that vector of all steps at once, which it does not do yet"};
+              fmt::format("'{}' has one value a head and step, which it does not do yet; alternating and "
+                          "--arch cpu do",
+                          tensor.name)};
   return {};
 }
 
