@@ -80,6 +80,9 @@ struct PersistentGeometry {
   bool exact() const { return padded == dim; }  // no channels past the head's end
   // Channels of a thread: [unit block][batch tile][2].
   int channels() const { return p.unit_blocks * p.batch_tiles * 2; }
+  // Of the same batch row in the first unit block, whose register all hold a number a head in.
+  int number_channel(int channel) const { return channel % numbers(); }
+  int numbers() const { return 2 * p.batch_tiles; }  // of a row with one value a head, that a thread holds
   int unit_of(int channel) const { return channel / (2 * p.batch_tiles); }  // its block of units
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
   // Vectors of 16 bytes that hold a unit's rows of a tile of 8 batch rows.

@@ -1,15 +1,13 @@
 #include "compiler/schedule/persistent/strategy.h"
 
-#include <fmt/format.h>
-
 #include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
@@ -33,18 +31,7 @@ Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Persistent::legal(const step::Cell& cell, const Problem&) const {
-  const step::Structure structure = step::analyze(cell);
-  if (!structure.has_matrix || !structure.has_reduction) return dense_legal(cell);
-  for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-        !step::is_flag(tensor.kind))
-      return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet; alternating and "
-                          "--arch cpu do",
-                          tensor.name)};
-  return {};
-}
+Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
 std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
 
@@ -74,7 +61,7 @@ KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& prob
   if (geometry.in_grid()) {
     const StepGraph sweep = spread_sweep(simple, problem).step;
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
-    const StepOrder order = step_order(simple, problem, sweep, groups, step::analyze(simple).has_reduction);
+    const StepOrder order = step_order(simple, problem, sweep, groups, adds_over_head(simple));
     plan.exchange.each =
         problem.sizes.heads * exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
                                              ReductionExchange::slot_words(geometry, reduction_words(order)));
