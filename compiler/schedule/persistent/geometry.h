@@ -68,9 +68,10 @@ struct PersistentGeometry {
   int matrix_warps() const { return warps * p.split_k; }  // that hold matrices
   int multiplying() const { return 32 * warps * parts(); }
   int first_producer_thread() const { return multiplying(); }
-  // With setmaxnreg: registers a thread of producer and store warps, and of all other warps.
-  static constexpr int kHelperRegisters = 56;
-  static int compute_registers(int multiplying_threads);
+  // With setmaxnreg: registers a thread of producer and store warps, which need more for tensors with one
+  // value a head (nvcc 13.0 puts 4 to 32 bytes of them into memory with 56), and of all other warps.
+  static constexpr int helper_registers(bool numbers) { return numbers ? 64 : 56; }
+  static int compute_registers(int multiplying_threads, bool numbers);
   int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }
   int threads() const {
     return p.setmaxnreg == 1 ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;

@@ -137,8 +137,6 @@ class PersistentKernel {
   void clear_numbers(const WrittenTensor& written, kernel::Value t);
   void load_role();
   void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
-  void copy_steps(const StagedTensor& staged, kernel::Value from, kernel::Value to, kernel::Value t,
-                  kernel::Value count, std::int64_t line);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void write_role();
   void write_tensor(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
@@ -155,6 +153,7 @@ class PersistentKernel {
   // Tensors with one value a head (numbers.cpp).
   void declare_numbers(StagedTensor& staged);
   void declare_numbers(WrittenTensor& written);
+  bool has_numbers() const;
   std::int64_t number_line(const WrittenTensor& written) const;  // elements of a step of its ring
   void stage_numbers(const StagedTensor& staged, kernel::Value first, kernel::Value count,
                      kernel::Value slot);

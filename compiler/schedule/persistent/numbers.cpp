@@ -36,6 +36,11 @@ void PersistentKernel::declare_numbers(WrittenTensor& written) {
                       fmt::format("[2, steps {}, rows {}, {}batch {}]", g.p.steps, rows, warps, g.batch));
 }
 
+bool PersistentKernel::has_numbers() const {
+  return std::any_of(staged_.begin(), staged_.end(), [](const auto& s) { return s.tensor.number; }) ||
+         std::any_of(written_.begin(), written_.end(), [](const auto& w) { return !w.of_channels(); });
+}
+
 int PersistentKernel::write_sums(TensorRef ref) {
   WrittenTensor written;
   written.tensor = signature_.writes(ref);
@@ -65,7 +70,7 @@ void PersistentKernel::each_stored_number(const std::function<void(int)>& body) 
   builder_.if_(stores, [&] { each_number(body); });
 }
 
-// A number a thread, from step to step.
+// A number a thread and turn, those of a step one after the other.
 void PersistentKernel::stage_numbers(const StagedTensor& staged, Value first, Value count, Value slot) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
@@ -73,14 +78,14 @@ void PersistentKernel::stage_numbers(const StagedTensor& staged, Value first, Va
   const std::int64_t line = std::int64_t{tensor.rows} * g.batch;
   b.comment("stage " + tensor.name);
   const Value start = b.thread() - b.named("kFirstLoader", g.first_producer_thread(), "first staging thread");
-  b.for_("place", start, b.constant(line), b.constant(32 * g.p.producer_warps), 1, [&](Value place) {
+  b.for_("place", start, count * line, b.constant(32 * g.p.producer_warps), 1, [&](Value place) {
     const Value batch = b.let("batch_row", first_row_ + place % g.batch);
-    b.if_(batch < batch_, [&] {
-      const Value t = b.let("t", staged.shifted ? time_of(first) - 1 : time_of(first));
-      const Value from =
-          b.variable("from", base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(place / g.batch));
-      const Value to = b.variable("to", slot * (g.p.steps * line) + place);
-      copy_steps(staged, from, to, t, count, line);
+    const Value now = time_of(first + place / line);
+    const Value t = b.let("t", staged.shifted ? now - 1 : now);
+    b.if_(staged.shifted ? batch < batch_ && t >= 0 : batch < batch_, [&] {
+      const Value row = place / g.batch % tensor.rows;
+      copy_vector(staged, slot * (g.p.steps * line) + place,
+                  base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(row));
     });
   });
 }

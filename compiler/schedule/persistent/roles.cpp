@@ -54,23 +54,15 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
                                                 b.wide(row * problem_.sizes.dim + column));
       const Value to =
           b.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * g.staged_pitch() + column);
-      copy_steps(staged, from, to, t, count, line);
+      b.for_("s", b.constant(0), count, b.constant(1), std::min(4, g.p.steps), [&](Value s) {
+        if (staged.shifted)
+          b.if_((order_ == TimeOrder::Forward ? t + s : t - s) >= 0, [&] { copy_vector(staged, to, from); });
+        else
+          copy_vector(staged, to, from);
+        b.assign(from, order_ == TimeOrder::Forward ? from + tensor.stride_t : from - tensor.stride_t);
+        b.assign(to, to + line);
+      });
     });
-  });
-}
-
-// `line`: elements of a step in the ring.
-void PersistentKernel::copy_steps(const StagedTensor& staged, Value from, Value to, Value t, Value count,
-                                  std::int64_t line) {
-  auto& b = builder_;
-  const Value stride = staged.tensor.stride_t;
-  b.for_("s", b.constant(0), count, b.constant(1), std::min(4, geometry_.p.steps), [&](Value s) {
-    if (staged.shifted)
-      b.if_((order_ == TimeOrder::Forward ? t + s : t - s) >= 0, [&] { copy_vector(staged, to, from); });
-    else
-      copy_vector(staged, to, from);
-    b.assign(from, order_ == TimeOrder::Forward ? from + stride : from - stride);
-    b.assign(to, to + line);
   });
 }
 

@@ -110,6 +110,7 @@ class PersistentSpace {
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
 
+  bool has_numbers() const { return shape_.numbers_in + shape_.numbers_out + shape_.shares > 0; }
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
   bool may_reduce() const { return shape_.terms.size() < shape_.products.size(); }
@@ -333,7 +334,8 @@ void PersistentSpace::registers() {
   s_.require(implies(setmaxnreg_ == 0, needed * (ceil_div(threads_, 128) * 128) <= limits_.registers_per_sm),
              "registers of an SM");
   for (int n = 128; n < limits_.threads_per_block; n += 128)
-    s_.require(implies(setmaxnreg_ == 1 && working_ == n, needed <= PersistentGeometry::compute_registers(n)),
+    s_.require(implies(setmaxnreg_ == 1 && working_ == n,
+                       needed <= PersistentGeometry::compute_registers(n, has_numbers())),
                "registers of an SM");
 }
 
@@ -359,7 +361,7 @@ void PersistentSpace::shared_memory() {
                        when(exchange_ == 0 && blocks_ > 1, 2, 1);
   Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
-  if (shape_.numbers_in + shape_.numbers_out + shape_.shares > 0) all = all + numbers;
+  if (has_numbers()) all = all + numbers;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }
