@@ -144,6 +144,32 @@ TEST(PersistentNumbers, ManyBatchRows) {
   Comparison(std::move(c)).run();
 }
 
+// The gradient of a product that a sum takes up is one number a head, and so may be that of an input; for the
+// gradient of the matrix it is a vector.
+TEST(PersistentNumbers, AnInputsGradientMayBeALeftFactor) {
+  const step::Cell cell = cells_of_text(R"(
+cell sums_products(D) {
+  input x[D], w
+  param R[D, D]
+  state h[D], n
+  next n = 0.5 * n + sum(R @ h) + w
+  next h = tanh(x + n / D)
+  output h
+}
+)")
+                              .front();
+  Problem problem;
+  problem.pass = Pass::Backward;
+  const BackwardSplit split = backward_split(step::simplify(cell), problem);
+  ASSERT_EQ(split.needs.step.matrices.at(0).left, split.needs.step.inputs.at(1).value);
+  for (const NumberForm& form : {kNumberForms[0], kNumberForms[3]})
+    Comparison(number_case(cell, form, 1, {3, 5, 2, 40}, Storage::BF16)).run();
+  Case c{find_strategy("alternating"), cell, {}, {}, {}, true};
+  c.problem.sizes = {3, 5, 2, 40};
+  c.parameters = alternating_point(c.problem, 1);
+  Comparison(std::move(c)).run();
+}
+
 // Cells at random that reduce, and have states, inputs, parameters and outputs with one value a head.
 TEST(PersistentNumbers, RandomCells) {
   int runs = 0;
