@@ -6,6 +6,7 @@ TYPES = ["bf16", "fp16", "fp32"]
 STREAM = "--strategy stream "
 NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
 OVER_HEAD = "tests/mutation/cells/over_head.cell"
+SUMS = "tests/mutation/cells/sums.cell"
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -104,8 +105,18 @@ CASES = {
                            "--param stages=2 --param warps=2 " + TURNS,
     "turns of a normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=140 --pass bw "
                                    "--param units=16 --param stages=2 --param warps=2 " + TURNS,
+    "kept numbers fw": OVER_HEAD + " --cell masks --shape B=9,T=9,H=2,D=36 --pass fws --param blocks=1 "
+                       "--param unit_blocks=1 --param batch_tiles=1 --param steps=2 " + KEPT,
+    "kept numbers bw": OVER_HEAD + " --cell masks --shape B=9,T=9,H=2,D=36 --pass bw --param blocks=1 "
+                       "--param unit_blocks=1 --param batch_tiles=1 --param steps=2 " + KEPT,
+    "kept numbers in a cluster": OVER_HEAD + " --cell masks --shape B=3,T=9,H=2,D=48 --pass bw --param blocks=2 "
+                                 "--param exchange=cluster --param reduce_scatter=0 --param steps=2 " + KEPT,
+    "kept normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=48 --pass bw --param blocks=1 "
+                             "--param steps=2 " + KEPT,
     "host over head fw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
+    "a vector summed bw": SUMS + " --cell level --shape B=3,T=5,D=40 --pass bw --param blocks=1 --param batch_tiles=1 " + KEPT,
+    "squares about a number fw": SUMS + " --cell about --shape B=2,T=5,D=40 --pass fw --param per_thread=1 " + STREAM,
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "

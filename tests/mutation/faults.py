@@ -5,7 +5,7 @@ A case of CASES is the arguments of `rondo verify`; it runs in each type of TYPE
 test program and a filter of its tests. `old` stands exactly once in the file. A wrong result or a fault of the simulator
 finds the fault; a crash does not. The lists lie beside this file, one for each subject.
 """
-from cases import CASES, DRAWS, HEADS, OVER_HEAD, ROWS, TYPES  # noqa: F401 (run.py takes them from here)
+from cases import CASES, DRAWS, HEADS, OVER_HEAD, ROWS, SUMS, TYPES  # noqa: F401 (run.py takes them from here)
 import faults_channels
 import faults_checks
 import faults_launches

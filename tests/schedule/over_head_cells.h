@@ -57,6 +57,15 @@ cell centred_outside(D) {
   next h = 0.5 * h + x
   output y = next h - mean(next h)
 }
+cell numbers_alone(D) {
+  input x[D], m
+  param s
+  state h[D], n
+
+  next n = tanh(s * n + m)
+  next h = 0.5 * h + x
+  output h, l = n
+}
 cell masked_alone(D) {
   input x[D], m
   param s

@@ -29,7 +29,7 @@ struct BackwardSplit {
   std::vector<step::NodeId> lefts;
 };
 // Where a left factor lies.
-RowRef left_row(const BackwardSplit& split, step::NodeId left);
+RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
                      kLefts = 2;  // scratch tensors of the backward pass; then kShares
 BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
@@ -41,16 +41,22 @@ std::vector<int> scratch_rows(const BackwardSplit& split);
 // The step of the sweep: graph and roots.
 StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 
-// By gradient of a parameter: whether it has one number a head. Such a gradient is a share of each channel
-// (fewer_exchanges.h), because a launch after all steps adds up the channels.
-std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step);
+// Who runs the steps of a sweep. One kernel for all: products of a level come together, and a launch after
+// the sweep adds up the channels of gradients of inputs with one number a head. Launches for each step, or a
+// block that walks over a whole head: a product is an exchange like a reduction, and such gradients are
+// whole.
+enum class Steps { OfOneKernel, OfLaunches };
 
-// The same for a machine over which the head lies spread: where the step reduces over the head, rewritten by
-// fewer_exchanges(). The second gives that of a split that is there already.
-RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem,
-                           ExchangeOrder order = ExchangeOrder::Levels);
+// By root of a backward step: whether it is a gradient of one number a head that becomes a share of each
+// channel (fewer_exchanges.h), because a later launch adds up the channels; of all parameters, and of inputs
+// where `steps` says so.
+std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps);
+
+// The step of the sweep for a machine over which the head lies spread: where it reduces over the head,
+// rewritten by fewer_exchanges(). The second gives that of a split that is there already.
+RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps = Steps::OfOneKernel);
 RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
-                           ExchangeOrder order = ExchangeOrder::Levels);
+                           Steps steps = Steps::OfOneKernel);
 
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
@@ -58,9 +64,12 @@ struct SweepShape {
   std::vector<int> terms;     // of each sum
   int product_count = 0;
   int levels = 0;
-  int rows_in = 0;              // staged rows
-  int rows_out = 0;             // rows written at each step
-  int states = 0;               // carried rows
+  int rows_in = 0;   // staged rows
+  int rows_out = 0;  // rows written at each step
+  int states = 0;    // carried rows
+  // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
+  // shares.
+  int numbers_in = 0, numbers_out = 0, number_states = 0, shares = 0;
   int param_rows = 0;           // vector and scalar parameter rows
   int handed = 0;               // values computed ahead of a step
   std::vector<int> reductions;  // of each stage: words that a part of the head contributes

@@ -342,11 +342,12 @@ bool adds_over_head(const step::Cell& cell) {
          std::any_of(cell.tensors.begin(), cell.tensors.end(), is_number);
 }
 
-bool reduces_over_head(const step::Cell& cell, const StepGraph& step) {
+bool reduces_over_head(const step::Cell& cell, const StepGraph& step, const std::vector<bool>& shares) {
+  if (!adds_over_head(cell)) return false;
   const std::vector<NodeId> needed = reachable(step.graph, step.roots);
-  return adds_over_head(cell) && std::any_of(needed.begin(), needed.end(), [&](NodeId id) {
-           return step::is_reduction(step.graph.at(id));
-         });
+  return std::find(shares.begin(), shares.end(), true) != shares.end() ||
+         std::any_of(needed.begin(), needed.end(),
+                     [&](NodeId id) { return step::is_reduction(step.graph.at(id)); });
 }
 
 std::vector<Depth> exchange_depths(const step::Graph& graph, ExchangeOrder order) {

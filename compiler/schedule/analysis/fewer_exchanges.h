@@ -22,8 +22,9 @@ namespace rondo::schedule {
 // gradients of scalar parameters: each channel carries its share of those, and they are added up after all
 // steps.
 bool adds_over_head(const step::Cell& cell);
-// Whether this step of such a cell reduces: its forward step need not, where one number a head is read alone.
-bool reduces_over_head(const step::Cell& cell, const StepGraph& step);
+// Whether a step of such a cell has something to rewrite: reductions, or roots that are to be shares. A
+// forward step need not, where one number a head is read alone.
+bool reduces_over_head(const step::Cell& cell, const StepGraph& step, const std::vector<bool>& shares);
 
 struct RewrittenStep {
   StepGraph step;

@@ -70,7 +70,7 @@ bool is_read(const Node& node) {
 
 Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
   Sweep sweep;
-  sweep.step = spread_sweep(cell, problem, ExchangeOrder::Chain).step;
+  sweep.step = spread_sweep(cell, problem, Steps::OfLaunches).step;
   for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots)) {
     const Node& node = sweep.step.graph.at(id);
     if (!is_read(node) || is_param(cell, node)) continue;
@@ -99,7 +99,7 @@ Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
   Sweep sweep;
   sweep.order = TimeOrder::Backward;
-  RewrittenStep rewritten = spread_sweep(cell, split, ExchangeOrder::Chain);
+  RewrittenStep rewritten = spread_sweep(cell, split, Steps::OfLaunches);
   sweep.step = std::move(rewritten.step);
   sweep.scratch_rows = scratch_rows(split);
   sweep.sum_rows = param_rows(cell);

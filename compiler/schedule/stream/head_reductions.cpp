@@ -83,13 +83,11 @@ HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, c
   result.step = original;
   StepGraph& step = result.step;
   result.roots = step.roots.size();
-  if (reduces_over_head(cell, original)) {
-    std::vector<bool> of_params;
-    if (problem.pass == Pass::Backward) of_params = shares_of_channels(cell, backward_needs(cell).step);
-    std::vector<bool> shares(original.roots.size() - of_params.size(), false);
-    shares.insert(shares.end(), of_params.begin(), of_params.end());
+  std::vector<bool> shares;
+  if (problem.pass == Pass::Backward)
+    shares = shares_of_channels(cell, backward_needs(cell).step, Steps::OfLaunches);
+  if (reduces_over_head(cell, original, shares))
     step = fewer_exchanges(original, shares, ExchangeOrder::Chain).step;
-  }
   Finder(step, result).run(step.roots);
   for (std::size_t i = 0; i < result.reductions.size(); ++i) {
     const HeadReduction& reduction = result.reductions[i];

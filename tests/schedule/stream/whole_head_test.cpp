@@ -22,9 +22,9 @@ namespace {
 const Strategy& stream_of_heads() { return *find_strategy("stream"); }
 
 std::vector<step::Cell> head_cells() {
-  const std::string path = std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell";
+  const std::string path = std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/";
   std::stringstream text;
-  text << std::ifstream(path).rdbuf();
+  text << std::ifstream(path + "heads.cell").rdbuf() << std::ifstream(path + "moments.cell").rdbuf();
   const frontend::Parsed parsed = frontend::parse(text.str(), path);
   EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text.str(), path);
   return parsed.cells;
