@@ -46,5 +46,21 @@ TEST(ChoicesWithoutTuning, OfWholeHeadsDoNotSpill) {
       }
 }
 
+// One large head, which a cluster of blocks holds.
+TEST(ChoicesWithoutTuning, OfHeadsInClustersDoNotSpill) {
+  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+  ASSERT_TRUE(text.ok());
+  for (const step::Cell& cell : frontend::parse(*text, "heads.cell").cells)
+    for (const schedule::Pass pass : {schedule::Pass::ForwardSave, schedule::Pass::Backward})
+      for (const auto& [dim, storage] :
+           {std::pair{4096, kernel::Storage::BF16},
+            {5001, kernel::Storage::F32},
+            {pass == schedule::Pass::Backward ? 32768 : 65536, kernel::Storage::F16}}) {
+        schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
+        problem.sizes = {1, 1024, 1, dim};
+        expect_no_spill(cell, problem);
+      }
+}
+
 }  // namespace
 }  // namespace rondo::runtime
