@@ -1,6 +1,8 @@
 """Faults in strategies of channels on their own, stream and shoot."""
 from cases import H, S, fault
 
+K = "schedule/channelwise/"
+
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
     fault("stream: a last stage of one step is left out", S + "kernel.cpp",
@@ -148,4 +150,18 @@ FAULTS = [
           "if (split) leads = leads && rank_of_head_ == 0;", "", "head of a cluster bw"),
     fault("cluster of a head: the words of the first 32 warps are left out", S + "head_exchange.cpp",
           "turn + 1 < turns(); ++turn)", "turn + 2 < turns(); ++turn)", "head of 33 warps"),
+    # Walks that start late, as the steps past the end of their row come first.
+    fault("late: tensors are read from their first step on", K + "threads.cpp",
+          "row + builder_.wide(left_out_) * tensor.stride_t : row", "row : row", "late fw", "late bw"),
+    fault("late: steps past the end lie behind the walk", K + "threads.cpp", "t - whole_time_ : t", "t : t", "late fw"),
+    fault("late: draws are those of steps before", K + "threads.h", "step + left_out_ : step", "step : step", "late fw",
+          "late shoot"),
+    fault("late: a length is that of steps before", "schedule/lower/flags.cpp",
+          "  if (left_out_.valid()) t = t + left_out_;\n  return (cell_", "  return (cell_", "late fw", "late bw"),
+    fault("late: resets are those of steps before", "schedule/lower/flags.cpp",
+          "  if (left_out_.valid()) t = t + left_out_;\n  return b.load", "  return b.load", "late saving", "late bw"),
+    fault("late: a history has the last state past the end", S + "forward.cpp",
+          "cell_.reversed ? first_state(state, row, channel) : carry", "carry", "late saving"),
+    fault("late: shoot leaves zeros in a history past the end", H + "sweep.cpp",
+          "values.push_back(initial(k, c));", "values.push_back(kernel_.builder().real(0));", "late shoot"),
 ]

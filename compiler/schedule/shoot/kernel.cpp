@@ -242,12 +242,15 @@ void ShootKernel::store_row(int written, int row, const std::vector<Value>& valu
                         parameters_.writing());
 }
 
-void ShootKernel::write_past_end() {
+void ShootKernel::write_past_end(const Kept& kept) {
   if (!stops_early_) return;
   std::vector<PastEnd> written;
   for (const Written& one : written_) written.push_back({&one.tensor, one.base});
-  if_channels_exist(
-      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), {}); });
+  // The scan warp walks through no segment.
+  const Value walks = parameters_.among_blocks() ? builder_.thread() < parameters_.computing() : Value{};
+  if_all({walks, channel_exists()}, [&] {
+    ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept);
+  });
 }
 
 Launch ShootKernel::finish() {

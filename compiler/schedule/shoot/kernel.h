@@ -17,6 +17,7 @@ namespace rondo::schedule {
 
 class ShootKernel final : public ChannelThreads {
  public:
+  using ChannelThreads::Kept;
   ShootKernel(const std::string& name, const std::string& comment, const step::Cell& cell,
               const Problem& problem, const ShootParameters& parameters);
 
@@ -60,8 +61,8 @@ class ShootKernel final : public ChannelThreads {
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
-  // After the walk, where it may have ended early: zeros for the steps past the end.
-  void write_past_end();
+  // After the walk, where it may have left out steps: what those past the end have.
+  void write_past_end(const Kept& kept);
   // The launch; called once.
   Launch finish();
 

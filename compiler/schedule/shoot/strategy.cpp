@@ -26,11 +26,13 @@ Launch shoot_forward(const step::Cell& cell, const Problem& problem, const Shoot
   SegmentSweep sweep(kernel, cell, problem, parameters);
   sweep.declare();
   ShootRounds rounds(kernel, sweep, cell, problem, parameters);
-  if (problem.pass == Pass::Forward || stored_histories(cell).empty()) kernel.stop_early();
+  // No thread that stores histories knows the last states, which stand past the end, but all know the first.
+  if (problem.pass == Pass::Forward || stored_histories(cell).empty() || cell.reversed) kernel.stop_early();
   kernel.place_threads();
   sweep.start();
   rounds.run();
-  kernel.write_past_end();
+  kernel.write_past_end(
+      [&](std::size_t written, int row) { return sweep.past_end(static_cast<int>(written), row); });
   return kernel.finish();
 }
 

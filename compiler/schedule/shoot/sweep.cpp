@@ -93,9 +93,9 @@ void SegmentSweep::start() {
 
 Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
   if (node.kind == step::NodeKind::Uniform)
-    return lowering_.draw(
-        node, channel,
-        {kernel_.batch_index(), kernel_.step(), kernel_.head_index(), kernel_.channel_index(channel)});
+    return lowering_.draw(node, channel,
+                          {kernel_.batch_index(), kernel_.of_whole_time(kernel_.step()), kernel_.head_index(),
+                           kernel_.channel_index(channel)});
   switch (tensor(node.tensor).kind) {
     case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:
@@ -195,6 +195,15 @@ void SegmentSweep::run(Value lead) {
   walk.step = [&](const ShootKernel::Staged& staged) { step(staged); };
   walk.leave_stage = [&] { measure(); };
   kernel_.walk(lead, walk);
+}
+
+std::vector<Value> SegmentSweep::past_end(int written, int row) const {
+  std::vector<Value> values;
+  for (const auto& [tensor, history] : histories_)
+    for (int k = 0; history == written && k < states(); ++k)
+      if (cell_.next[at(k)].tensor == tensor && cell_.next[at(k)].row == row)
+        for (int c = 0; c < parameters_.per_thread; ++c) values.push_back(initial(k, c));
+  return values;
 }
 
 std::vector<AffineTransform> SegmentSweep::transforms(double most) {

@@ -28,6 +28,9 @@ class SegmentSweep {
 
   // Sweeps from `lead` stages before the segment, from the states that state() holds. Whole warps.
   void run(kernel::Value lead);
+  // What a tensor written at each step has past the end of a row: zeros, as no values, or where time is
+  // reversed, and these steps come first, the initial state in a history.
+  std::vector<kernel::Value> past_end(int written, int row) const;
   // Stores the states behind the last step where it is the segment's.
   void store_last();
 

@@ -45,10 +45,7 @@ void StreamKernel::place_heads() {
     head_ = b.let("head", exists.valid() ? min(own, b.constant(heads - 1)) : own);
     head_read_ = exists.valid() ? b.let("head_read", head_ - first_head_) : head_of_block_;
   }
-  if (stops_early_) {
-    whole_time_ = time_;
-    time_ = flags_.longest(batch_index_, batch_index_ + 1);
-  }
+  limit_time();
   const Value first = b.let("own_channel", lane_of_head_ * p.per_thread);
   owns_ = exists;
   lane_ = first;
@@ -69,13 +66,12 @@ void StreamKernel::place_tensors() {
     staged.base = parameters_.heads == 1
                       ? base(staged.tensor, tile_channel_, "_base")
                       : b.let(staged.tensor.name + "_base",
-                              b.wide(batch_index_) * staged.tensor.stride_b +
+                              row_base(staged.tensor) +
                                   b.wide(first_head_ * (staged.tensor.rows * problem_.sizes.dim)));
   for (Written& written : written_)
-    written.base = written.number
-                       ? b.let(written.tensor.name + "_own", b.wide(batch_index_) * written.tensor.stride_b +
-                                                                 b.wide(head_ * written.tensor.rows))
-                       : base(written.tensor, channel_, "_own");
+    written.base = written.number ? b.let(written.tensor.name + "_own",
+                                          row_base(written.tensor) + b.wide(head_ * written.tensor.rows))
+                                  : base(written.tensor, channel_, "_own");
 }
 
 // Elsewhere all of a step stands where channels exist.
