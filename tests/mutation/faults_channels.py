@@ -164,4 +164,16 @@ FAULTS = [
           "cell_.reversed ? first_state(state, row, channel) : carry", "carry", "late saving"),
     fault("late: shoot leaves zeros in a history past the end", H + "sweep.cpp",
           "values.push_back(initial(k, c));", "values.push_back(kernel_.builder().real(0));", "late shoot"),
+    # Numbers that the channels of a warp share.
+    fault("shoot numbers: every head has those of the first", H + "numbers.cpp", "b.wide(head_ * rows)",
+          "b.wide(head_ * 0)", "numbers shoot"),
+    fault("shoot numbers: a row is the one before", H + "numbers.cpp", "number.input.stride_t + std::int64_t{row}",
+          "number.input.stride_t + std::int64_t{row / 2}", "numbers shoot"),
+    fault("shoot numbers: every step has those of its stage's first", H + "numbers.cpp",
+          "(now_.numbers + step_of_stage) * number.input.rows", "(now_.numbers + step_of_stage * 0) * number.input.rows",
+          "numbers shoot"),
+    fault("shoot numbers: a stage is written while the one before is read", H + "numbers.cpp", "block % kNumberSlots",
+          "block % 1", "numbers shoot"),
+    fault("shoot numbers: all warps have those of the first", H + "numbers.cpp", "(warp_ * kNumberSlots +",
+          "(warp_ * 0 +", "numbers shoot"),
 ]

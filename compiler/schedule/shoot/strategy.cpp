@@ -43,7 +43,7 @@ Legality Shoot::serves(const target::Profile& profile) const {
 }
 
 Legality Shoot::legal(const step::Cell& cell, const Problem& problem) const {
-  if (Legality alone = channels_alone(cell, problem); !alone.legal) return alone;
+  if (Legality alone = channels_alone(cell, problem, true); !alone.legal) return alone;
   if (problem.pass == Pass::Backward)
     return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
   if (cell.next.size() > kMostStates)
