@@ -126,12 +126,14 @@ CASES = {
     "numbers shoot": NUMBERS + "--pass fw --param segments=3 --param steps=8 --param stages=2 --param unroll=4 " + SHOT,
     "late fw": DRAWS + " --forms lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fw --param steps=8 --param stages=2 " +
                PLAIN,
-    "late saving": DRAWS + " --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fws --param steps=8 "
-                   "--param stages=2 " + PLAIN,
+    "late saving": ROWS + " --cell rows --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fws "
+                   "--param steps=8 --param stages=2 " + PLAIN,
     "late bw": DRAWS + " --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass bw --param steps=8 "
                "--param stages=2 " + PLAIN,
     "late shoot": DRAWS + " --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
                   "--param time_split=2 --param exchange=cluster " + SHOT,
+    "late shoot saving": ROWS + " --cell residual --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws "
+                         "--param segments=8 --param time_split=2 --param exchange=cluster " + SHOT,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "

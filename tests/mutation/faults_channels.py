@@ -163,7 +163,7 @@ FAULTS = [
     fault("late: a history has the last state past the end", S + "forward.cpp",
           "cell_.reversed ? first_state(state, row, channel) : carry", "carry", "late saving"),
     fault("late: shoot leaves zeros in a history past the end", H + "sweep.cpp",
-          "values.push_back(initial(k, c));", "values.push_back(kernel_.builder().real(0));", "late shoot"),
+          "values.push_back(initial(k, c));", "values.push_back(kernel_.builder().real(0));", "late shoot saving"),
     # Numbers that the channels of a warp share.
     fault("shoot numbers: every head has those of the first", H + "numbers.cpp", "b.wide(head_ * rows)",
           "b.wide(head_ * 0)", "numbers shoot"),
