@@ -132,8 +132,8 @@ CASES = {
                "--param stages=2 " + PLAIN,
     "late shoot": DRAWS + " --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
                   "--param time_split=2 --param exchange=cluster " + SHOT,
-    "late shoot saving": ROWS + " --cell residual --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws "
-                         "--param segments=8 --param time_split=2 --param exchange=cluster " + SHOT,
+    "late shoot saving": "paragru --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
+                         "--param time_split=2 --param exchange=cluster " + SHOT,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "

@@ -36,7 +36,8 @@ TEST(HeadInCluster, LargeHeads) {
     for (const auto& [storage, dim, each, blocks] : {std::tuple{Storage::BF16, 5000, 8, 2},
                                                      {Storage::F32, 8192, 8, 4},
                                                      {Storage::F16, 4097, 1, 8},
-                                                     {Storage::F32, 4834, 2, 16}}) {
+                                                     {Storage::F32, 4834, 2, 16},
+                                                     {Storage::F16, 65536, 8, 16}}) {
       Case c = case_of_head(cell, storage, {1, 2, 1, dim});
       c.parameters = cluster_point(c.problem, each, blocks, 1, 1);
       Comparison(std::move(c)).run();
