@@ -123,7 +123,8 @@ CASES = {
     "heads of a block": HEADS + " --cell stable --shape B=2,T=9,H=3,D=8 --pass fw --param per_thread=1 --param heads=4 "
                         "--param steps=4 --param stages=2 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
-    "numbers shoot": NUMBERS + "--pass fw --param segments=3 --param steps=8 --param stages=2 --param unroll=4 " + SHOT,
+    "numbers shoot": NUMBERS.replace("T=19", "T=300") + "--pass fw --param segments=8 --param time_split=2 "
+                     "--param exchange=cluster " + SHOT,
     "late fw": DRAWS + " --forms lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fw --param steps=8 --param stages=2 " +
                PLAIN,
     "late saving": ROWS + " --cell rows --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fws "
