@@ -1,6 +1,7 @@
 // What is chosen without tuning, and so without a compiler's word, does not spill.
 #include <gtest/gtest.h>
 
+#include "compiler/step/forms.h"
 #include "compiler/support/text_file.h"
 #include "runtime/choice/candidates.h"
 #include "runtime/plan/compile.h"
@@ -43,6 +44,43 @@ TEST(ChoicesWithoutTuning, OfWholeHeadsDoNotSpill) {
         schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
         problem.sizes = {16, 1024, 2, dim};
         expect_no_spill(cell, problem);
+      }
+}
+
+// One large head, which a cluster of blocks holds.
+TEST(ChoicesWithoutTuning, OfHeadsInClustersDoNotSpill) {
+  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+  ASSERT_TRUE(text.ok());
+  for (const step::Cell& cell : frontend::parse(*text, "heads.cell").cells)
+    for (const schedule::Pass pass : {schedule::Pass::ForwardSave, schedule::Pass::Backward})
+      for (const auto& [dim, storage] :
+           {std::pair{4096, kernel::Storage::BF16},
+            {5001, kernel::Storage::F32},
+            {pass == schedule::Pass::Backward ? 32768 : 65536, kernel::Storage::F16}}) {
+        schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
+        problem.sizes = {1, 1024, 1, dim};
+        expect_no_spill(cell, problem);
+      }
+}
+
+// Rows of different length in reversed time, and masks, where few channels and many steps want shoot.
+TEST(ChoicesWithoutTuning, OfFormsAndMasksDoNotSpill) {
+  const frontend::Parsed parsed = frontend::parse(
+      "cell masked(D) {\n input x[3, D], m\n param w[2, D]\n state h[D]\n z = sigmoid(x[0] + w[0] * h)\n"
+      " c = tanh(x[1] + w[1] * h)\n next h = select(m > 0, (1 - z) * h + z * c + x[2], h)\n output h\n}\n",
+      "masked.cell");
+  ASSERT_TRUE(parsed.ok());
+  for (const step::Cell& plain : {parsed.cells.front(), rondo::testing::library_cell("hgrn")})
+    for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32})
+      for (const schedule::Pass pass : {schedule::Pass::ForwardSave, schedule::Pass::Backward}) {
+        schedule::Problem problem = rondo::testing::problem_of(pass, 64, storage);
+        problem.sizes = {1, 65536, 1, 64};
+        if (pass == schedule::Pass::ForwardSave && plain.name == "masked") {
+          const auto chosen = best_candidate(plain, problem, target::board());
+          ASSERT_TRUE(chosen.ok());
+          EXPECT_EQ(chosen->strategy, "shoot");
+        }
+        expect_no_spill(step::with_forms(plain, {true, true, true}).value(), problem);
       }
 }
 

@@ -125,9 +125,27 @@ CASES = {
                        "--param steps=4 --param stages=2 " + STREAM,
     "head bw": HEADS + " --cell stable --shape B=2,T=9,D=40 --pass bw --param per_thread=1 --param steps=4 "
                "--param stages=2 " + STREAM,
+    "head of a cluster fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=150 --pass fw --param per_thread=1 "
+                            "--param head_split=2 --param steps=4 --param stages=2 " + STREAM,
+    "head of a cluster bw": HEADS + " --cell stable --shape B=2,T=9,D=150 --pass bw --param per_thread=1 "
+                            "--param head_split=2 --param steps=4 --param stages=2 " + STREAM,
+    "head of 33 warps": HEADS + " --cell lngate --shape B=1,T=3,D=1030 --pass fw --param per_thread=1 --param unroll=1 "
+                        "--param head_split=4 --param steps=1 --param stages=2 " + STREAM,
     "heads of a block": HEADS + " --cell stable --shape B=2,T=9,H=3,D=8 --pass fw --param per_thread=1 --param heads=4 "
                         "--param steps=4 --param stages=2 " + STREAM,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
+    "numbers shoot": NUMBERS.replace("T=19", "T=300") + "--pass fw --param segments=8 --param time_split=2 "
+                     "--param exchange=cluster " + SHOT,
+    "late fw": DRAWS + " --forms lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fw --param steps=8 --param stages=2 " +
+               PLAIN,
+    "late saving": ROWS + " --cell rows --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass fws "
+                   "--param steps=8 --param stages=2 " + PLAIN,
+    "late bw": DRAWS + " --forms resets,lengths,reversed --shape B=5,T=41,D=40,H=2 --pass bw --param steps=8 "
+               "--param stages=2 " + PLAIN,
+    "late shoot": DRAWS + " --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
+                  "--param time_split=2 --param exchange=cluster " + SHOT,
+    "late shoot saving": "paragru --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
+                         "--param time_split=2 --param exchange=cluster " + SHOT,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "

@@ -1,6 +1,8 @@
 """Faults in strategies of channels on their own, stream and shoot."""
 from cases import H, S, fault
 
+K = "schedule/channelwise/"
+
 FAULTS = [
     # The stream strategy: the walk, its ring and its tails.
     fault("stream: a last stage of one step is left out", S + "kernel.cpp",
@@ -111,7 +113,7 @@ FAULTS = [
           "folded(b, op, {words.begin() + 1, words.end()}));", "head fw"),
     fault("head: threads without channels are counted", S + "head_exchange.cpp",
           "return b.select(stream_.owns(), own, b.real(0));", "return own;", "head fw", "head bw"),
-    fault("head: a sum is read before all words are there", S + "head_exchange.cpp", "    b.barrier();\n", "", "head fw"),
+    fault("head: a sum is read before all words are there", S + "head_exchange.cpp", "  b.barrier();\n", "", "head fw"),
     fault("head: words of a step lie where those of the one before do", S + "head_exchange.cpp",
           "stream_.step() % 2", "stream_.step() % 1", "head fw"),
     fault("head: the last warp's mean is of as many channels as the others'", S + "head_exchange.cpp",
@@ -128,4 +130,48 @@ FAULTS = [
           "own + head_read_ * 0 * numbers", "heads of a block"),
     fault("head: all heads of a block have the first one's channels", S + "kernel.cpp",
           "of_rows + head_read_ * staged", "of_rows + head_read_ * 0 * staged", "heads of a block"),
+    # Heads that a cluster of blocks holds.
+    fault("cluster of a head: a block's words are missing", S + "head_exchange.cpp", "lane < parameters_.head_split",
+          "lane < parameters_.head_split - 1", "head of a cluster fw", "head of a cluster bw"),
+    fault("cluster of a head: words lie in the first block's places", S + "head_exchange.cpp",
+          "stream_.rank_of_head() * block_warps() + of_block", "stream_.rank_of_head() * 0 + of_block",
+          "head of a cluster fw"),
+    fault("cluster of a head: words of a step lie where those of the one before do", S + "head_exchange.cpp",
+          "stream_.step() % kTurns", "stream_.step() % 1", "head of a cluster fw"),
+    fault("cluster of a head: words of the step before are read", S + "head_exchange.cpp",
+          "b.wait(arrived_, slot, turn % 2);", "b.wait(arrived_, slot, (turn + 1) % 2);", "head of a cluster fw"),
+    fault("cluster of a head: phases are counted from the end", S + "kernel.h", "time_ - 1 - step()", "time_ - step()",
+          "head of a cluster bw"),
+    fault("cluster of a head: every block has the first one's channels", S + "whole_head.cpp",
+          "rank_of_head_ * p.channels", "rank_of_head_ * 0", "head of a cluster fw", "head of a cluster bw"),
+    fault("cluster of a head: every block stores what the head has once", S + "whole_head.cpp",
+          "if (split) leads = leads && rank_of_head_ == 0;", "", "head of a cluster bw"),
+    fault("cluster of a head: the words of the first 32 warps are left out", S + "head_exchange.cpp",
+          "turn + 1 < turns(); ++turn)", "turn + 2 < turns(); ++turn)", "head of 33 warps"),
+    # Walks that start late, as the steps past the end of their row come first.
+    fault("late: tensors are read from their first step on", K + "threads.cpp",
+          "row + builder_.wide(left_out_) * tensor.stride_t : row", "row : row", "late fw", "late bw"),
+    fault("late: steps past the end lie behind the walk", K + "threads.cpp", "t - whole_time_ : t", "t : t", "late fw"),
+    fault("late: draws are those of steps before", K + "threads.h", "step + left_out_ : step", "step : step", "late fw",
+          "late shoot"),
+    fault("late: a length is that of steps before", "schedule/lower/flags.cpp",
+          "  if (left_out_.valid()) t = t + left_out_;\n  return (cell_", "  return (cell_", "late fw", "late bw"),
+    fault("late: resets are those of steps before", "schedule/lower/flags.cpp",
+          "  if (left_out_.valid()) t = t + left_out_;\n  return b.load", "  return b.load", "late saving", "late bw"),
+    fault("late: a history has the last state past the end", S + "forward.cpp",
+          "cell_.reversed ? first_state(state, row, channel) : carry", "carry", "late saving"),
+    fault("late: shoot leaves zeros in a history past the end", H + "sweep.cpp",
+          "values.push_back(initial(k, c));", "values.push_back(kernel_.builder().real(0));", "late shoot saving"),
+    # Numbers that the channels of a warp share.
+    fault("shoot numbers: every head has those of the first", H + "numbers.cpp", "b.wide(head_ * rows)",
+          "b.wide(head_ * 0)", "numbers shoot"),
+    fault("shoot numbers: a row is the one before", H + "numbers.cpp", "number.input.stride_t + std::int64_t{row}",
+          "number.input.stride_t + std::int64_t{row / 2}", "numbers shoot"),
+    fault("shoot numbers: every step has those of its stage's first", H + "numbers.cpp",
+          "(now_.numbers + step_of_stage) * number.input.rows", "(now_.numbers + step_of_stage * 0) * number.input.rows",
+          "numbers shoot"),
+    fault("shoot numbers: a stage is written while the one before is read", H + "numbers.cpp", "block % kNumberSlots",
+          "block % 1", "numbers shoot"),
+    fault("shoot numbers: all warps have those of the first", H + "numbers.cpp", "(warp_ * kNumberSlots +",
+          "(warp_ * 0 +", "numbers shoot"),
 ]

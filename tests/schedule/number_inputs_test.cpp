@@ -7,6 +7,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/first_point.h"
+#include "tests/schedule/shoot/points.h"
 
 namespace rondo::schedule {
 namespace {
@@ -72,13 +73,38 @@ TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
   }
 }
 
+// Warps of a block, of a cluster and of the grid load the numbers of their own stages, warm-ups too.
+TEST(NumberInputs, SegmentsThatShootLoadTheirOwn) {
+  int turn = 0;
+  for (const step::Cell& plain : {masked_by_number(), gated_by_state()})
+    for (const step::Forms& forms : {step::Forms{}, {true, true, false}, {true, true, true, true}})
+      for (const ShootTeam team : {ShootTeam{1, 1, 0}, {4, 1, 0}, {3, 2, 0}, {3, 2, 1}})
+        for (const std::int64_t dim : {33, 64}) {
+          const step::Cell cell = step::with_forms(plain, forms).value();
+          const Storage storage = ++turn % 3 == 0 ? Storage::F32
+                                  : turn % 3 == 1 ? Storage::BF16
+                                                  : Storage::F16;
+          Case c{find_strategy("shoot"), cell, {}, {}, {}};
+          c.problem.sizes = {turn % 3 + 1, turn % 5 == 0 ? 7 : 65, turn % 2 + 1, dim};
+          c.problem.storage = storage;
+          c.problem.math = default_math(storage);
+          c.parameters = shoot_point(c.problem, team, 1 + turn % 2, turn % 4 < 2 ? 16 : 0, turn % 3 != 0);
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << cell.name << " in " << team.segments << " segments, D=" << dim;
+        }
+}
+
 // What has no kernel says so.
-TEST(NumberInputs, OtherStrategiesAreRefused) {
+TEST(NumberInputs, StatesWithOneValueAHeadAreRefusedByShoot) {
+  const step::Cell cell = cell_of_text(
+      "cell s(D) {\n input x[D]\n state h[D], n\n next n = 0.5 * n + 1\n next h = h * x / n\n"
+      " output h\n}\n");
   Problem problem;
-  EXPECT_TRUE(find_strategy("stream")->legal(masked_by_number(), problem).legal);
-  const Legality refused = find_strategy("shoot")->legal(masked_by_number(), problem);
+  EXPECT_TRUE(find_strategy("stream")->legal(cell, problem).legal);
+  EXPECT_TRUE(find_strategy("shoot")->legal(masked_by_number(), problem).legal);
+  const Legality refused = find_strategy("shoot")->legal(cell, problem);
   EXPECT_FALSE(refused.legal);
-  EXPECT_NE(refused.reason.find("'m' has one value a head"), std::string::npos) << refused.reason;
+  EXPECT_NE(refused.reason.find("'n' has one value a head"), std::string::npos) << refused.reason;
 }
 
 }  // namespace

@@ -54,6 +54,29 @@ inline PartPlan stream_plan(const std::string& name, bool grid) {
   return result;
 }
 
+// A head that two blocks of a cluster hold.
+inline PartPlan head_plan() {
+  using enum kernel::Part;
+  const frontend::Parsed parsed = frontend::parse(
+      "cell spread(D) {\n input x[D]\n state h[D]\n next h = tanh(h + x) * mean(x * h)\n output h\n}\n",
+      "spread.cell");
+  PartPlan result{"head_in_cluster", parsed.cells.front(), {}, {}, {Exchange, Inputs, Stores, Functions}};
+  result.problem.sizes = {1, 20, 1, 152};
+  Parameters parameters = stream_in_cluster_of_two(96, false);
+  for (const auto& [name, value] : {std::pair{"segments", 1},
+                                    {"time_split", 1},
+                                    {"per_thread", 1},
+                                    {"rewrite", 0},
+                                    {"unroll", 1},
+                                    {"steps", 4},
+                                    {"stages", 2},
+                                    {"heads", 1},
+                                    {"head_split", 2}})
+    parameters[name] = value;
+  result.plan = schedule::point_plan(*find_strategy("stream"), result.cell, result.problem, parameters);
+  return result;
+}
+
 inline std::vector<PartPlan> part_plans() {
   using enum kernel::Part;
   const std::set<kernel::Part> block = {Products, Inputs, Stores, Functions};
@@ -72,7 +95,8 @@ inline std::vector<PartPlan> part_plans() {
       persistent_plan("reduce_scatter_in_grid_of_clusters", Pass::Backward,
                       {{"blocks", 4}, {"exchange", 1}, {"reduce_scatter", 1}, {"cluster_k_split", 2}}, grid),
       stream_plan("stream_cluster", false),
-      stream_plan("stream_grid", true)};
+      stream_plan("stream_grid", true),
+      head_plan()};
 }
 
 inline KernelPlan plan_without(KernelPlan plan, kernel::Part part) {

@@ -471,8 +471,8 @@ TEST(BadInput, CellsThatNoStrategyComputes) {
   write_file(file, "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = x / sum(x) + h\n  output h\n}\n");
   for (const char* command : {"emit", "tune"})
     expect_refused(
-        {{command, file, "--no-db", "--no-gpu", "--shape", "D=8192"}, 3, "no strategy computes cell norm"});
-  expect_refused({{"verify", file, "--simulate", "--shape", "D=8192"}, 3, "no strategy computes cell norm"});
+        {{command, file, "--no-db", "--no-gpu", "--shape", "D=70000"}, 3, "no strategy computes cell norm"});
+  expect_refused({{"verify", file, "--simulate", "--shape", "D=70000"}, 3, "no strategy computes cell norm"});
 }
 
 TEST(BadInput, ForeignFilesAreNoDatabase) {

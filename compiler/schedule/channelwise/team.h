@@ -19,6 +19,8 @@ struct Team {
 
   // Heads of a block. More than one only where a block holds whole heads; `channels` are then those of one.
   int heads = 1;
+  // Blocks of a cluster that hold a head together: each has `channels` of it.
+  int head_split = 1;
 
   int lanes() const { return channels / per_thread; }           // threads side by side along the channels
   int computing() const { return lanes() * segments * heads; }  // threads that compute

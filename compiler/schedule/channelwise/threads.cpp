@@ -45,10 +45,7 @@ void ChannelThreads::place_channels() {
   const Value tile = b.let("tile", team_ % tiles());
   head_ = b.let("head", team_ / tiles() % problem_.sizes.heads);
   batch_index_ = b.let("row", team_ / (tiles() * problem_.sizes.heads));
-  if (stops_early_) {
-    whole_time_ = time_;
-    time_ = flags_.longest(batch_index_, batch_index_ + 1);
-  }
+  limit_time();
   tile_channel_ = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;
   lane_ = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
@@ -56,11 +53,24 @@ void ChannelThreads::place_channels() {
   channel_ = b.let("channel", tile_channel_ + lane_);
 }
 
+void ChannelThreads::limit_time() {
+  if (!stops_early_) return;
+  whole_time_ = time_;
+  time_ = flags_.longest(batch_index_, batch_index_ + 1);
+  if (!flags_.starts_late()) return;
+  left_out_ = builder_.let("left_out", whole_time_ - time_);
+  flags_.count_from(left_out_);
+}
+
+Value ChannelThreads::row_base(const KernelTensor& tensor) {
+  const Value row = builder_.wide(batch_index_) * tensor.stride_b;
+  return left_out_.valid() ? row + builder_.wide(left_out_) * tensor.stride_t : row;
+}
+
 Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::string& suffix) {
   auto& b = builder_;
   const Value dim = b.named("kDim", problem_.sizes.dim);
-  return b.let(tensor.name + suffix,
-               b.wide(batch_index_) * tensor.stride_b + b.wide(head_ * tensor.rows * dim + first));
+  return b.let(tensor.name + suffix, row_base(tensor) + b.wide(head_ * tensor.rows * dim + first));
 }
 
 Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
@@ -117,10 +127,12 @@ void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int cha
   const Team& p = team_parameters_;
   b.comment("steps past the end of this row");
   const Value first = time_ + rank_ * p.segments + segment_;
+  // Where they come first, the walk's steps are counted from their end.
+  const auto of_walk = [&](Value t) { return left_out_.valid() ? t - whole_time_ : t; };
   b.for_("t", first, whole_time_, b.constant(std::int64_t{p.segments} * p.time_split), 1, [&](Value t) {
     for (std::size_t w = 0; w < written.size(); ++w) {
       const KernelTensor& to = *written[w].tensor;
-      const Value at = b.let("past_at", written[w].base + b.wide(t) * to.stride_t);
+      const Value at = b.let("past_at", written[w].base + b.wide(of_walk(t)) * to.stride_t);
       for (int row = 0; row < to.rows; ++row) {
         std::vector<Value> values = kept ? kept(w, row) : std::vector<Value>();
         if (values.empty()) values.assign(static_cast<std::size_t>(channels), b.real(0));

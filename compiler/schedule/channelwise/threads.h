@@ -49,9 +49,15 @@ class ChannelThreads {
     flags_.declare(graph, roots);
   }
   kernel::Value flag(step::TensorId tensor) const { return flags_now_.at(tensor); }
-  // The walk ends with the last step of a row that is shorter than T. What it would have written after that
-  // is then left to who stored it (write_past_end of the kernels). Called before the threads are placed.
-  void stop_early() { stops_early_ = flags_.stops_early(); }
+  // The walk leaves out the steps past the end of a row that is shorter than T: those after it, or those
+  // before it where time is reversed. Steps are then counted from the walk's first one, and what the others
+  // would have written is left to who stored it (write_past_end of the kernels). Called before the threads
+  // are placed.
+  void stop_early() { stops_early_ = flags_.stops_early() || flags_.starts_late(); }
+  // Step `step` of the walk, counted from the first that there is of T.
+  kernel::Value of_whole_time(kernel::Value step) const {
+    return left_out_.valid() ? step + left_out_ : step;
+  }
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
 
@@ -59,6 +65,10 @@ class ChannelThreads {
   // Works out the block's and the thread's place. Before it, tensors are declared; after it, `batch_` and
   // `time_` are valid too.
   void place_channels();
+  // Leaves out what stop_early() asked for; once the batch row is known.
+  void limit_time();
+  // Element of the block's batch row, at t = 0.
+  kernel::Value row_base(const KernelTensor& tensor);
   // Element of channel `first` of this block's batch row and head at t = 0, row 0.
   kernel::Value base(const KernelTensor& tensor, kernel::Value first, const std::string& suffix);
   kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
@@ -89,7 +99,8 @@ class ChannelThreads {
                       const Kept& kept);
 
   kernel::Value rank_, team_, rounds_, most_rounds_;
-  kernel::Value whole_time_;  // T, where the walk may end before it
+  kernel::Value whole_time_;  // T, where the walk may leave out steps
+  kernel::Value left_out_;    // of T's steps the first that the walk makes; invalid: 0
   bool stops_early_ = false;
   FlagReader flags_;
   FlagReader::Values flags_now_;  // of the step that is emitted

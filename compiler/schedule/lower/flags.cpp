@@ -26,6 +26,7 @@ Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
   if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  if (left_out_.valid()) t = t + left_out_;
   return b.load("reset_byte", from.memory[b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t]);
 }
 
@@ -36,6 +37,7 @@ Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
 }
 
 Value FlagReader::within(Value length, Value t) const {
+  if (left_out_.valid()) t = t + left_out_;
   return (cell_.reversed ? time_ - 1 - t : t) < length;
 }
 
@@ -52,6 +54,11 @@ std::vector<TensorId> FlagReader::tensors() const {
 bool FlagReader::stops_early() const {
   const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
   return lengths && !cell_.reversed && tensors_.count(*lengths) != 0;
+}
+
+bool FlagReader::starts_late() const {
+  const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
+  return lengths && cell_.reversed && tensors_.count(*lengths) != 0;
 }
 
 bool FlagReader::declare_lengths() {

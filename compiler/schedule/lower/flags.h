@@ -29,9 +29,12 @@ class FlagReader {
   bool is_length(step::TensorId tensor) const { return tensors_.at(tensor).ref.role == Role::Lengths; }
   std::vector<step::TensorId> tensors() const;
   bool any() const { return !tensors_.empty(); }
-  // Whether a walk may end before T: after the longest of its rows. A walk from the last step cannot, for its
-  // first steps are those past the end.
+  // Whether a walk may end before T: after the longest of its rows. Where time is reversed, the steps past
+  // the end come first: there a walk may start late.
   bool stops_early() const;
+  bool starts_late() const;
+  // From here on steps are counted from step `first` of the walk: it starts late.
+  void count_from(kernel::Value first) { left_out_ = first; }
   // Steps that rows `first` to `end` of the batch, at least one row, have at most: from 1 to T, so that every
   // walk makes a step. `unroll`: loads on their way at once.
   kernel::Value longest(kernel::Value first, kernel::Value end, int unroll = 1) const;
@@ -45,6 +48,7 @@ class FlagReader {
   const step::Cell& cell_;
   std::map<step::TensorId, KernelTensor> tensors_;
   kernel::Value time_;
+  kernel::Value left_out_;  // of the walk's steps, from which they are counted; invalid: from 0
 };
 
 // The role of a tensor of flags.

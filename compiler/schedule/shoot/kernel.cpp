@@ -54,12 +54,7 @@ void ShootKernel::place_threads() {
 void ShootKernel::place_staging() {
   auto& b = builder_;
   const ShootParameters& p = parameters_;
-  for (const step::TensorId tensor : flags_.tensors())
-    if (!flags_.is_length(tensor))
-      resets_.push_back(
-          {tensor,
-           b.shared("resets_staged", kernel::Storage::F32, std::int64_t{p.warps()} * kResetSlots * p.steps,
-                    fmt::format("[warps {}, slots {}, steps {}]", p.warps(), kResetSlots, p.steps))});
+  place_numbers();
   b.comment("what this lane stages");
   lane_step_ = b.let("lane_step", lane_of_warp_ / vectors());
   const Value column = b.let("column", lane_of_warp_ % vectors() * p.vector);
@@ -98,15 +93,15 @@ void ShootKernel::walk(Value lead, const Walk& body) {
   b.comment("fill the ring; the sweep before has read all of it");
   b.warp_sync();
   b.for_("ahead", 0, p.stages - 1, 1, [&](Value ahead) { copy_stage(begin, ahead, count); });
-  for (StagedReset& reset : resets_) reset.coming = b.variable("coming_reset", b.constant(0));
-  load_resets(begin);
+  begin_numbers();
+  load_numbers(begin);
   b.for_("block", b.constant(0), count, b.constant(1), 1, [&](Value block) {
     b.wait_copies(p.stages - 2);
-    store_resets(block);
+    store_numbers(block);
     b.warp_sync();
     copy_stage(begin, block + (p.stages - 1), count);
     const Value first = b.let("stage_step", begin + block * steps);
-    load_resets(first + steps);
+    load_numbers(first + steps);
     now_.stage = first;
     const Value slot = b.let("slot", (warp_ * stages + block % stages) * steps);
     const auto segment = [&] {
@@ -129,38 +124,6 @@ void ShootKernel::walk(Value lead, const Walk& body) {
   });
 }
 
-void ShootKernel::load_resets(Value stage_step) {
-  if (resets_.empty()) return;
-  auto& b = builder_;
-  const Value step = b.let("reset_step", stage_step + lane_of_warp_);
-  b.if_(lane_of_warp_ < parameters_.steps && step < end_, [&] {
-    for (const StagedReset& reset : resets_)
-      b.assign(reset.coming, flags_.load(reset.tensor, batch_index_, step));
-  });
-}
-
-// The lanes meet at the stage's barrier before they read, and at that of the stage between before the slot is
-// written again.
-void ShootKernel::store_resets(Value block) {
-  if (resets_.empty()) return;
-  auto& b = builder_;
-  now_.resets = b.let("resets_at", (warp_ * kResetSlots + block % kResetSlots) * parameters_.steps);
-  b.if_(lane_of_warp_ < parameters_.steps, [&] {
-    for (const StagedReset& reset : resets_)
-      b.store(reset.shared[now_.resets + lane_of_warp_], flags_.value(reset.tensor, reset.coming, {}));
-  });
-}
-
-FlagReader::Values ShootKernel::flags_of(Value step_of_stage) const {
-  FlagReader::Values values;
-  for (const step::TensorId tensor : flags_.tensors())
-    if (flags_.is_length(tensor))
-      values[tensor] = flags_.read(tensor, batch_index_, now_.stage + step_of_stage);
-  for (const StagedReset& reset : resets_)
-    values[reset.tensor] = batch_index_.builder()->load("reset", reset.shared[now_.resets + step_of_stage]);
-  return values;
-}
-
 // Whole groups of `unroll` steps, then what is left one by one. Without `steps` the stage is whole.
 void ShootKernel::run_steps(Value slot, Value steps, const std::function<void(const Staged&)>& body) {
   auto& b = builder_;
@@ -181,9 +144,9 @@ void ShootKernel::run_group(Value slot, Value group, int steps,
   const Value lane = lane_of_warp_ * parameters_.per_thread;
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  std::vector<FlagReader::Values> flags;
+  std::vector<Numbers> numbers;
   for (int u = 0; u < steps; ++u) {
-    flags.push_back(flags_of(group + u));
+    numbers.push_back(numbers_at(group + u));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows; ++row) {
@@ -197,7 +160,8 @@ void ShootKernel::run_group(Value slot, Value group, int steps,
   now_.ahead = 0;
   for (std::size_t u = 0; u < values.size(); ++u) {
     const auto& now = values[u];
-    flags_now_ = std::move(flags[u]);
+    flags_now_ = std::move(numbers[u].flags);
+    inputs_now_ = std::move(numbers[u].inputs);
     body([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; });
     ++now_.ahead;
   }
@@ -242,12 +206,15 @@ void ShootKernel::store_row(int written, int row, const std::vector<Value>& valu
                         parameters_.writing());
 }
 
-void ShootKernel::write_past_end() {
+void ShootKernel::write_past_end(const Kept& kept) {
   if (!stops_early_) return;
   std::vector<PastEnd> written;
   for (const Written& one : written_) written.push_back({&one.tensor, one.base});
-  if_channels_exist(
-      [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), {}); });
+  // The scan warp walks through no segment.
+  const Value walks = parameters_.among_blocks() ? builder_.thread() < parameters_.computing() : Value{};
+  if_all({walks, channel_exists()}, [&] {
+    ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept);
+  });
 }
 
 Launch ShootKernel::finish() {

@@ -17,11 +17,17 @@ namespace rondo::schedule {
 
 class ShootKernel final : public ChannelThreads {
  public:
+  using ChannelThreads::Kept;
   ShootKernel(const std::string& name, const std::string& comment, const step::Cell& cell,
               const Problem& problem, const ShootParameters& parameters);
 
   // Declares an input, whose rows are staged.
   int stage(TensorRef ref);
+  // The same for one with one value a head; number() is its row at the step that is emitted.
+  int stage_number(TensorRef ref);
+  kernel::Value number(int staged, int row) const {
+    return inputs_now_.at(static_cast<std::size_t>(staged)).at(static_cast<std::size_t>(row));
+  }
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
   // After all tensors are declared: takes B and T, works out the thread's place and segment.
@@ -43,8 +49,8 @@ class ShootKernel final : public ChannelThreads {
   void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
   kernel::Value exists();  // Pred: the thread has channels and its segment has steps
 
-  // Stages whose resets are in shared memory: one is read while the next is written.
-  static constexpr int kResetSlots = 2;
+  // Stages whose numbers (numbers.cpp) are in shared memory: one is read while the next is written.
+  static constexpr int kNumberSlots = 2;
   // The value of a staged input: (id of the tensor, row, channel of the thread).
   using Staged = std::function<kernel::Value(int, int, int)>;
   struct Walk {
@@ -60,8 +66,8 @@ class ShootKernel final : public ChannelThreads {
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
-  // After the walk, where it may have ended early: zeros for the steps past the end.
-  void write_past_end();
+  // After the walk, where it may have left out steps: what those past the end have.
+  void write_past_end(const Kept& kept);
   // The launch; called once.
   Launch finish();
 
@@ -78,20 +84,32 @@ class ShootKernel final : public ChannelThreads {
     kernel::Value cursor;  // the same at the current step
   };
 
-  // The resets of a warp's batch row: a lane loads the byte of one step of the stage that comes, and puts
-  // what the leaf has into shared memory when the stage is there.
+  // Numbers that the channels of a warp share (numbers.cpp): what its batch row's resets have, and inputs
+  // with one value a head.
   struct StagedReset {
     step::TensorId tensor;
     kernel::Memory shared;
-    kernel::Value coming = {};  // variable: the byte
+    kernel::Value coming = {};  // variable: the byte of the lane's step of the stage that comes
+  };
+  struct StagedNumber {
+    KernelTensor input;
+    kernel::Memory shared;
+    kernel::Value base;                 // element of row 0 at t = 0
+    std::vector<kernel::Value> coming;  // variables, by row, as above
+  };
+  struct Numbers {
+    FlagReader::Values flags;
+    std::vector<std::vector<kernel::Value>> inputs;  // [staged number][row]
   };
 
   int vectors() const { return parameters_.warp_channels() / parameters_.vector; }  // of a row
   int steps_abreast() const { return 32 / vectors(); }                              // of one turn of copies
   void place_staging();
-  void load_resets(kernel::Value stage_step);  // of the stage that begins there
-  void store_resets(kernel::Value block);      // of this stage
-  FlagReader::Values flags_of(kernel::Value step_of_stage) const;
+  void place_numbers();
+  void begin_numbers();
+  void load_numbers(kernel::Value stage_step);  // of the stage that begins there
+  void store_numbers(kernel::Value block);      // of this stage
+  Numbers numbers_at(kernel::Value step_of_stage) const;
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
@@ -99,9 +117,9 @@ class ShootKernel final : public ChannelThreads {
                  const std::function<void(const Staged&)>& body);
 
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
-  // group; and where the stage's resets begin.
+  // group; and where the stage's numbers begin.
   struct Now {
-    kernel::Value stage, group, resets;
+    kernel::Value stage, group, numbers;
     int ahead = 0;
   };
 
@@ -111,6 +129,8 @@ class ShootKernel final : public ChannelThreads {
   std::vector<Written> written_;
   kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_, length_;
   std::vector<StagedReset> resets_;
+  std::vector<StagedNumber> numbers_;
+  std::vector<std::vector<kernel::Value>> inputs_now_;  // of the step that is emitted
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

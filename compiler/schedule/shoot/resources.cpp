@@ -26,9 +26,12 @@ constexpr int kTeamRegistersOf10 = 120;
 
 int round_up(int a, int b) { return (a + b - 1) / b * b; }
 
-int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors) {
+int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors,
+            step::Tail tail = step::Tail::Vector) {
   int sum = 0;
-  for (const step::TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+  for (const step::TensorId id : tensors)
+    if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)]; tensor.tail == tail)
+      sum += tensor.rows;
   return sum;
 }
 
@@ -58,14 +61,15 @@ ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
           kernel::storage_bytes(problem.storage),
           problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0,
           problem.math == kernel::Math::Accurate,
-          cell.first_of_kind(TensorKind::Reset).has_value()};
+          cell.first_of_kind(TensorKind::Reset).has_value(),
+          rows_of(cell, cell.of_kind(TensorKind::Input), step::Tail::Scalar)};
 }
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton) {
   const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
-                   shape.inputs * unroll +
+                   (shape.inputs + shape.numbers) * unroll +
                    (shoot_remembers(shape, newton) ? RememberedRounding::entries(shape.states) : 0);
-  return kWalkRegisters + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
+  return kWalkRegisters + shape.numbers + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
 }
 
 bool shoot_remembers(const ShootShape& shape, bool newton) {
@@ -83,8 +87,8 @@ int team_registers(const target::Limits& limits) {
 
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
-std::int64_t shoot_reset_bytes(const ShootShape& shape) {
-  return shape.resets ? std::int64_t{4} * ShootKernel::kResetSlots : 0;
+std::int64_t shoot_number_bytes(const ShootShape& shape) {
+  return std::int64_t{4} * ShootKernel::kNumberSlots * (shape.numbers + (shape.resets ? 1 : 0));
 }
 std::int64_t shoot_team_bytes(int states) {
   return ClusterTransforms::slots(false) * TransformTable::bytes(states);
@@ -98,7 +102,7 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
     bytes += p.channels * ScanWarp::rounding_bytes(shape.states);
   if (p.among_blocks() && !p.through_global())
     bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
-  return bytes + shoot_reset_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
+  return bytes + shoot_number_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {

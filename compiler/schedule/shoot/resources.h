@@ -25,11 +25,12 @@ StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton)
 struct ShootShape {
   int states = 1;  // rows, as the others
   int params = 0;
-  int inputs = 1;
+  int inputs = 1;          // of channels
   int element = 2;         // bytes
   bool functions = false;  // special functions are written out
   bool accurate = false;   // arithmetic
   bool resets = false;
+  int numbers = 0;  // rows of inputs with one value a head
 };
 ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
 
@@ -51,8 +52,8 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p);
 // channel beside those.
 std::int64_t shoot_map_bytes(int states);
 std::int64_t shoot_channel_bytes(int states);
-// Of a warp's resets, by step of a stage; 0 without resets.
-std::int64_t shoot_reset_bytes(const ShootShape& shape);
+// Of a warp's numbers that channels share, by step of a stage; 0 without any.
+std::int64_t shoot_number_bytes(const ShootShape& shape);
 // By block that splits time: of a channel, and of the exchange of counts.
 std::int64_t shoot_team_bytes(int states);
 inline constexpr std::int64_t kShootFixedBytes = 1024;  // counts, mbarriers, alignment

@@ -26,11 +26,13 @@ Launch shoot_forward(const step::Cell& cell, const Problem& problem, const Shoot
   SegmentSweep sweep(kernel, cell, problem, parameters);
   sweep.declare();
   ShootRounds rounds(kernel, sweep, cell, problem, parameters);
-  if (problem.pass == Pass::Forward || stored_histories(cell).empty()) kernel.stop_early();
+  // No thread that stores histories knows the last states, which stand past the end, but all know the first.
+  if (problem.pass == Pass::Forward || stored_histories(cell).empty() || cell.reversed) kernel.stop_early();
   kernel.place_threads();
   sweep.start();
   rounds.run();
-  kernel.write_past_end();
+  kernel.write_past_end(
+      [&](std::size_t written, int row) { return sweep.past_end(static_cast<int>(written), row); });
   return kernel.finish();
 }
 
@@ -41,7 +43,7 @@ Legality Shoot::serves(const target::Profile& profile) const {
 }
 
 Legality Shoot::legal(const step::Cell& cell, const Problem& problem) const {
-  if (Legality alone = channels_alone(cell, problem); !alone.legal) return alone;
+  if (Legality alone = channels_alone(cell, problem, true); !alone.legal) return alone;
   if (problem.pass == Pass::Backward)
     return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
   if (cell.next.size() > kMostStates)

@@ -34,7 +34,8 @@ SegmentSweep::SegmentSweep(ShootKernel& kernel, const step::Cell& cell, const Pr
       save_(problem.pass == Pass::ForwardSave) {}
 
 void SegmentSweep::declare() {
-  for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
+  for (const TensorId id : cell_.of_kind(TensorKind::Input))
+    staged_[id] = is_number(id) ? kernel_.stage_number({Role::Input, id}) : kernel_.stage({Role::Input, id});
   params_.declare(kernel_, cell_, lowering_);
   kernel_.declare_flags(step_.graph, step_.roots);
   for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -93,11 +94,13 @@ void SegmentSweep::start() {
 
 Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
   if (node.kind == step::NodeKind::Uniform)
-    return lowering_.draw(
-        node, channel,
-        {kernel_.batch_index(), kernel_.step(), kernel_.head_index(), kernel_.channel_index(channel)});
+    return lowering_.draw(node, channel,
+                          {kernel_.batch_index(), kernel_.of_whole_time(kernel_.step()), kernel_.head_index(),
+                           kernel_.channel_index(channel)});
   switch (tensor(node.tensor).kind) {
-    case TensorKind::Input: return staged(staged_.at(node.tensor), node.row, channel);
+    case TensorKind::Input:
+      if (is_number(node.tensor)) return kernel_.number(staged_.at(node.tensor), node.row);
+      return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:
       for (int k = 0; k < states(); ++k)
         if (cell_.next[at(k)].tensor == node.tensor && cell_.next[at(k)].row == node.row)
@@ -195,6 +198,15 @@ void SegmentSweep::run(Value lead) {
   walk.step = [&](const ShootKernel::Staged& staged) { step(staged); };
   walk.leave_stage = [&] { measure(); };
   kernel_.walk(lead, walk);
+}
+
+std::vector<Value> SegmentSweep::past_end(int written, int row) const {
+  std::vector<Value> values;
+  for (const auto& [tensor, history] : histories_)
+    for (int k = 0; history == written && k < states(); ++k)
+      if (cell_.next[at(k)].tensor == tensor && cell_.next[at(k)].row == row)
+        for (int c = 0; c < parameters_.per_thread; ++c) values.push_back(initial(k, c));
+  return values;
 }
 
 std::vector<AffineTransform> SegmentSweep::transforms(double most) {

@@ -28,6 +28,9 @@ class SegmentSweep {
 
   // Sweeps from `lead` stages before the segment, from the states that state() holds. Whole warps.
   void run(kernel::Value lead);
+  // What a tensor written at each step has past the end of a row: zeros, as no values, or where time is
+  // reversed, and these steps come first, the initial state in a history.
+  std::vector<kernel::Value> past_end(int written, int row) const;
   // Stores the states behind the last step where it is the segment's.
   void store_last();
 
@@ -57,6 +60,7 @@ class SegmentSweep {
     return static_cast<std::size_t>((row * states() + column) * parameters_.per_thread + channel);
   }
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::string name(int state) const;
   std::vector<kernel::Value> registers(const std::string& suffix);
   kernel::Value leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const;

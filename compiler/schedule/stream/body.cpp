@@ -120,9 +120,9 @@ Value StreamBody::first_place(const step::Row& row, int channel) {
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
 
 Value StreamBody::draw(const step::Node& node, int channel) {
-  return lowering_.draw(
-      node, channel,
-      {stream_.batch_index(), stream_.step(), stream_.head_index(), stream_.channel_index(channel)});
+  return lowering_.draw(node, channel,
+                        {stream_.batch_index(), stream_.of_whole_time(stream_.step()), stream_.head_index(),
+                         stream_.channel_index(channel)});
 }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {

@@ -21,8 +21,8 @@ class ForwardBuilder : StreamBody {
 
   Launch build() {
     declare();
-    // Where blocks split time, no thread that stores histories knows the last states.
-    if (histories_.empty() || !parameters_.among_blocks()) stream_.stop_early();
+    // Where blocks split time, no thread that stores histories knows the last states; all can read the first.
+    if (histories_.empty() || !parameters_.among_blocks() || cell_.reversed) stream_.stop_early();
     stream_.place_threads();
     declare_carries("");
     load_start(ends_);
@@ -72,13 +72,19 @@ class ForwardBuilder : StreamBody {
     }
   }
 
-  // A history has the last state there, and an output zeros.
-  std::vector<Value> past_end(int written, int row) const {
+  // A history has the last state there, and an output zeros. Where time is reversed these steps come before
+  // all others, and a history has the initial state.
+  std::vector<Value> past_end(int written, int row) {
     std::vector<Value> values;
     for (const auto& [state, history] : histories_)
       for (int channel = 0; history == written && channel < parameters_.per_thread; ++channel)
-        values.push_back(carry(state, row, channel));
+        values.push_back(cell_.reversed ? first_state(state, row, channel) : carry(state, row, channel));
     return values;
+  }
+
+  Value first_state(TensorId state, int row, int channel) {
+    const Value place = first_place({state, row}, channel);
+    return stream_.builder().load("first", ends_.first.at(state).memory[place]);
   }
 
   void consume(const Results& results) {

@@ -14,10 +14,10 @@ using scalar::Op;
 
 namespace {
 
-double vectors_of(const HeadReduction& reduction) { return static_cast<double>(reduction.operands.size()); }
+// Places in turn of a walk of one exchange a step.
+constexpr int kTurns = 2;
 
-// Words that every thread reads; of more, each lane reads one.
-constexpr int kReadByAll = 8;
+double vectors_of(const HeadReduction& reduction) { return static_cast<double>(reduction.operands.size()); }
 
 Value folded(kernel::Builder& b, Op op, std::vector<Value> values) {
   while (values.size() > 1) {
@@ -39,6 +39,13 @@ int HeadExchange::words_of(int level) const {
   return words;
 }
 
+int HeadExchange::warps() const {
+  const int of_turn = kWarpLanes * parameters_.per_thread;
+  return in_cluster() ? (static_cast<int>(problem_.sizes.dim) + of_turn - 1) / of_turn : block_warps();
+}
+
+int HeadExchange::turns() const { return (warps() + kWarpLanes - 1) / kWarpLanes; }
+
 int HeadExchange::channels_of(int warp) const {
   const int full = kWarpLanes * parameters_.per_thread;
   return std::min<int>(full, static_cast<int>(problem_.sizes.dim) - warp * full);
@@ -50,22 +57,32 @@ void HeadExchange::declare() {
   // A walk of one exchange a step has two places in turn.
   int lines = 0;
   for (int level = 0; level < reductions_.levels; ++level) lines += words_of(level);
-  if (reductions_.levels == 1) lines *= 2;
+  if (reductions_.levels == 1) lines *= kTurns;
   words_ = b.shared("head_words", kernel::Storage::F32, std::int64_t{lines} * parameters_.heads * stride(),
                     fmt::format("[words {}, heads {}, warps {}]", lines, parameters_.heads, stride()));
+  if (in_cluster()) {
+    const int slots = std::max(kTurns, reductions_.levels);
+    arrived_ = b.mbarrier("words_arrived", slots, 1, "the words of all blocks have come");
+    b.comment("what the first exchanges will bring");
+    b.if_(b.thread() == 0, [&] {
+      for (int slot = 0; slot < slots; ++slot) expect(b.constant(slot), reductions_.levels == 1 ? 0 : slot);
+    });
+  }
   b.comment("the thread's warp among those of its head");
-  warp_ = b.let("warp", stream_.lane() / kWarpLanes);
+  const Value of_block = stream_.lane() / kWarpLanes;
+  warp_ = b.let("warp", in_cluster() ? stream_.rank_of_head() * block_warps() + of_block : of_block);
   const auto of_warp = [&](const char* name, Value warp, double full, double last) {
     if (full == last) return b.real(full);
     return b.let(name, b.select(warp == warps() - 1, b.real(last), b.real(full)));
   };
   const double full = channels_of(0), last = channels_of(warps() - 1);
   each_of_warp_ = of_warp("each_of_warp", warp_, 1 / full, 1 / last);
-  if (warps() <= kReadByAll) return;
-  const int read = static_cast<int>(std::bit_ceil(static_cast<unsigned>(warps())));
-  const Value lane = b.thread() % read;
-  if (read != warps()) has_word_ = b.let("has_word", lane < warps());
-  lane_warp_ = b.let("lane_warp", read == warps() ? lane : min(lane, b.constant(warps() - 1)));
+  if (warps() <= kWordsOfAll) return;
+  const int read = lanes_reading();
+  const int before = (turns() - 1) * kWarpLanes;  // words of the turns that all lanes take
+  const Value lane = before == 0 ? b.thread() % read : b.thread() % read + before;
+  if (read + before != warps()) has_word_ = b.let("has_word", lane < warps());
+  lane_warp_ = b.let("lane_warp", read + before == warps() ? lane : min(lane, b.constant(warps() - 1)));
   lane_channels_ = of_warp("lane_channels", lane_warp_, full, last);
   lane_each_ = of_warp("lane_each", lane_warp_, 1 / full, 1 / last);
 }
@@ -126,25 +143,59 @@ Value HeadExchange::line(int level, int words) {
   return b.constant(std::int64_t{before} * parameters_.heads * stride());
 }
 
+Value HeadExchange::word_at(Value first, std::size_t word) {
+  return first + stream_.head_of_block() * stride() +
+         static_cast<std::int64_t>(word) * parameters_.heads * stride();
+}
+
+void HeadExchange::meet(int level, Value first, const std::vector<Word>& words) {
+  auto& b = stream_.builder();
+  if (in_cluster()) return send_to_cluster(level, first, words);
+  b.if_(stream_.lane() % kWarpLanes == 0, [&] {
+    for (std::size_t w = 0; w < words.size(); ++w) b.store(words_[word_at(first, w) + warp_], words[w].value);
+  });
+  b.barrier();
+}
+
+// All lanes have the words. Exchanges take the slots in turn, so the phase of a slot is the number of steps,
+// or of pairs of steps, that were walked before.
+void HeadExchange::send_to_cluster(int level, Value first, const std::vector<Word>& words) {
+  auto& b = stream_.builder();
+  const bool alone = reductions_.levels == 1;
+  const Value slot = alone ? b.let("slot_of_words", stream_.step() % kTurns) : b.constant(level);
+  const Value lane = stream_.lane() % kWarpLanes;
+  b.if_(lane < parameters_.head_split, [&] {
+    for (std::size_t w = 0; w < words.size(); ++w)
+      b.store_async(words_[word_at(first, w) + warp_], {words[w].value}, lane, arrived_, slot);
+  });
+  const Value turn = alone ? stream_.steps_before() / kTurns : stream_.steps_before();
+  b.wait(arrived_, slot, turn % 2);
+  // Early bytes are safe: the phase completes only after expect_tx, its sole arrival (PTX ISA, mbarrier,
+  // tx-count).
+  b.if_(b.thread() == 0, [&] { expect(slot, level); });
+}
+
+void HeadExchange::expect(Value slot, int level) {
+  auto& b = stream_.builder();
+  const int lines = block_warps() * parameters_.head_split;
+  b.expect(arrived_, slot, b.constant(std::int64_t{4} * words_of(level) * lines));
+}
+
+// No block leaves while others may still send to it.
+void HeadExchange::finish() {
+  if (in_cluster() && reductions_.levels > 0) stream_.builder().cluster_barrier();
+}
+
 std::vector<HeadExchange::Totals> HeadExchange::run(int level,
                                                     const std::vector<std::vector<Value>>& operands) {
-  auto& b = stream_.builder();
   const std::vector<std::size_t> numbers = reductions_.of_level(level);
   const std::vector<Word> words = of_warp(numbers, operands);
   std::vector<Totals> totals;
   std::size_t squares = numbers.size();
-  const auto of_head = [&](Value first, std::size_t word) {
-    return first + stream_.head_of_block() * stride() +
-           static_cast<std::int64_t>(word) * parameters_.heads * stride();
-  };
   Value first;
   if (warps() > 1) {
     first = line(level, static_cast<int>(words.size()));
-    b.if_(stream_.lane() % kWarpLanes == 0, [&] {
-      for (std::size_t w = 0; w < words.size(); ++w)
-        b.store(words_[of_head(first, w) + warp_], words[w].value);
-    });
-    b.barrier();
+    meet(level, first, words);
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const HeadReduction& reduction = reductions_.reductions[numbers[i]];
@@ -154,9 +205,9 @@ std::vector<HeadExchange::Totals> HeadExchange::run(int level,
       totals.emplace_back(words[i].value, moments ? words[second].value : Value{});
       continue;
     }
-    const auto lines = std::pair{of_head(first, i), of_head(first, second)};
-    totals.push_back(warps() <= kReadByAll ? combine_all(reduction, lines.first, lines.second)
-                                           : combine_by_lanes(reduction, lines.first, lines.second));
+    const auto lines = std::pair{word_at(first, i), word_at(first, second)};
+    totals.push_back(warps() <= kWordsOfAll ? combine_all(reduction, lines.first, lines.second)
+                                            : combine_by_lanes(reduction, lines.first, lines.second));
   }
   return totals;
 }
@@ -198,23 +249,47 @@ HeadExchange::Totals HeadExchange::combine_all(const HeadReduction& reduction, V
   return {total, b.let("squares", folded(b, Op::Add, about_mean))};
 }
 
+int HeadExchange::lanes_reading() const {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min(warps(), kWarpLanes))));
+}
+
+std::vector<Value> HeadExchange::words_before(Value first) {
+  auto& b = stream_.builder();
+  std::vector<Value> words;
+  for (int turn = 0; turn + 1 < turns(); ++turn)
+    words.push_back(b.load("word", words_[first + b.thread() % kWarpLanes + turn * kWarpLanes]));
+  return words;
+}
+
+Value HeadExchange::of_lane(Op op, std::vector<Value> before, Value last) {
+  if (before.empty()) return last;
+  before.push_back(last);
+  return stream_.builder().let("of_lane", folded(stream_.builder(), op, std::move(before)));
+}
+
 HeadExchange::Totals HeadExchange::combine_by_lanes(const HeadReduction& reduction, Value sums,
                                                     Value squares) {
   auto& b = stream_.builder();
-  const int read = static_cast<int>(std::bit_ceil(static_cast<unsigned>(warps())));
+  const int read = lanes_reading();
   const auto or_nothing = [&](Value value) {
     return has_word_.valid() ? b.select(has_word_, value, b.real(0)) : value;
   };
+  const std::vector<Value> before = words_before(sums);
   const Value word = b.load("word", words_[sums + lane_warp_]);
   const bool maximum = reduction.kind == Kind::Max;
-  std::vector<Word> total = {{maximum ? Op::Max : Op::Add, maximum ? word : or_nothing(word)}};
+  const Op op = maximum ? Op::Max : Op::Add;
+  std::vector<Word> total = {{op, of_lane(op, before, maximum ? word : or_nothing(word))}};
   across_lanes(total, read);
   if (reduction.kind != Kind::Moments) return {total.front().value, {}};
+  const double vectors = vectors_of(reduction), full = channels_of(0) * vectors;
   const Value mean = b.let("mean", total.front().value * b.real(1 / numbers_of(reduction)));
+  std::vector<Value> of_before = words_before(squares);
+  for (std::size_t turn = 0; turn < before.size(); ++turn)
+    of_before[turn] = distance_from(mean, before[turn], of_before[turn], b.real(full), b.real(1 / full));
   const Value own = b.load("word", words_[squares + lane_warp_]);
-  std::vector<Word> about_mean = {
-      {Op::Add, or_nothing(distance_from(mean, word, own, lane_channels_ * b.real(vectors_of(reduction)),
-                                         lane_each_ * b.real(1 / vectors_of(reduction))))}};
+  const Value last = or_nothing(
+      distance_from(mean, word, own, lane_channels_ * b.real(vectors), lane_each_ * b.real(1 / vectors)));
+  std::vector<Word> about_mean = {{Op::Add, of_lane(Op::Add, of_before, last)}};
   across_lanes(about_mean, read);
   return {total.front().value, about_mean.front().value};
 }

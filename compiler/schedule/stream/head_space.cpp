@@ -10,11 +10,13 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/stream/head_exchange.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/index.h"
+#include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
 
@@ -33,6 +35,8 @@ constexpr int kFixedRegisters = 24, kTemporaries = 3;
 constexpr int kOfFunctions = 12;     // special functions that are written out, as in SegmentShape
 constexpr int kMostRegisters = 255;  // of a thread (CUDA guide, 16.2)
 constexpr double kShuffleCycles = 28, kSharedCycles = 30;  // latencies with the addition or the store
+// What a word of a warp takes of the way between SMs, as bytes that go in one piece (assumed: two cycles).
+constexpr double kBytesOfWord = 64;
 
 // Elements of the widest copy that rows of D channels allow.
 int widest_vector(const Problem& problem) {
@@ -41,7 +45,10 @@ int widest_vector(const Problem& problem) {
   return static_cast<int>(widest);
 }
 
-int warps_of(const StreamParameters& p) { return std::max(1, p.lanes() / kWarpLanes); }
+// Warps of a head, of all its blocks.
+int warps_of(const StreamParameters& p) { return std::max(1, p.lanes() / kWarpLanes * p.head_split); }
+
+int turns_of(const StreamParameters& p) { return (warps_of(p) + kWarpLanes - 1) / kWarpLanes; }
 
 // Values of a channel that are computed before an exchange and read after it: of all exchanges the most.
 int kept_values(const HeadReductions& of) {
@@ -102,6 +109,13 @@ std::int64_t channels_of_lanes(const Problem& problem, int each) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes))) * each;
 }
 
+// Channels of each of `blocks` blocks that hold a head: whole warps. 0 where fewer blocks would do.
+std::int64_t channels_of_block(const Problem& problem, int each, int blocks) {
+  const std::int64_t turn = std::int64_t{kWarpLanes} * each;
+  const std::int64_t channels = (channels_of_warps(problem, each) / turn + blocks - 1) / blocks * turn;
+  return (blocks - 1) * channels < problem.sizes.dim ? channels : 0;
+}
+
 }  // namespace
 
 Legality head_fits(const step::Cell& cell, const Problem& problem) {
@@ -110,13 +124,16 @@ Legality head_fits(const step::Cell& cell, const Problem& problem) {
   if (passes_products(problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};
   const std::int64_t dim = problem.sizes.dim;
-  const std::int64_t most = std::min(kLargestHead, kLargestBlock * most_channels(problem));
+  const std::int64_t most =
+      kMostBlocksOfHead * std::min(kMostOfBlock, kLargestBlock * most_channels(problem));
   if (dim <= most) return {};
   const std::string why = fmt::format(
-      "the step reduces over the head, or has one value a head: a block must hold all {} channels of it",
-      dim);
-  if (dim > kLargestHead) return {false, fmt::format("{}, and holds at most {}", why, kLargestHead)};
-  return {false, fmt::format("{}; its {} threads have {} each, the largest power of two that divides them: "
+      "the step reduces over the head, or has one value a head: a cluster of {} blocks must hold all {} "
+      "channels of it",
+      kMostBlocksOfHead, dim);
+  if (dim > kMostBlocksOfHead * kMostOfBlock)
+    return {false, fmt::format("{}, and holds at most {}", why, most)};
+  return {false, fmt::format("{}; their {} threads have {} each, the largest power of two that divides them: "
                              "at most {}",
                              why, kLargestBlock, most_channels(problem), most)};
 }
@@ -148,17 +165,23 @@ double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape,
                              const target::Speeds& speeds) {
   const int warps = warps_of(p);
   const double through_lanes = 5 * kShuffleCycles;
-  const double of_warps = warps == 1   ? 0
-                          : warps <= 8 ? 2 * kSharedCycles + 4.0 * warps
-                                       : 2 * kSharedCycles + through_lanes;
+  const double of_warps = warps == 1 ? 0
+                          : warps <= kWordsOfAll
+                              ? 2 * kSharedCycles + 4.0 * warps
+                              : 2 * kSharedCycles + through_lanes + 4.0 * (turns_of(p) - 1);
   const double twice = shape.moments > 0 ? through_lanes : 0;
+  if (p.head_split > 1) {
+    const double words = static_cast<double>(shape.words) / std::max(1, shape.levels) * warps;
+    const double way = target::cluster_exchange_cycles(p.head_split, kBytesOfWord * words);
+    return (shape.levels * (through_lanes + of_warps - kSharedCycles + way) + twice) / speeds.clock_hz;
+  }
   const double barrier = warps == 1 ? 0 : speeds.barrier_s;
   return shape.levels * ((through_lanes + of_warps) / speeds.clock_hz + barrier) + twice / speeds.clock_hz;
 }
 
 double head_exchange_slots(const StreamParameters& p, const HeadShape& shape) {
   const int warps = warps_of(p);
-  const double of_warps = warps == 1 ? 0 : warps <= 8 ? 1.5 * warps : 14;
+  const double of_warps = warps == 1 ? 0 : warps <= kWordsOfAll ? 1.5 * warps : 11 + 3.0 * turns_of(p);
   return shape.words * (p.per_thread + 10 + of_warps);
 }
 
@@ -194,6 +217,7 @@ class HeadSpace {
       s_.var(fixed, values({1}), "of cells whose channels do not see each other");
     require_copies();
     require_heads();
+    require_blocks();
     require_resources();
     return std::move(s_);
   }
@@ -205,10 +229,14 @@ class HeadSpace {
     std::set<std::int64_t> known;
     for (int each = 1; each <= most_channels(problem_); each *= 2)
       known.insert({channels_of_warps(problem_, each), channels_of_lanes(problem_, each)});
+    for (int each = 1; each <= most_channels(problem_); each *= 2)
+      for (int blocks = 2; blocks <= kMostBlocksOfHead; blocks *= 2)
+        if (const std::int64_t some = channels_of_block(problem_, each, blocks); some > 0) known.insert(some);
     return values({known.begin(), known.end()});
   }
   void require_copies();
   void require_heads();
+  void require_blocks();
   void require_resources();
 
   const step::Cell& cell_;
@@ -216,10 +244,13 @@ class HeadSpace {
   const target::Limits& limits_;
   const HeadShape shape_;
   System s_;
-  const Var channels = s_.var("channels", channel_domain(), "channels that the threads of a head take");
+  const Var channels =
+      s_.var("channels", channel_domain(), "channels that the threads of a head or block take");
   const Var per_thread = s_.var("per_thread", powers_of_two(1, most_channels(problem_)), "channels a thread");
   const Var heads =
       s_.var("heads", powers_of_two(1, problem_.sizes.heads == 1 ? 1 : kMostHeads), "heads a block");
+  const Var head_split = s_.var("head_split", powers_of_two(1, kMostBlocksOfHead),
+                                "blocks of a cluster that hold a head together");
   const Var steps = s_.var("steps", values({1, 2, 4, 8, 16, 32}), "time steps a stage");
   const Var stages = s_.var("stages", values({2, 3, 4}), "stages in the ring");
   const Var unroll = s_.var("unroll", values({1, 2, 4}), "steps whose values are loaded together");
@@ -240,13 +271,26 @@ void HeadSpace::require_copies() {
 void HeadSpace::require_heads() {
   for (int each = 1; each <= most_channels(problem_); each *= 2) {
     const Expr warps = channels_of_warps(problem_, each), lanes = channels_of_lanes(problem_, each);
-    s_.require(implies(per_thread == each, channels == when(heads == 1, warps, lanes)),
+    s_.require(implies(per_thread == each && head_split == 1, channels == when(heads == 1, warps, lanes)),
                "a block holds whole heads");
   }
   s_.require(mod(floor_div(channels, per_thread) * heads, kWarpLanes) == 0, "heads of whole warps");
   // More threads than those of the heads there are would do nothing.
   s_.require(heads == 1 || heads < 2 * problem_.sizes.heads, "heads there are");
   s_.require(unroll <= steps, "unrolling");
+}
+
+void HeadSpace::require_blocks() {
+  for (int each = 1; each <= most_channels(problem_); each *= 2)
+    for (int blocks = 2; blocks <= kMostBlocksOfHead; blocks *= 2) {
+      const std::int64_t some = channels_of_block(problem_, each, blocks);
+      s_.require(implies(head_split == blocks,
+                         some > 0 ? implies(per_thread == each, channels == some) : per_thread != each),
+                 "every block of a cluster has a part of the head");
+    }
+  s_.require(implies(head_split > 1, heads == 1), "a cluster holds one head");
+  s_.require(channels <= kMostOfBlock, "channels a block holds");
+  s_.require(head_split <= target::largest_cluster(limits_), "thread blocks of a cluster (sm_90 and later)");
 }
 
 void HeadSpace::require_resources() {
@@ -265,7 +309,9 @@ void HeadSpace::require_resources() {
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
   const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
   const Expr bytes = stages * steps * channels * heads * ring + steps * heads * number_bytes(cell_) +
-                     ceil_div(threads, kWarpLanes) * head_word_bytes(shape_);
+                     when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
+                          ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +
+                              cluster_fixed_bytes(shape_));
   const Expr shared = s_.define("shared_bytes", bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }

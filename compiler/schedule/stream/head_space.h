@@ -5,13 +5,14 @@
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/stream/kernel.h"
+#include "compiler/schedule/stream/resources.h"
 
 namespace rondo::schedule {
 
-// Channels of the largest head, and threads of the largest block.
-inline constexpr int kLargestHead = 4096, kLargestBlock = 1024;
+// Channels and threads of the largest block; blocks of the largest cluster that holds a head.
+inline constexpr int kMostOfBlock = 4096, kLargestBlock = 1024, kMostBlocksOfHead = 16;
 
-// Whether a block can hold the whole head of such a cell.
+// Whether a block, or a cluster of blocks, can hold the whole head of such a cell.
 Legality head_fits(const step::Cell& cell, const Problem& problem);
 
 // Of a simplified cell that needs the whole head.
@@ -35,8 +36,13 @@ HeadShape head_shape(const step::Cell& cell, const Problem& problem);
 double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape, const target::Speeds& speeds);
 // Instructions of a thread for them.
 double head_exchange_slots(const StreamParameters& p, const HeadShape& shape);
-// Bytes of shared memory that the exchanges take, by warp: lines of words are whole vectors.
+// Bytes of shared memory that the exchanges take, by warp: lines of words are whole vectors. Among blocks, by
+// warp of all of them, and beside.
 inline std::int64_t head_word_bytes(const HeadShape& shape) { return 2 * 16 * std::int64_t{shape.words}; }
+inline std::int64_t cluster_word_bytes(const HeadShape& shape) { return 2 * 4 * std::int64_t{shape.words}; }
+inline std::int64_t cluster_fixed_bytes(const HeadShape& shape) {
+  return 3 * cluster_word_bytes(shape) + kMbarrierBytes;
+}
 // Registers that a thread needs at least.
 int head_registers(int per_thread, int unroll, const HeadShape& shape);
 // Whether what a step keeps over an exchange may take more than there are.

@@ -21,6 +21,7 @@ void HeadStep::walk() {
     consume_(results);
     body_.assign_carries(results);
   });
+  exchange_.finish();
 }
 
 // What a reduction needs is computed for all channels of the thread before the exchange, the rest after the

@@ -46,6 +46,7 @@ StreamParameters StreamParameters::from(const Parameters& parameters) {
   p.interleaved_copies = get("interleaved_copies") != 0;
   p.pipeline_depth = within("pipeline_depth", 1, 2);
   if (parameters.count("heads") != 0) p.heads = get("heads");
+  if (parameters.count("head_split") != 0) p.head_split = get("head_split");
   return p;
 }
 
@@ -59,7 +60,9 @@ StreamKernel::StreamKernel(std::string name, std::string comment, const step::Ce
                            const Problem& problem, const StreamParameters& parameters, Direction direction)
     : ChannelThreads(name, parameters.threads(), comment, cell, problem, parameters),
       parameters_(parameters),
-      direction_(direction) {}
+      direction_(direction) {
+  if (parameters.head_split > 1) builder_.set_cluster(parameters.head_split);
+}
 
 int StreamKernel::stage(TensorRef ref, bool shifted) {
   StagedTensor staged;
@@ -294,7 +297,7 @@ Launch StreamKernel::finish() {
   signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
-  launch.blocks_per_batch = parameters_.whole_head ? head_groups()
+  launch.blocks_per_batch = parameters_.whole_head ? head_groups() * parameters_.head_split
                                                    : ceil_div(problem_.sizes.dim, parameters_.channels) *
                                                          problem_.sizes.heads * parameters_.time_split;
   if (parameters_.through_global()) launch.tiles_together = problem_.sizes.batch;

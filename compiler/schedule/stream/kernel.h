@@ -91,6 +91,8 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value leads() const { return leads_; }
   kernel::Value lane() const { return lane_of_head_; }
   kernel::Value head_of_block() const { return head_of_block_; }
+  // Where blocks of a cluster hold a head together: this block's place among them.
+  kernel::Value rank_of_head() const { return rank_of_head_; }
   // Index in a tensor without time axis that has one value a head: [B, H, rows].
   kernel::Value number_index(int rows, int row);
 
@@ -126,6 +128,10 @@ class StreamKernel final : public ChannelThreads {
   void walk_segments(const SegmentBody& body);
   // t of the step that is emitted: within StepBody and SegmentBody::local_scan.
   kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
+  // Steps of the walk before that one.
+  kernel::Value steps_before() const {
+    return direction_ == Direction::Forward ? step() : time_ - 1 - step();
+  }
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread. Of a tensor with one value a head the first value is stored, by one thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
@@ -165,7 +171,7 @@ class StreamKernel final : public ChannelThreads {
   void place_heads();
   void place_tensors();
   void if_writing(const Written& written, const std::function<void()>& body);
-  std::int64_t head_groups() const;  // blocks of a batch row
+  std::int64_t head_groups() const;  // blocks of a batch row, or clusters
   // Rows of all heads of the block that a tensor has at a step.
   int block_rows(const KernelTensor& tensor) const { return tensor.rows * parameters_.heads; }
 
@@ -261,6 +267,7 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value owns_, leads_, lane_of_head_, head_of_block_;
   kernel::Value head_read_;   // of the block's, what the thread reads is of
   kernel::Value first_head_;  // of the block's
+  kernel::Value rank_of_head_;
 };
 
 }  // namespace rondo::schedule

@@ -76,7 +76,12 @@ std::int64_t Model::shared_bytes(const StreamParameters& p) const {
   if (p.segments > 1)
     bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
   if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
-  if (head) bytes += head_word_bytes(*head) * ((p.threads() + 31) / 32);
+  if (head) {
+    const std::int64_t warps = (p.threads() + 31) / 32;
+    bytes += p.head_split == 1
+                 ? head_word_bytes(*head) * warps
+                 : cluster_word_bytes(*head) * warps * p.head_split + cluster_fixed_bytes(*head);
+  }
   return bytes;
 }
 
@@ -89,14 +94,14 @@ Model::Placing Model::place(const StreamParameters& p) const {
   const double tiles = head ? 1 : std::ceil(static_cast<double>(sizes.dim) / p.channels);
   Placing at;
   const std::int64_t heads = (sizes.heads + p.heads - 1) / p.heads;
-  at.blocks = tiles * static_cast<double>(heads * sizes.batch * p.time_split);
+  const int cluster = p.time_split * p.head_split;
+  at.blocks = tiles * static_cast<double>(heads * sizes.batch * cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
   if (head) per_sm = std::min(per_sm, head_blocks_by_registers(p, *head, limits));
-  const double room =
-      p.time_split == 1 || p.through_global()
-          ? static_cast<double>(per_sm) * limits.sm_count
-          : std::max(1, target::clusters_at_once(limits, p.time_split, per_sm)) * p.time_split;
+  const double room = cluster == 1 || p.through_global()
+                          ? static_cast<double>(per_sm) * limits.sm_count
+                          : std::max(1, target::clusters_at_once(limits, cluster, per_sm)) * cluster;
   at.waves = std::ceil(at.blocks / room);
   at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
   return at;
@@ -104,7 +109,7 @@ Model::Placing Model::place(const StreamParameters& p) const {
 
 // Bytes one block moves. Rows shorter than a 32-byte sector waste the rest of it.
 double Model::block_bytes(const StreamParameters& p) const {
-  const std::int64_t channels = head ? sizes.dim * p.heads : p.channels;
+  const std::int64_t channels = head ? sizes.dim * p.heads / p.head_split : p.channels;
   const double row_bytes = static_cast<double>(channels * element);
   const double waste = row_bytes < 32 ? 32 / row_bytes : row_bytes < 64 ? 1.15 : row_bytes < 128 ? 1.04 : 1.0;
   return static_cast<double>(sizes.time) / p.time_split * static_cast<double>(channels) * traffic.moved *
@@ -114,7 +119,7 @@ double Model::block_bytes(const StreamParameters& p) const {
 // The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
 // its port and, by Little's law, by the bytes it keeps in flight.
 double Model::memory(const StreamParameters& p, const Placing& at) const {
-  const double pace = p.time_split == 1 ? 1 : kPaceOfSlowest;
+  const double pace = p.time_split * p.head_split == 1 ? 1 : kPaceOfSlowest;
   const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
   // In segments a stage is waited for half a stage before its time (segments.cpp).
   const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);

@@ -56,8 +56,7 @@ Value StreamKernel::load_number(const StagedNumbers& numbers, int row, Value t) 
   auto& b = builder_;
   if (numbers.is_reset()) return flags_.load(numbers.tensor, batch_index_, t);
   const KernelTensor& from = numbers.input;
-  const Value place =
-      b.wide(batch_index_) * from.stride_b + b.wide(numbers.shifted ? t - 1 : t) * from.stride_t;
+  const Value place = row_base(from) + b.wide(numbers.shifted ? t - 1 : t) * from.stride_t;
   Value of_head = (parameters_.heads > 1 ? first_head_ : head_) * from.rows + row;
   if (problem_.sizes.heads % parameters_.heads != 0)
     of_head = min(of_head, b.constant(problem_.sizes.heads * from.rows - 1));

@@ -22,6 +22,9 @@ constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // parameters, forward, and backward with its gradient's sum. Measured by what the compiler does without
 // spilling: affine and mingru; rglru for rows.
 constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientRegisters = 30;
+// Of a row of numbers that all channels share, resets too; of lengths, and where a walk starts late (measured
+// likewise: a masked gated cell, backward, and hgrn).
+constexpr int kNumberRegisters = 4, kLengthRegisters = 4, kLateRegisters = 6;
 constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
@@ -91,10 +94,24 @@ std::int64_t number_bytes(const step::Cell& cell) {
   return std::int64_t{kNumberLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
 }
 
+namespace {
+
+int shared_registers(const step::Cell& cell) {
+  const bool lengths = cell.first_of_kind(TensorKind::Length).has_value();
+  const auto rows = static_cast<int>(number_bytes(cell) / (kNumberLines * 4));
+  return kNumberRegisters * rows + (lengths ? kLengthRegisters : 0) +
+         (lengths && cell.reversed ? kLateRegisters : 0);
+}
+
+}  // namespace
+
 SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
-  return {segment_parts(cell, problem), static_cast<int>(cell.next.size()), param_rows(cell),
+  return {segment_parts(cell, problem),
+          static_cast<int>(cell.next.size()),
+          param_rows(cell),
           problem.pass == Pass::Backward,
-          problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0};
+          problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0,
+          shared_registers(cell)};
 }
 
 int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
@@ -103,7 +120,8 @@ int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unr
   const int channel =
       among_blocks ? kTeamChannelRegisters + of_row * shape.params + TransformTable::entries(shape.states)
                    : kChannelRegisters;
-  return kSegmentRegisters + per_thread * (channel + (pipelined ? 2 : 1) * shape.parts * unroll);
+  return kSegmentRegisters + shape.shared +
+         per_thread * (channel + (pipelined ? 2 : 1) * shape.parts * unroll);
 }
 
 int blocks_by_registers(const StreamParameters& p, const SegmentShape& shape) {

@@ -44,6 +44,7 @@ struct SegmentShape {
   int params = 0;
   bool gradients = false;
   bool accurate = false;  // special functions are written out
+  int shared = 0;         // registers for what all channels share: flags, and inputs with one value a head
   // Registers those take beside, where several blocks of an SM leave no more than is kept (minlstm in fp32).
   int function_registers() const { return accurate ? 12 : 0; }
 };

@@ -1,6 +1,7 @@
-// Where a block holds whole heads: which of its threads have which channels of which head. All threads walk,
-// so that all of them come to every reduction. Those without channels, or whose head does not exist, read
-// what the first channel of a head has; they give nothing to sums and store nothing.
+// Where a block holds whole heads, or a cluster of blocks one head: which of its threads have which channels
+// of which head. All threads walk, so that all of them come to every reduction. Those without channels, or
+// whose head does not exist, read what the block's first channel of a head has; they give nothing to sums and
+// store nothing.
 #include "compiler/schedule/stream/kernel.h"
 
 namespace rondo::schedule {
@@ -19,10 +20,17 @@ void StreamKernel::place_heads() {
   time_ = signature_.time();
   flags_.set_time(time_);
   const Value dim = b.named("kDim", problem_.sizes.dim, "channels a head");
-  b.named("kChannels", p.channels, "channels that the threads of a head take");
+  const bool split = p.head_split > 1;
+  b.named("kChannels", p.channels,
+          split ? "channels that the threads of a block take" : "channels that the threads of a head take");
   b.comment("this block's batch row and heads; this thread's head and first channel");
   rank_ = segment_ = tile_channel_ = b.constant(0);
   team_ = b.block();
+  if (split) {
+    rank_of_head_ = b.let("rank", b.cluster_rank());
+    tile_channel_ = b.let("first_channel", rank_of_head_ * p.channels);
+    team_ = b.let("cluster", b.block() / p.head_split);
+  }
   batch_index_ = b.let("row", team_ / groups);
   first_head_ = b.let("first_head", team_ % groups * p.heads);
   Value exists;
@@ -37,20 +45,19 @@ void StreamKernel::place_heads() {
     head_ = b.let("head", exists.valid() ? min(own, b.constant(heads - 1)) : own);
     head_read_ = exists.valid() ? b.let("head_read", head_ - first_head_) : head_of_block_;
   }
-  if (stops_early_) {
-    whole_time_ = time_;
-    time_ = flags_.longest(batch_index_, batch_index_ + 1);
-  }
+  limit_time();
   const Value first = b.let("own_channel", lane_of_head_ * p.per_thread);
   owns_ = exists;
   lane_ = first;
   if (!channels_divide()) {
-    const Value within = first < dim;
+    const Value within = (split ? tile_channel_ + first : first) < dim;
     owns_ = b.let("owns", exists.valid() ? exists && within : within);
     lane_ = b.let("lane_channel", b.select(within, first, b.constant(0)));
   }
-  leads_ = b.let("leads", exists.valid() ? exists && lane_of_head_ == 0 : lane_of_head_ == 0);
-  channel_ = lane_;
+  Value leads = lane_of_head_ == 0;
+  if (split) leads = leads && rank_of_head_ == 0;
+  leads_ = b.let("leads", exists.valid() ? exists && leads : leads);
+  channel_ = split ? b.let("channel", tile_channel_ + lane_) : lane_;
 }
 
 void StreamKernel::place_tensors() {
@@ -59,13 +66,12 @@ void StreamKernel::place_tensors() {
     staged.base = parameters_.heads == 1
                       ? base(staged.tensor, tile_channel_, "_base")
                       : b.let(staged.tensor.name + "_base",
-                              b.wide(batch_index_) * staged.tensor.stride_b +
+                              row_base(staged.tensor) +
                                   b.wide(first_head_ * (staged.tensor.rows * problem_.sizes.dim)));
   for (Written& written : written_)
-    written.base = written.number
-                       ? b.let(written.tensor.name + "_own", b.wide(batch_index_) * written.tensor.stride_b +
-                                                                 b.wide(head_ * written.tensor.rows))
-                       : base(written.tensor, channel_, "_own");
+    written.base = written.number ? b.let(written.tensor.name + "_own",
+                                          row_base(written.tensor) + b.wide(head_ * written.tensor.rows))
+                                  : base(written.tensor, channel_, "_own");
 }
 
 // Elsewhere all of a step stands where channels exist.

@@ -356,7 +356,7 @@ TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
   const step::Cell cell = testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
   schedule::Problem problem = testing::problem_of(Pass::Forward);
-  problem.sizes.dim = 5000;  // more channels than a block of stream holds
+  problem.sizes.dim = 70000;  // more channels than a cluster of stream holds
   const auto candidates = ranked_candidates(cell, problem, target::find_profile("h200").value());
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);

@@ -62,6 +62,31 @@ TEST(ShootConverges, WithWeightsOfAnyStrength) {
   EXPECT_GT(finished, 0);
 }
 
+// A mask with one value a head leaves the states as they are: they are remembered over all steps that it
+// covers.
+TEST(ShootConverges, WithAMask) {
+  std::int64_t finished = 0, converged = 0;
+  for (const double weights : {0.02, 1.0, 5.0})
+    for (const double bias : {0.0, -4.0})
+      for (const ShootTeam team : {ShootTeam{16, 1, 0}, {8, 2, 0}}) {
+        Study s{
+            cell_of("cell masked(D) {\n input x[3, D], m\n param w[3, D]\n state h[D]\n"
+                    " z = sigmoid(x[0] + w[0] * h)\n r = sigmoid(x[1] + w[1] * h)\n"
+                    " c = tanh(x[2] + w[2] * r * h)\n"
+                    " next h = select(m > 0, (1 - z) * h + z * c, h)\n output h\n}\n")};
+        s.weights = weights;
+        s.gate_bias = bias;
+        s.team = team;
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+        EXPECT_TRUE(o.right()) << told(s, o);
+        (o.convergence.segments_in_order > 0 ? finished : converged) += 1;
+        std::printf("%s\n", told(s, o).c_str());
+      }
+  EXPECT_GT(converged, 0);
+  EXPECT_GT(finished, 0);
+}
+
 // As if no further sweep side by side ever paid.
 void without_more(kernel::Kernel& kernel) {
   int changed = 0;

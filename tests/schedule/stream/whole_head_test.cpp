@@ -2,9 +2,7 @@
 // against the fp64 reference.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <tuple>
 
 #include "compiler/schedule/strategies.h"
@@ -12,54 +10,11 @@
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
-#include "tests/schedule/cell_files.h"
-#include "tests/schedule/comparison.h"
+#include "tests/schedule/stream/head_cases.h"
 #include "tests/step/random_cell.h"
 
 namespace rondo::schedule {
 namespace {
-
-const Strategy& stream_of_heads() { return *find_strategy("stream"); }
-
-std::vector<step::Cell> head_cells() {
-  const std::string path = std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/";
-  std::stringstream text;
-  text << std::ifstream(path + "heads.cell").rdbuf() << std::ifstream(path + "moments.cell").rdbuf();
-  const frontend::Parsed parsed = frontend::parse(text.str(), path);
-  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text.str(), path);
-  return parsed.cells;
-}
-
-// A point of the whole head, with as many channels a thread as rows allow, up to `each`.
-Parameters head_point(const Problem& problem, int each, int steps, int stages, int unroll, int heads = 1) {
-  int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
-  while (problem.sizes.dim % vector != 0) vector /= 2;
-  each = std::min(each, vector);
-  const std::int64_t warps = (problem.sizes.dim + 32 * each - 1) / (32 * each);
-  return {{"channels", warps * 32 * each},
-          {"per_thread", each},
-          {"steps", steps},
-          {"stages", stages},
-          {"unroll", unroll},
-          {"vector", vector},
-          {"producer_warps", 0},
-          {"rewrite", 0},
-          {"segments", 1},
-          {"time_split", 1},
-          {"stream_stores", 0},
-          {"interleaved_copies", 0},
-          {"pipeline_depth", 1},
-          {"exchange", 0},
-          {"heads", heads}};
-}
-
-Case case_of_head(const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
-  Case c{&stream_of_heads(), cell, {}, {}, {}, true};
-  c.problem.sizes = sizes;
-  c.problem.storage = storage;
-  c.problem.math = default_math(storage);
-  return c;
-}
 
 void run_head_sizes(Storage storage) {
   int turn = 0;
@@ -181,19 +136,6 @@ TEST(WholeHead, RandomCells) {
   }
 }
 
-// A point of the space, drawn at random.
-Parameters some_point(const step::Cell& cell, const Problem& problem, std::mt19937& rng) {
-  const constraint::System space = stream_of_heads().space(step::simplify(cell), problem, target::board());
-  for (;;) {
-    Parameters point;
-    for (std::size_t i = 0; i < space.domains().size(); ++i) {
-      const auto& values = space.domains()[i].values();
-      point[space.names().variables[i].name] = values[rng() % values.size()];
-    }
-    if (space.check(point)) return point;
-  }
-}
-
 TEST(WholeHead, PointsOfTheSpace) {
   std::mt19937 rng(7);
   for (const step::Cell& cell : head_cells())
@@ -242,10 +184,10 @@ TEST(WholeHead, RefusesWhatItCannotHold) {
     problem.sizes.dim = dim;
     return stream_of_heads().legal(head_cells().front(), problem).reason;
   };
-  EXPECT_EQ(refused(4096), "");
-  EXPECT_NE(refused(4104).find("holds at most 4096"), std::string::npos) << refused(4104);
-  EXPECT_EQ(refused(1023), "");
-  EXPECT_NE(refused(1025).find("1024 threads have 1 each"), std::string::npos) << refused(1025);
+  EXPECT_EQ(refused(65536), "");
+  EXPECT_NE(refused(65544).find("holds at most 65536"), std::string::npos) << refused(65544);
+  EXPECT_EQ(refused(16383), "");
+  EXPECT_NE(refused(16385).find("1024 threads have 1 each"), std::string::npos) << refused(16385);
   problem.sizes.dim = 64;
   EXPECT_FALSE(find_strategy("shoot")->legal(head_cells().front(), problem).legal);
 }

@@ -1,0 +1,128 @@
+// Rows of different lengths in reversed time: a walk leaves out the steps past the end of its row, which come
+// first there, and what they have is written all the same.
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "compiler/kernel/ir/print.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/forms.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/shoot/points.h"
+#include "tests/schedule/stream/head_cases.h"
+
+namespace rondo::schedule {
+namespace {
+
+step::Cell reversed_cell(const std::string& text, bool resets, bool reversed = true) {
+  const frontend::Parsed parsed = frontend::parse(text, "reversed.cell");
+  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "reversed.cell");
+  return step::with_forms(parsed.cells.front(), {resets, true, reversed, resets}).value();
+}
+
+// Affine and not; both store a history, as no output is the state. One draws.
+step::Cell affine_cell(bool resets) {
+  return reversed_cell(
+      "cell affine(D) {\n input x[2, D]\n param b[D]\n state h[D]\n a = sigmoid(x[0] + b)\n"
+      " next h = a * h + select(uniform(keep) < 0.25, 0, x[1])\n output y = 2 * next h + x[0]\n}\n",
+      resets);
+}
+step::Cell gated_cell(bool resets, bool reversed = true) {
+  return reversed_cell(
+      "cell gated(D) {\n input x[D]\n param w[D]\n state h[D]\n next h = tanh(0.5 * w * h + x)\n"
+      " output y = 2 * next h\n}\n",
+      resets, reversed);
+}
+
+const std::vector<std::vector<double>> kLengths = {{2, 5, 0, 3, 37}, {1, 36, 20, 19, 4}};
+
+Case reversed_case(const char* strategy, const step::Cell& cell, Storage storage, std::int64_t dim,
+                   int turn) {
+  Case c{find_strategy(strategy), cell, {}, {}, {}, false};
+  c.problem.sizes = {5, 37, turn % 2 + 1, dim};
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.flags["lengths"] = kLengths[static_cast<std::size_t>(turn) % kLengths.size()];
+  return c;
+}
+
+TEST(ReversedLengths, StreamLeavesOutWhatIsPastTheEnd) {
+  int turn = 0;
+  for (const bool resets : {false, true})
+    for (const auto& [segments, split, exchange, depth] :
+         {std::tuple{1, 1, 0, 1}, {4, 1, 0, 1}, {4, 2, 0, 1}, {4, 4, 0, 2}, {4, 2, 1, 1}, {4, 2, 1, 2}})
+      for (const Storage storage : {Storage::BF16, Storage::F32}) {
+        Case c = reversed_case("stream", affine_cell(resets), storage, 72, ++turn);
+        c.parameters = stream_in_cluster_of_two(64, depth == 2);
+        c.parameters["vector"] = 4;
+        c.parameters["rewrite"] = 0;
+        c.parameters["segments"] = segments;
+        c.parameters["unroll"] = 4;
+        c.parameters["steps"] = 16;
+        c.parameters["time_split"] = split;
+        c.parameters["exchange"] = exchange;
+        c.parameters["pipeline_depth"] = depth;
+        Comparison(std::move(c)).run();
+        ASSERT_FALSE(HasFailure()) << segments << " segments, " << split << " blocks, exchange " << exchange;
+      }
+}
+
+TEST(ReversedLengths, ShootLeavesOutWhatIsPastTheEnd) {
+  int turn = 0;
+  for (const bool reversed : {false, true})
+    for (const bool resets : {false, true})
+      for (const ShootTeam team : {ShootTeam{1, 1, 0}, {4, 1, 0}, {3, 2, 0}, {3, 2, 1}})
+        for (const Storage storage : {Storage::F16, Storage::F32}) {
+          Case c = reversed_case("shoot", gated_cell(resets, reversed), storage, 33, ++turn);
+          c.parameters = shoot_point(c.problem, team, 1, turn % 3 == 0 ? 8 : 0);
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << team.segments << " segments, " << team.time_split << " blocks";
+        }
+}
+
+TEST(ReversedLengths, WholeHeadsLeaveOutWhatIsPastTheEnd) {
+  int turn = 0;
+  for (const step::Cell& plain : head_cells())
+    for (const int blocks : {1, 2}) {
+      const bool resets = ++turn % 2 == 0;
+      Case c = reversed_case("stream", step::with_forms(plain, {resets, true, true, resets}).value(),
+                             Storage::F32, 70, turn);
+      c.reached_states = true;
+      c.parameters = cluster_point(c.problem, 1, blocks, 4, 2);
+      Comparison(c).run();
+      if (c.problem.sizes.heads == 2 && blocks == 1) {
+        c.problem.sizes.dim = 8;
+        c.parameters = head_point(c.problem, 1, 4, 2, 1, 4);
+        c.parameters["channels"] = 8;
+        Comparison(std::move(c)).run();
+      }
+      ASSERT_FALSE(HasFailure()) << plain.name << " in " << blocks << " blocks";
+    }
+}
+
+// The walk has as many steps as the longest of the block's rows, in all passes and forms.
+TEST(ReversedLengths, KernelsCountTheStepsOfTheirRows) {
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const int split : {1, 2}) {
+      Problem problem;
+      problem.pass = pass;
+      problem.sizes = {5, 37, 1, 64};
+      Parameters parameters = stream_in_cluster_of_two(64, false);
+      parameters["time_split"] = split;
+      const auto text = [&](const char* strategy, const step::Cell& cell, const Parameters& point) {
+        return kernel::print(
+            point_plan(*find_strategy(strategy), cell, problem, point).launches.front().kernel);
+      };
+      EXPECT_NE(text("stream", affine_cell(false), parameters).find("left_out"), std::string::npos);
+      if (pass != Pass::Backward) {
+        const ShootTeam team{4, split, 0};
+        EXPECT_NE(text("shoot", gated_cell(false), shoot_point(problem, team)).find("left_out"),
+                  std::string::npos);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace rondo::schedule
