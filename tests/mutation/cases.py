@@ -108,6 +108,7 @@ CASES = {
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "host segments fw": "mingru --arch cpu --shape B=2,T=67,H=2,D=40 --pass fws --param vectors=1 --param segments=5",
     "host segments bw": "affine --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
+    "host segments of parameters": "sru --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "

@@ -49,5 +49,5 @@ FAULTS = [
     fault("host segments: the states after all of time are those of a segment before the last", DIAGONAL,
           "segment_ == p_.segments - 1", "segment_ == p_.segments - 2", "host segments fw"),
     fault("host segments: all add their parameters' gradients to the share of one", DIAGONAL,
-          "lane(turn), segment_, p_.segments)", "lane(turn), b.constant(0), p_.segments)", "host segments bw"),
+          "lane(turn), segment_, p_.segments)", "lane(turn), b.constant(0), p_.segments)", "host segments of parameters"),
 ]
