@@ -6,8 +6,9 @@ usage: capi.py FOLDER DATABASE OUT.json [--only REGEX] [--turns 3] [--limit SECO
 FOLDER holds rondo, bench_capi and bench_capi_rt (build/release); DATABASE the choices, so that all three launch the same
 kernels (what it lacks is the model's choice, and the record says so). For each row of dense_rows.json and stream_rows.json
 and each pass, times are taken in turns and compared: a ratio is C interface / `rondo bench`. Then come the host time of
-a launch of eight tensors; the time to the first launch with and without a package, cold and warm; and whether a
-captured graph, two threads on two streams, and all devices give equal bits. OUT.json is written after each row, and
+a launch of eight tensors; the time to the first launch with and without a package, cold and warm; whether a
+captured graph, two threads on two streams, and all devices give equal bits; and problems that are tuned through the C
+interface to a verified winner. OUT.json is written after each row, and
 rows that it holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits
 differ."""
 import argparse
@@ -37,6 +38,9 @@ CHECKED = [
     {"cell": "mingru", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "fw"},
 ]
 
+TUNED = [CHECKED[1] | {"pass": "fw"}, {"cell": "hgrn", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "bw"}]
+TUNE_SECONDS = 8
+
 
 def rows():
     found = []
@@ -59,6 +63,7 @@ def shape(row):
 class Programs:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
+        os.environ.setdefault("RONDO_WORKER", self.path("rondo"))  # of tuning through the C interface
 
     def path(self, name):
         return os.path.join(self.options.folder, name)
@@ -152,6 +157,21 @@ def checks(programs):
     return found
 
 
+def tuned(programs):
+    """Problems tuned through the C interface, without a database: the winner beside the model's choice."""
+    found = []
+    for row in TUNED:
+        begin = time.monotonic()
+        winner = programs.capi("time", row, "bench_capi", "--tune", str(TUNE_SECONDS))
+        seconds = time.monotonic() - begin
+        model = programs.capi("time", row, "bench_capi")
+        found.append(row | {key: winner[key] for key in ("strategy", "parameters", "origin", "verified")} |
+                     {"budget_s": TUNE_SECONDS, "seconds": seconds, "ms": winner["median_ms"], "model_ms": model["median_ms"]})
+        if not winner["verified"]:
+            raise SystemExit(f"capi: {text(row)}: the winner of a tune through the C interface is not verified: {found[-1]}")
+    return found
+
+
 def begun(options):
     device, driver = rondo_program.query("name,driver_version")[:2]
     new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns}
@@ -204,6 +224,11 @@ def main():
             result["checks"] = checks(programs)
             rondo_program.write(result, options.out)
             print(f"{len(result['checks'])} times graph, threads and devices: equal bits", flush=True)
+        if "tuned" not in result:
+            result["tuned"] = tuned(programs)
+            rondo_program.write(result, options.out)
+            print("tuned through the C interface: " + ", ".join(f"{text(row)} {row['ms']:.4f} ms (the model's {row['model_ms']:.4f})"
+                                                                for row in result["tuned"]), flush=True)
         known = {text(row) for row in result["rows"]}
         for row in rows():
             if text(row) in known or not re.search(options.only, text(row)):

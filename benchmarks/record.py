@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures with the `rondo` program what benchmarks/*_rows.json names, and writes one record. Needs a GPU.
 
-usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,parts,sweeps,ready,exhaustive] [--logs FOLDER]
+usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages rows,dense,parts,sweeps,ready,exhaustive]
 
   rows        tunes every problem and times it in a second process, which finds kernel and choice in the database
   dense       the same for cells with matrices, from dense_rows.json beside the table
@@ -15,7 +15,6 @@ usage: record.py RONDO ROWS.json RECORD.json DATABASE [--budget 20s] [--stages r
   again       times the rows there are once more, each with the configuration that the record has for it: no search
   memory      what a training step of each dense row takes beside its tensors, with products multiplied again and with
               products saved, and FlashRNN's by count. Needs no GPU: alone, it adds to the record there is
-  checks      what the GPU tests and the sanitizer said, from the logs that tools/gpu-check left in --logs
 
 The record holds device, driver, compiler, commit and date, and a section for each stage. Sections of stages that are not
 run, and rows outside --only, stay if the record there is of the same device and compiler; what is of another commit says so. Exits non-zero if anything cannot be
@@ -326,47 +325,6 @@ def measure_memory(record, _, options):
     print(f"memory of {len(rows)} rows", flush=True)
 
 
-# --- checks ---
-
-def numbers_in(log, *patterns):
-    """The last numbers that the patterns find in a log; an error that names the log if one finds none."""
-    try:
-        with open(log, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-    except FileNotFoundError:
-        return None
-    found = [re.findall(pattern, text) for pattern in patterns]
-    if not all(found):
-        raise SystemExit(f"record: {log} has no line like '{patterns[found.index([])]}': the run did not end by itself")
-    return [int(numbers[-1]) for numbers in found]
-
-
-RAN = r"\[=+\] (\d+) tests? from .* ran"
-
-
-def measure_checks(record, _, options):
-    """Only what was run: a log that is missing leaves the figures there are, if they are of the same commit."""
-    before = record.get("checks", {})
-    checks = before if before.get("commit") == record["commit"] else {}
-    checks = {"sanitizer": {}} | checks | {"commit": record["commit"]}
-    tests = numbers_in(os.path.join(options.logs, "test_gpu.log"), RAN, r"\[  PASSED  \] (\d+) test")
-    if tests:
-        checks["tests"], checks["tests_passed"] = tests
-    for tool, summary in SANITIZERS.items():
-        seen = numbers_in(os.path.join(options.logs, f"sanitize-{tool}.log"), RAN, summary)
-        if seen:
-            checks["sanitizer"][tool] = {"tests": seen[0], "errors": seen[1]}
-    if "tests" not in checks and not checks["sanitizer"]:
-        raise SystemExit(f"record: {options.logs} has no logs of tests or sanitizer; tools/gpu-check writes them")
-    record["checks"] = checks
-    write(record, options.record)
-    print(f"checks: {checks}", flush=True)
-
-
-SANITIZERS = {tool: r"ERROR SUMMARY: (\d+) error" for tool in ("memcheck", "initcheck", "synccheck")} | {
-    "racecheck": r"RACECHECK SUMMARY: .*\((\d+) error"}
-
-
 # --- ready ---
 
 def ready_times(options, row, *where, from_cache):
@@ -426,7 +384,7 @@ def compared(row, searched, everything):
 
 MEASURED = {"rows": measure_rows, "dense": measure_dense, "parts": measure_parts, "sweeps": measure_sweeps, "ready": measure_ready,
             "exhaustive": measure_exhaustive, "memory": measure_memory}
-STAGES = MEASURED | {"saved": measure_saved, "peers": measure_peers, "again": measure_again, "checks": measure_checks}
+STAGES = MEASURED | {"saved": measure_saved, "peers": measure_peers, "again": measure_again}
 
 
 def main():
@@ -436,7 +394,6 @@ def main():
     parser.add_argument("--budget", default="20s", help="of tuning, for each pass")
     parser.add_argument("--stages", default=",".join(MEASURED), help="of " + ", ".join(STAGES))
     parser.add_argument("--only", default="", help="rows whose text, as it is printed, matches this regular expression")
-    parser.add_argument("--logs", default=".", help="folder of the logs for the stage checks")
     options = parser.parse_args()
     stages = options.stages.split(",")
     unknown = [stage for stage in stages if stage not in STAGES]

@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 
+from report_checks import checks_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page
 from report_picture import peers_picture, picture
@@ -161,28 +162,6 @@ the best of all were timed in one run, taking turns. The target is at most {targ
     return text
 
 
-def checks_page(record):
-    """What tests and sanitizer said on the GPU, as far as they were run."""
-    checks = record.get("checks")
-    if not checks:
-        return ""
-    said = []
-    if "tests" in checks:
-        said.append(f"{checks['tests_passed']} of {checks['tests']} GPU tests passed.")
-    if "rerun" in checks:
-        again = checks["rerun"]
-        said.append(f"At commit {again['commit']} {again['tests_passed']} of {again['tests']}: {again['of']}.")
-    if "note" in checks:
-        said.append(checks["note"])
-    tools = ", ".join(f"{tool} {seen['errors']} errors in {seen['tests']} tests" for tool, seen in checks["sanitizer"].items())
-    if tools:
-        at = f" at commit {checks['sanitizer_commit']}" if "sanitizer_commit" in checks else ""
-        said.append(f"compute-sanitizer{at}: {tools}.")
-    if "sanitizer_note" in checks:
-        said.append(checks["sanitizer_note"][0].upper() + checks["sanitizer_note"][1:] + ".")
-    return f"# Correctness on the GPU{of_commit(checks, record)}\n\n" + "\n\n".join(wrapped(line) for line in said) + "\n"
-
-
 PAGES = (  # name, title, what it shows, text or files of records
     ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
     ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", "*-shoot.json"),
@@ -194,15 +173,16 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("parts", "What a step is made of", "kernels timed without one of their parts", parts_page),
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
-    ("checks", "Correctness on the GPU", "tests and compute-sanitizer", checks_page),
+    ("checks", "Correctness on the GPU", "tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
+    ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page,
-              "forms": forms_page}
+              "forms": forms_page, "checks": checks_page, "normalised": normalised_page}
 
 
 def documents(record, docs, results):

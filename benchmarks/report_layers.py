@@ -77,6 +77,15 @@ in all {len(record['checks'])} checks.""")
             ms = sorted(row["ms"]["bench"])[len(row["ms"]["bench"]) // 2]
             text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | "
                      f"{median_text(ms)} | {row['capi_ratio']:.3f} | {row['package_ratio']:.3f} |\n")
+        for row in record.get("tuned", []):
+            text += "\n" + wrapped(f"""- Tuned through the C interface in {row['seconds']:.0f} s: {row['cell']}, {row['B']}, {row['T']}, {row['H']},
+{row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
+    for record in read(results, "*-service.json"):
+        before, after = (round(kb / 1024) for kb in record["host_kb"])
+        text += f"\n## The service, {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
+`examples/service` answered {record['requests']} requests of random sizes in {record['seconds'] / 60:.0f} minutes
+(`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. Host
+memory went from {before} to {after} MB, and the device's {'shrank' if record['grown'] else 'stayed as it was'}.""") + "\n"
     if not text:
         return ""
     return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as

@@ -2,8 +2,8 @@
 // give equal bits. benchmarks/capi.py runs it beside `rondo bench`.
 //
 //   bench_capi time|host|check --cell lstm --shape B=16,T=1024,H=1,D=768 [--dtype bf16] [--pass fw]
-//              [--save products] [--db FILE] [--strategy NAME] [--param "a=1 b=2"] [--package FILE]
-//              [--samples 21]
+//              [--save products] [--db FILE] [--strategy NAME] [--param "a=1 b=2"] [--tune SECONDS]
+//              [--package FILE] [--samples 21]
 //
 //   time    seconds of a launch, timed as `rondo bench` does, and how long it took to the first one
 //   host    host time of a launch
@@ -71,6 +71,8 @@ Wanted read_arguments(int argc, char** argv) {
       wanted.strategy = value;
     else if (name == "--param")
       wanted.parameters = value;
+    else if (name == "--tune")
+      wanted.tune_s = std::max(0.1, std::atof(value.c_str()));
     else if (name == "--package")
       wanted.package = value;
     else if (name == "--samples")
@@ -95,7 +97,8 @@ void print_plan(const api::Plan& plan, const char* mode) {
   std::printf(
       "{\"mode\": \"%s\", \"cell\": \"%s\", \"pass\": \"%s\", \"strategy\": \"%s\", \"parameters\": \"%s\", ",
       mode, info.cell, info.pass, info.strategy, info.parameters);
-  std::printf("\"origin\": \"%s\", \"tensors\": %d, ", info.origin, static_cast<int>(info.tensors));
+  std::printf("\"origin\": \"%s\", \"verified\": %s, \"tensors\": %d, ", info.origin,
+              info.verified != 0 ? "true" : "false", static_cast<int>(info.tensors));
 }
 
 // ---- time ----

@@ -84,6 +84,10 @@ api::Plan compiled(const api::Context& context, const Wanted& wanted) {
     database = std::make_unique<api::Database>(need(api::Database::open(wanted.database)));
     options.database = database->get();
   }
+  if (wanted.tune_s > 0) {
+    options.choose = RONDO_CHOOSE_TUNE;
+    options.budget_s = wanted.tune_s;
+  }
   if (!wanted.strategy.empty()) options.strategy = wanted.strategy.c_str();
   if (!wanted.parameters.empty()) options.parameters = wanted.parameters.c_str();
   return need(api::make_plan(context, cell, problem, options));

@@ -20,6 +20,7 @@ struct Wanted {
   std::string package;               // a file: its kernels, and nothing is compiled
   std::string database;              // "": none
   std::string strategy, parameters;  // "": the database's or the model's
+  double tune_s = 0;                 // of tuning through the interface; 0: it is not tuned
   int samples = 21;
 };
 

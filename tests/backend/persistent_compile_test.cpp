@@ -9,6 +9,7 @@
 #include "runtime/plan/compile.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/cell_files.h"
+#include "tests/schedule/over_head_cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
@@ -30,15 +31,18 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
 
   void expect_compiles(const char* name, Math math, Pass pass, std::int64_t dim, const Parameters& form,
                        kernel::Storage storage = kernel::Storage::F32) const {
+    expect_compiles(cell_named(name), math, pass, {16, 512, 1, dim}, form, storage);
+  }
+
+  void expect_compiles(const step::Cell& cell, Math math, Pass pass, const step::Sizes& sizes,
+                       const Parameters& form, kernel::Storage storage) const {
     Problem problem;
-    problem.sizes = {16, 512, 1, dim};
+    problem.sizes = sizes;
     problem.storage = storage;
     problem.math = math;
     problem.pass = pass;
     problem.arch = GetParam();
-    const step::Cell cell = cell_named(name);
-    SCOPED_TRACE(std::string(name) + " " + pass_name(pass) + " " + kernel::math_name(math) + " " +
-                 print(form));
+    SCOPED_TRACE(cell.name + " " + pass_name(pass) + " " + kernel::math_name(math) + " " + print(form));
     const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
@@ -90,6 +94,40 @@ TEST_P(PersistentCompileFull, Reductions) {
   }
   expect_compiles("lngru", Math::Fast, Pass::ForwardSave, 768, {{"exchange", 0}, {"blocks", 16}},
                   kernel::Storage::BF16);
+}
+
+// A mask, and a running norm that the step divides by, beside an LSTM's gates.
+TEST_P(PersistentCompileFull, NumbersOfAHead) {
+  const std::vector<step::Cell> cells = cells_of_text(R"(
+cell masked(D) {
+  input x[4, D], m
+  param R[4, D, D], b[4, D]
+  state c[D], h[D]
+  p = R @ (m * h) + b + x
+  next c = sigmoid(p[1]) * (m * c) + sigmoid(p[0]) * tanh(p[2])
+  next h = sigmoid(p[3]) * tanh(next c)
+  output h
+}
+cell stabilised(D) {
+  input x[4, D], m
+  param R[4, D, D], b[4, D]
+  state c[D], h[D], n
+  p = R @ h + b + x
+  next n = 0.9 * n + m * sqrt(mean(square(h)) + 0.1)
+  next c = sigmoid(p[1]) * c + sigmoid(p[0]) * tanh(p[2])
+  next h = sigmoid(p[3]) * tanh(next c) / (1 + next n)
+  output h, y = next n
+}
+)");
+  const kernel::Storage bf16 = kernel::Storage::BF16;
+  for (const step::Cell& cell : cells)
+    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+      expect_compiles(cell, Math::Fast, pass, {16, 512, 12, 64}, {{"exchange", 0}, {"blocks", 1}}, bf16);
+      expect_compiles(cell, Math::Fast, pass, {16, 512, 1, 768}, {{"exchange", 1}}, bf16);
+    }
+  for (const step::Cell& cell : cells)
+    expect_compiles(cell, Math::Fast, Pass::Backward, {16, 512, 1, 512}, {{"exchange", 0}, {"blocks", 16}},
+                    bf16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),

@@ -86,6 +86,12 @@ class Capi(unittest.TestCase):
         other = self.program("bench_capi_rt", "time", "--cell", "gru", "--package", self.package())
         self.assertIn("holds no gru", other.stderr)
 
+    def test_a_tune_through_c_ends_without_a_winner_where_nothing_is_computed(self):
+        done = self.program("bench_capi", "time", "--cell", "mingru", "--shape", "B=2,T=64,H=1,D=64", "--tune", "1",
+                            RONDO_WORKER=str(BUILD / "rondo"), RONDO_SHIPPED="none")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stderr, "wrong")
+
     def capi(self, rows, checked=(), **environment):
         """The record that capi.py writes of these rows."""
         stand_in.program(self.folder, "rondo", RONDO)
@@ -95,7 +101,7 @@ class Capi(unittest.TestCase):
                        "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment
         words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2"]
         with mock.patch.dict(os.environ, environment), mock.patch.object(sys, "argv", words), \
-                mock.patch.multiple(capi, rows=lambda: rows, EIGHT_TENSORS=SMALL, FIRST=SMALL, CHECKED=list(checked)):
+                mock.patch.multiple(capi, rows=lambda: rows, EIGHT_TENSORS=SMALL, FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
             self.assertEqual(capi.main(), 0)
         return json.loads(out.read_text(encoding="utf-8"))
 

@@ -84,7 +84,7 @@ class Benchmarks(unittest.TestCase):
         environment = os.environ | {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_COMMIT": commit,
                                     "PYTHONPATH": str(self.folder)}
         return subprocess.run([sys.executable, ROOT / "benchmarks/record.py", self.folder / "rondo", self.folder / "rows.json",
-                               self.record_file, self.folder / "db", "--stages", stages, "--logs", self.folder, *more],
+                               self.record_file, self.folder / "db", "--stages", stages, *more],
                               capture_output=True, text=True, env=environment)
 
     def recorded(self, *arguments, **options):
@@ -208,35 +208,6 @@ class Benchmarks(unittest.TestCase):
         held = states + 7 * 100 * 24 * vector
         self.assertEqual(row["flashrnn"], {"held_bytes": held, "peak_bytes": held + 20000000})
 
-    def logs(self, passed=3, errors=0):
-        (self.folder / "test_gpu.log").write_text(f"[==========] 3 tests from 1 test suite ran. (5 ms total)\n[  PASSED  ] {passed} tests.\n")
-        ran = "[==========] 2 tests from 1 test suite ran. (5 ms total)\n"
-        for tool in ("memcheck", "initcheck", "synccheck"):
-            (self.folder / f"sanitize-{tool}.log").write_text(ran + f"========= ERROR SUMMARY: {errors} errors\n")
-        (self.folder / "sanitize-racecheck.log").write_text(
-            ran + "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n")
-
-    def test_checks_come_from_the_logs(self):
-        self.assertIn("has no logs", self.record("checks").stderr)
-        self.logs(passed=2, errors=4)
-        checks = self.recorded("checks")["checks"]
-        self.assertEqual(checks, {"commit": "abc", "tests": 3, "tests_passed": 2, "sanitizer": {
-            "memcheck": {"tests": 2, "errors": 4}, "initcheck": {"tests": 2, "errors": 4},
-            "synccheck": {"tests": 2, "errors": 4}, "racecheck": {"tests": 2, "errors": 0}}})
-        # Only the tests again: the sanitizer's figures stay, unless they are of another commit.
-        for log in self.folder.glob("sanitize-*.log"):
-            log.unlink()
-        self.assertEqual(len(self.recorded("checks")["checks"]["sanitizer"]), 4)
-        self.assertEqual(self.recorded("checks", commit="other")["checks"]["sanitizer"], {})
-
-    def test_a_run_that_did_not_end_is_no_check(self):
-        self.logs()
-        (self.folder / "sanitize-memcheck.log").write_text("[ RUN      ] Cells/EveryCell\n")
-        done = self.record("checks")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("sanitize-memcheck.log", done.stderr)
-        self.assertFalse(self.record_file.exists())
-
     def test_unknown_stage(self):
         self.assertIn("no stage 'all'", self.record("all").stderr)
 
@@ -252,13 +223,9 @@ class Benchmarks(unittest.TestCase):
         self.assertIn("| 1600 | **missed** | 7.5 | met |", page)
         self.assertIn("| 1.040 | 40 | 1.000 | 300 | 1.040 | met |", page)
 
-    def test_report_shows_memory_and_checks(self):
-        self.logs()
-        self.recorded("rows,dense,memory,checks")
+    def test_report_shows_memory(self):
+        self.recorded("rows,dense,memory")
         self.assertEqual(self.report().returncode, 0)
-        checks = self.page("checks")
-        self.assertIn("3 of 3 GPU tests passed.", checks)
-        self.assertIn("compute-sanitizer: memcheck 0 errors in 2 tests", checks)
         page = self.page("memory")
         self.assertIn("| gru | B=20 T=100 D=64 | products again | 0.0 | 20 | 1.0 | 5.0 | 45 |", page)
         self.assertIn("| gru | B=20 T=100 D=64 | products saved | 11 | 31 | 1.0 | 2.0 | 53 |", page)

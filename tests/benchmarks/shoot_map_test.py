@@ -54,11 +54,11 @@ class ShootMap(unittest.TestCase):
 
     def test_the_coarse_grid_comes_first(self):
         sizes = shoot_map.sizes()
-        coarse = [(c, t) for c in (64, 1024, 16384, 262144) for t in (128, 2048, 32768, 524288) if c * t <= 1 << 31]
+        coarse = [(c, t) for c in (64, 1024, 16384, 262144) for t in (128, 2048, 32768, 1048576) if c * t <= 1 << 31]
         self.assertEqual(sizes[:len(coarse)], coarse)
         self.assertEqual(len(coarse), 13)
         self.assertEqual(len(sizes), len(set(sizes)))
-        self.assertIn((64, 524288), sizes)
+        self.assertIn((64, 1048576), sizes)
         self.assertIn((256, 512), sizes)
         self.assertNotIn((262144, 32768), sizes)
 

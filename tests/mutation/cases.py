@@ -104,6 +104,14 @@ CASES = {
                            "--param stages=2 --param warps=2 " + TURNS,
     "turns of a normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=140 --pass bw "
                                    "--param units=16 --param stages=2 --param warps=2 " + TURNS,
+    "kept numbers fw": OVER_HEAD + " --cell masks --shape B=9,T=9,H=2,D=36 --pass fws --param blocks=1 "
+                       "--param unit_blocks=1 --param batch_tiles=1 --param steps=2 " + KEPT,
+    "kept numbers bw": OVER_HEAD + " --cell masks --shape B=9,T=9,H=2,D=36 --pass bw --param blocks=1 "
+                       "--param unit_blocks=1 --param batch_tiles=1 --param steps=2 " + KEPT,
+    "kept numbers in a cluster": OVER_HEAD + " --cell masks --shape B=3,T=9,H=2,D=48 --pass bw --param blocks=2 "
+                                 "--param exchange=cluster --param reduce_scatter=0 --param steps=2 " + KEPT,
+    "kept normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=48 --pass bw --param blocks=1 "
+                             "--param steps=2 " + KEPT,
     "host over head fw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "host segments fw": "mingru --arch cpu --shape B=2,T=67,H=2,D=40 --pass fws --param vectors=1 --param segments=5",

@@ -1,5 +1,5 @@
 """Faults of reductions over the head and of numbers a head, with launches for each step and on CPUs; of segments there."""
-from cases import G, W, fault
+from cases import G, P, W, fault
 
 HOST = "schedule/host/whole_head.cpp"
 DIAGONAL = "schedule/host/diagonal.cpp"
@@ -32,6 +32,29 @@ FAULTS = [
           "turns of numbers fw"),
     fault("numbers: the second row of an input is the first", W + "body.cpp", "builder_.wide(head_ * tensor.rows + row)",
           "builder_.wide(head_ * tensor.rows)", "turns of numbers fw"),
+    fault("persistent: every head has the numbers of the first", P + "kernel.cpp",
+          "if (tensor.number) return b.wide(row) * tensor.stride_b + b.wide(head_ * tensor.rows);",
+          "if (tensor.number) return b.wide(row) * tensor.stride_b + b.wide(head_ * 0);", "kept numbers fw"),
+    fault("persistent: all batch rows have the numbers of the first pair", P + "numbers.cpp", "quarter_ * 2 + pair * 8",
+          "quarter_ * 0 + pair * 8", "kept numbers fw"),
+    fault("persistent: the sweep reads the number after the step", P + "numbers.cpp", "staged.shifted ? now - 1 : now",
+          "staged.shifted ? now : now", "kept numbers bw"),
+    fault("persistent: a number stays what it was", P + "body.cpp", "c < channels() && holds(k, c); ++c",
+          "c < channels() && !is_number(cell_.next[k].tensor); ++c", "kept numbers fw", "kept numbers bw"),
+    fault("persistent: a gradient of a number misses a warp", P + "numbers.cpp", 'b.for_("warp", b.constant(1),',
+          'b.for_("warp", b.constant(2),', "kept numbers bw"),
+    fault("persistent: a gradient of a number misses lanes", P + "numbers.cpp",
+          'sum = b.let("share", sum + b.shuffle(', 'sum = b.let("share", sum + b.real(0) * b.shuffle(', "kept numbers bw"),
+    fault("persistent: channels past the head's end have shares of a number's gradient", P + "numbers.cpp",
+          "b.select(exists, share, b.real(0))", "b.select(exists, share, b.real(1))", "kept numbers bw"),
+    fault("persistent: blocks leave their shares in one place", P + "numbers.cpp", "geometry_.p.blocks + rank_)",
+          "geometry_.p.blocks + rank_ * 0)", "kept numbers in a cluster"),
+    fault("persistent: a number's last state is that of another head", P + "numbers.cpp",
+          "problem_.sizes.heads + b.wide(head_)) * rows", "problem_.sizes.heads + b.wide(head_ * 0)) * rows",
+          "kept numbers fw"),
+    fault("numbers: the gradient of an input is taken for a vector", "schedule/analysis/backward_split.cpp",
+          "row.value == node && !is_number(cell, row.tensor)", "row.value == node",
+          test="test_schedule PersistentNumbers.AnInputs*"),
     fault("host: a reduction misses the channels of a vector", HOST,
           "b.math(reducer(reduction), {shares[i], values.at(reduction.vectors.front())})",
           "b.math(reducer(reduction), {b.real(0), values.at(reduction.vectors.front())})", "host over head fw"),

@@ -13,7 +13,7 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Alternating::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell, true); }
+Legality Alternating::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
 int Alternating::alignment(const Problem& problem, const Parameters& parameters) const {
   return AlternatingParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);

@@ -5,7 +5,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/analysis/step_order.h"
-#include "compiler/step/structure.h"
+#include "compiler/schedule/analysis/step_stages.h"
 
 namespace rondo::schedule {
 
@@ -17,10 +17,15 @@ using step::TensorKind;
 
 namespace {
 
-// The input row whose gradient this node is.
-const step::Row* input_gradient(const step::BackwardStep& step, NodeId node) {
-  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(),
-                                  [&](const step::Row& row) { return row.value == node; });
+bool is_number(const step::Cell& cell, TensorId id) {
+  return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Scalar;
+}
+
+// The input row whose gradient this node is, channel by channel.
+const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
+  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(), [&](const step::Row& row) {
+    return row.value == node && !is_number(cell, row.tensor);
+  });
   return found == step.inputs.end() ? nullptr : &*found;
 }
 
@@ -56,8 +61,8 @@ void place_vectors(const step::Cell& cell, BackwardSplit& split) {
 
 }  // namespace
 
-RowRef left_row(const BackwardSplit& split, NodeId left) {
-  if (const step::Row* row = input_gradient(split.needs.step, left))
+RowRef left_row(const step::Cell& cell, const BackwardSplit& split, NodeId left) {
+  if (const step::Row* row = input_gradient(cell, split.needs.step, left))
     return {{Role::InputGradient, row->tensor}, row->row};
   const auto found = std::find(split.lefts.begin(), split.lefts.end(), left);
   return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
@@ -76,7 +81,7 @@ BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
     return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
   });
   for (const step::MatrixGradient& matrix : matrices)
-    if (!input_gradient(step, matrix.left) &&
+    if (!input_gradient(cell, step, matrix.left) &&
         std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
       split.lefts.push_back(matrix.left);
   split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
@@ -127,7 +132,7 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
 namespace {
 
 RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<bool>& shares) {
-  if (step::analyze(cell).has_reduction) return fewer_exchanges(graph, shares);
+  if (adds_over_head(cell)) return fewer_exchanges(graph, shares);
   std::vector<NodeId> origin(graph.graph.nodes.size());
   std::iota(origin.begin(), origin.end(), 0);
   return {std::move(graph), std::move(origin)};
@@ -142,7 +147,8 @@ RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem) {
 
 RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
-  std::vector<bool> shares(step.previous_states.size() + step.inputs.size(), false);
+  std::vector<bool> shares(step.previous_states.size(), false);
+  for (const step::Row& input : step.inputs) shares.push_back(is_number(cell, input.tensor));
   shares.resize(shares.size() + step.params.size(), true);
   return spread(cell, {split.sweep, split.sweep_roots}, shares);
 }
@@ -170,23 +176,32 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
     shape.terms.push_back(static_cast<int>(sum.terms.size()));
   shape.levels = levels_of(groups);
-  const bool reduces = step::analyze(cell).has_reduction;
-  const StepOrder order = step_order(cell, problem, graph, groups, reduces);
+  const StepOrder order = step_order(cell, problem, graph, groups, adds_over_head(cell));
   shape.handed = static_cast<int>(order.handed.size());
   shape.reductions = reduction_words(order);
-  shape.states = static_cast<int>(cell.next.size());
+  for (const step::Row& next : cell.next)
+    ++(is_number(cell, next.tensor) ? shape.number_states : shape.states);
   shape.draws = cell.seed().has_value();
-  auto rows = [&](const std::vector<TensorId>& tensors) {
+  const auto rows_of = [&](const std::vector<TensorId>& tensors, bool numbers) {
     int sum = 0;
-    for (const TensorId id : tensors) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    for (const TensorId id : tensors)
+      if (is_number(cell, id) == numbers) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
     return sum;
   };
+  const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
+  const auto numbers = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
   for (const TensorId id : cell.of_kind(TensorKind::Param))
-    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix) shape.param_rows += rows({id});
+    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
+      shape.param_rows += rows({id}) + numbers({id});
   if (problem.pass != Pass::Backward) {
     shape.rows_in = rows(cell.of_kind(TensorKind::Input));
     shape.rows_out = rows(cell.of_kind(TensorKind::Output));
-    if (problem.pass == Pass::ForwardSave) shape.rows_out += rows(stored_histories(cell));
+    shape.numbers_in = numbers(cell.of_kind(TensorKind::Input));
+    shape.numbers_out = numbers(cell.of_kind(TensorKind::Output));
+    if (problem.pass == Pass::ForwardSave) {
+      shape.rows_out += rows(stored_histories(cell));
+      shape.numbers_out += numbers(stored_histories(cell));
+    }
     if (passes_products(problem)) shape.rows_out += static_cast<int>(saved_products(cell).size());
     return shape;
   }
@@ -196,7 +211,13 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
     shape.rows_in +=
         ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, cell).rows;
-  for (const TensorRef& ref : split.histories) shape.rows_in += rows({ref.tensor});
+  shape.numbers_in = numbers(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                     numbers(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : split.histories) {
+    shape.rows_in += rows({ref.tensor});
+    shape.numbers_in += numbers({ref.tensor});
+  }
+  shape.shares = numbers(cell.of_kind(TensorKind::Input));
   shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;

@@ -29,7 +29,7 @@ struct BackwardSplit {
   std::vector<step::NodeId> lefts;
 };
 // Where a left factor lies.
-RowRef left_row(const BackwardSplit& split, step::NodeId left);
+RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
                      kLefts = 2;  // scratch tensors of the backward pass; then kShares
 BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
@@ -42,8 +42,8 @@ std::vector<int> scratch_rows(const BackwardSplit& split);
 StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 
 // The same for a machine over which the head lies spread: where the cell reduces over the head, rewritten by
-// fewer_exchanges(), with gradients of scalar parameters as shares. The second gives that of a split that is
-// there already.
+// fewer_exchanges(), with gradients of inputs and parameters of one number as shares. The second gives that
+// of a split that is there already.
 RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem);
 RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split);
 
@@ -53,9 +53,12 @@ struct SweepShape {
   std::vector<int> terms;     // of each sum
   int product_count = 0;
   int levels = 0;
-  int rows_in = 0;              // staged rows
-  int rows_out = 0;             // rows written at each step
-  int states = 0;               // carried rows
+  int rows_in = 0;   // staged rows
+  int rows_out = 0;  // rows written at each step
+  int states = 0;    // carried rows
+  // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
+  // shares.
+  int numbers_in = 0, numbers_out = 0, number_states = 0, shares = 0;
   int param_rows = 0;           // vector and scalar parameter rows
   int handed = 0;               // values computed ahead of a step
   std::vector<int> reductions;  // of each stage: words that a part of the head contributes

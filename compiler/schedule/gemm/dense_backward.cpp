@@ -20,15 +20,12 @@ using step::Node;
 using step::NodeId;
 using step::TensorKind;
 
-Legality dense_legal(const step::Cell& cell, bool over_head) {
-  const step::Structure structure = step::analyze(cell);
-  if (!structure.has_matrix) return {false, "the step multiplies by no matrix: there is nothing to keep"};
-  if (over_head) return {};
-  if (structure.has_reduction) return {false, "the step reduces over the head, which it does not do yet"};
-  for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != TensorKind::Param && !step::is_flag(tensor.kind))
-      return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
+Legality dense_legal(const step::Cell& cell) {
+  if (!step::analyze(cell).has_matrix)
+    return {
+        false,
+        "the step multiplies by no matrix: stream computes such cells, shoot those with few channels, and "
+        "--arch cpu all of them"};
   return {};
 }
 
@@ -93,7 +90,7 @@ void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, co
   for (const step::MatrixGradient& matrix : split.needs.step.matrices)
     terms.push_back({matrix.tensor,
                      matrix.row,
-                     {left_row(split, matrix.left), false, std::nullopt, 0},
+                     {left_row(cell, split, matrix.left), false, std::nullopt, 0},
                      operand(cell, split, matrix.right)});
   for (Launch& launch : launches.gradients(terms)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_fixed = launches.workspace(terms);

@@ -11,8 +11,7 @@
 
 namespace rondo::schedule {
 
-// `over_head`: whether the strategy reduces over the head, and has inputs and states with one value a head.
-Legality dense_legal(const step::Cell& cell, bool over_head = false);
+Legality dense_legal(const step::Cell& cell);
 
 // The cost of multiplying again, for a backward pass whose products were not saved: seconds before its sweep,
 // and the bytes that the sweep reads beside the tensors of the pass. Zero for other passes.

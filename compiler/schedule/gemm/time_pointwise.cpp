@@ -167,16 +167,12 @@ class VectorBuilder {
     out_ = signature_.writes({Role::Scratch, kVectors});
   }
 
-  bool is_number(TensorRef ref) const {
-    return !is_internal(ref.role) && ref.role != Role::Products &&
-           tensor(ref.tensor).tail == step::Tail::Scalar;
-  }
   const step::Tensor& tensor(TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
 
   Value place(const KernelTensor& tensor, int row, Value t) {
     const std::int64_t dim = problem_.sizes.dim;
     const Value step = builder_.wide(batch_) * tensor.stride_b + builder_.wide(t) * tensor.stride_t;
-    if (is_number(tensor.ref)) return step + builder_.wide(head_ * tensor.rows + row);
+    if (tensor.number) return step + builder_.wide(head_ * tensor.rows + row);
     return step + builder_.wide(head_ * (tensor.rows * dim) + channel_ + row * dim);
   }
 

@@ -26,7 +26,7 @@ Legality Host::serves(const target::Profile& profile) const {
 
 Legality Host::legal(const step::Cell& cell, const Problem& problem) const {
   if (!target::Target{target::compute_capability(problem.arch)}.is_cpu()) return {false, "it is for CPUs"};
-  if (step::analyze(cell).has_matrix) return dense_legal(cell, true);
+  if (step::analyze(cell).has_matrix) return dense_legal(cell);
   const bool saves = passes_products(problem);
   return adds_over_head(cell) && !saves ? Legality{} : channels_alone(cell, problem);
 }

@@ -14,7 +14,7 @@ int first_number_row(const step::Cell& cell, step::TensorId input);
 // Rows of the scratch tensors of a plan whose sweep leaves each channel's share of these gradients in scratch
 // tensor kShares, fp32 [B, T, H, rows, D].
 std::vector<int> number_scratch(int rows);
-// One launch for each such input; none if the cell has none.
-std::vector<Launch> sum_number_gradients(const step::Cell& cell, const Problem& problem);
+// One launch for each such input; none if the cell has none. `shares`: KernelPlan::shares.
+std::vector<Launch> sum_number_gradients(const step::Cell& cell, const Problem& problem, int shares = 0);
 
 }  // namespace rondo::schedule

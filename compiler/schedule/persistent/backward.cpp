@@ -4,6 +4,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/strategy.h"
 
@@ -18,6 +19,17 @@ using step::Row;
 using step::TensorId;
 using step::TensorKind;
 
+// Beside the scratch tensors of the split, where several blocks share a head, their shares of gradients of
+// inputs with one value a head.
+std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& split, int blocks) {
+  std::vector<int> rows = scratch_rows(split);
+  if (const int numbers = number_rows(cell); numbers > 0 && blocks > 1) {
+    rows.resize(kShares + 1, 0);
+    rows[kShares] = numbers;
+  }
+  return rows;
+}
+
 class SweepBuilder : PersistentBody {
  public:
   SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
@@ -25,7 +37,8 @@ class SweepBuilder : PersistentBody {
       : SweepBuilder(cell, problem, parameters, split, spread_sweep(cell, split)) {}
 
   Launch build() {
-    kernel_.signature().set_scratch(scratch_rows(split_));
+    kernel_.signature().set_scratch(sweep_scratch(cell_, split_, kernel_.geometry().p.blocks),
+                                    kernel_.geometry().p.blocks);
     declare();
     kernel_.place_threads();
     emit_roles([&] { prepare(); },
@@ -68,7 +81,12 @@ class SweepBuilder : PersistentBody {
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       grad_last_[id] = kernel_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : cell_.of_kind(TensorKind::Input))
-      grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
+      if (!is_number(id))
+        grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
+      else if (kernel_.geometry().p.blocks == 1)
+        grad_in_[id] = kernel_.write_sums({Role::InputGradient, id});
+    if (number_rows(cell_) > 0 && kernel_.geometry().p.blocks > 1)
+      shares_at_ = kernel_.write_sums({Role::Scratch, kShares});
     if (!split_.lefts.empty()) lefts_at_ = kernel_.write_each_step({Role::Scratch, kLefts});
     for (const TensorId id : cell_.of_kind(TensorKind::State))
       grad_first_[id] = kernel_.signature().writes({Role::InitialStateGradient, id});
@@ -92,6 +110,10 @@ class SweepBuilder : PersistentBody {
       const kernel::Memory& memory = first.second.memory;
       for (int row = 0; row < tensor(id).rows; ++row) {
         if (!lowering_.uses(id, row)) continue;
+        if (is_number(id)) {
+          load_first_numbers(id, row, memory);
+          continue;
+        }
         for (int channel = 0; channel < channels(); ++channel) {
           const Value value = b.variable(tensor(id).name + "_first", b.real(0));
           const Value place = kernel_.state_index(tensor(id).rows, row, channel);
@@ -100,6 +122,19 @@ class SweepBuilder : PersistentBody {
         }
       }
     }
+  }
+
+  void load_first_numbers(TensorId id, int row, const kernel::Memory& memory) {
+    auto& b = kernel_.builder();
+    const PersistentGeometry& g = kernel_.geometry();
+    std::vector<Value>& values = first_values_[{id, row}];
+    for (int channel = 0; channel < channels(); ++channel)
+      values.push_back(channel < g.numbers() ? b.variable(tensor(id).name + "_first", b.real(0))
+                                             : values[static_cast<std::size_t>(g.number_channel(channel))]);
+    kernel_.each_number([&](int channel) {
+      const Value place = kernel_.number_index(tensor(id).rows, row, channel);
+      b.assign(values[static_cast<std::size_t>(channel)], b.load("first", memory[place]));
+    });
   }
 
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
@@ -146,8 +181,12 @@ class SweepBuilder : PersistentBody {
     const step::BackwardStep& step = needs_.step;
     if (root < step.previous_states.size()) return;  // carried
     root -= step.previous_states.size();
-    if (root < step.inputs.size())
-      return now.store(grad_in_.at(step.inputs[root].tensor), step.inputs[root].row, values);
+    if (root < step.inputs.size()) {
+      const Row& row = step.inputs[root];
+      if (const auto whole = grad_in_.find(row.tensor); whole != grad_in_.end())
+        return now.store(whole->second, row.row, values);
+      return now.store(shares_at_, first_number_row(cell_, row.tensor) + row.row, values);
+    }
     root -= step.inputs.size();
     if (root >= step.params.size())
       return now.store(lefts_at_, static_cast<int>(root - step.params.size()), values);
@@ -179,6 +218,7 @@ class SweepBuilder : PersistentBody {
   std::vector<int> before_;  // parallel to split_.histories
   std::vector<std::pair<TensorRef, int>> products_;
   int lefts_at_ = -1;
+  int shares_at_ = -1;  // the block's shares of gradients of inputs with one value a head
   std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
   std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
   KernelTensor workspace_;
@@ -193,7 +233,15 @@ void persistent_backward(const step::Cell& cell, const Problem& problem, const P
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
       cell, problem, profile, split, own.vector,
-      [&] { plan.launches.push_back(SweepBuilder(cell, problem, own, split).build()); }, plan);
+      [&] {
+        plan.launches.push_back(SweepBuilder(cell, problem, own, split).build());
+        if (own.blocks == 1) return;
+        for (Launch& launch : sum_number_gradients(cell, problem, own.blocks))
+          plan.launches.push_back(std::move(launch));
+      },
+      plan);
+  plan.scratch_rows = sweep_scratch(cell, split, own.blocks);
+  if (plan.scratch_rows.size() > kShares) plan.shares = own.blocks;
 }
 
 }  // namespace rondo::schedule

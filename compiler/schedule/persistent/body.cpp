@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "compiler/step/structure.h"
+#include "compiler/schedule/analysis/step_stages.h"
 
 namespace rondo::schedule {
 
@@ -37,7 +37,7 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
       sums_(product_sums(step_.graph, step_.roots, groups_)),
-      order_(step_order(cell, problem, step_, groups_, step::analyze(cell).has_reduction)),
+      order_(step_order(cell, problem, step_, groups_, adds_over_head(cell))),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
       reductions_(kernel_, step_.graph, order_.reductions),
       products_(step_products(kernel_, problem, groups_, sums_,
@@ -76,14 +76,23 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
     }
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int channel = 0; channel < channels(); ++channel)
-      carry_.push_back(b.variable(prefix + state_name(k), b.real(0)));
+      carry_.push_back(holds(k, channel) ? b.variable(prefix + state_name(k), b.real(0))
+                                         : carry_[index(k, g.number_channel(channel))]);
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.if_exists(channel, [&] {
       for (std::size_t k = 0; k < cell_.next.size(); ++k) {
         const step::Row& row = cell_.next[k];
+        if (is_number(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
       }
+    });
+  if (has_number_states())
+    kernel_.each_number([&](int channel) {
+      each_number_state([&](std::size_t k, const step::Row& row) {
+        const Value place = kernel_.number_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+      });
     });
   products_->load_matrices();
   products_->expect_first();
@@ -107,10 +116,28 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
     kernel_.if_exists(channel, [&] {
       for (std::size_t k = 0; k < cell_.next.size(); ++k) {
         const step::Row& row = cell_.next[k];
+        if (is_number(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
       }
     });
+  if (!has_number_states()) return;
+  kernel_.each_stored_number([&](int channel) {
+    each_number_state([&](std::size_t k, const step::Row& row) {
+      const Value place = kernel_.number_index(tensor(row.tensor).rows, row.row, channel);
+      b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
+    });
+  });
+}
+
+bool PersistentBody::has_number_states() const {
+  return std::any_of(cell_.next.begin(), cell_.next.end(),
+                     [&](const step::Row& row) { return is_number(row.tensor); });
+}
+
+void PersistentBody::each_number_state(const std::function<void(std::size_t, const step::Row&)>& body) const {
+  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+    if (is_number(cell_.next[k].tensor)) body(k, cell_.next[k]);
 }
 
 // A state, or a state after a possible reset, to zero or to what a companion of it holds.
@@ -317,7 +344,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
   reductions_.clear_sent(now.count);
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    for (int c = 0; c < channels(); ++c)
+    for (int c = 0; c < channels() && holds(k, c); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);
 }
 

@@ -22,6 +22,12 @@ class PersistentBody {
   PersistentBody(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
                  const std::string& name, const std::string& comment, TimeOrder order, StepGraph step);
 
+  // States with one value a head are held once for each batch row, by all threads.
+  bool holds(std::size_t k, int channel) const {
+    return !is_number(cell_.next[k].tensor) || channel < kernel_.geometry().numbers();
+  }
+  bool has_number_states() const;
+  void each_number_state(const std::function<void(std::size_t k, const step::Row& row)>& body) const;
   // Declares matrices and the parameters' arguments. Call before PersistentKernel::place_threads.
   void declare_params();
   // In the computing warps, before the walk: registers of parameters and carries ("prefix" + state name) with
@@ -43,6 +49,7 @@ class PersistentBody {
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   int channels() const { return kernel_.geometry().channels(); }
+  bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(channels()) + static_cast<std::size_t>(channel);
   }

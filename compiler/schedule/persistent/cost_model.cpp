@@ -142,7 +142,11 @@ Estimate Model::operator()(const Parameters& parameters) const {
       g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
-  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps;
+  // Numbers of 16 bits come through registers: a turn of the staging warps waits for memory.
+  const double turns =
+      std::ceil(shape.numbers_in * g.batch * g.p.steps / (32.0 * g.p.producer_warps)) / g.p.steps;
+  const double of_numbers = turns * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24);
+  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_numbers;
   const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
   const double stage = 120.0 / g.p.steps;  // waits for the rings, once a stage
   const double critical = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + stage;
@@ -150,7 +154,8 @@ Estimate Model::operator()(const Parameters& parameters) const {
   Estimate e;
   e.chain = waves * time * cycles / speeds.clock_hz;
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
-  e.launch = speeds.launch_s + 20e-6 + before;  // the matrices' way in
+  e.launch = speeds.launch_s + 20e-6 + before;                          // the matrices' way in
+  if (shape.shares > 0 && g.p.blocks > 1) e.launch += speeds.launch_s;  // their sums
   e.seconds = std::max(e.chain, e.memory) + e.launch;
   return e;
 }

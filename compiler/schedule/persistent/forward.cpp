@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
@@ -81,15 +83,26 @@ class ForwardBuilder : PersistentBody {
   // The last states, at the steps past the end of the longest row.
   void store_histories_past_end() {
     if (histories_.empty()) return;
+    const auto is_kept = [&](const step::Row& row) { return histories_.count(row.tensor) != 0; };
+    const auto store = [&](const step::Row& row, int channel, Value t) {
+      const KernelTensor& to = kernel_.written(histories_.at(row.tensor));
+      kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
+                              carry(row.tensor, row.row, channel));
+    };
+    const bool numbers = std::any_of(cell_.next.begin(), cell_.next.end(), [&](const step::Row& row) {
+      return is_kept(row) && is_number(row.tensor);
+    });
     kernel_.each_step_past_end([&](Value t) {
       for (int channel = 0; channel < channels(); ++channel)
         kernel_.if_exists(channel, [&] {
           for (const step::Row& row : cell_.next)
-            if (const auto kept = histories_.find(row.tensor); kept != histories_.end()) {
-              const KernelTensor& to = kernel_.written(kept->second);
-              kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
-                                      carry(row.tensor, row.row, channel));
-            }
+            if (is_kept(row) && !is_number(row.tensor)) store(row, channel, t);
+        });
+      if (numbers)
+        kernel_.each_stored_number([&](int channel) {
+          each_number_state([&](std::size_t, const step::Row& row) {
+            if (is_kept(row)) store(row, channel, t);
+          });
         });
     });
   }

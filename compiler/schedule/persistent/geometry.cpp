@@ -36,10 +36,10 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
 
 // A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
 // divided among the others.
-int PersistentGeometry::compute_registers(int multiplying_threads) {
+int PersistentGeometry::compute_registers(int multiplying_threads, bool numbers) {
   constexpr int kRegisters = 65536;
   const int first = kRegisters / (multiplying_threads + 128) / 8 * 8;
-  return std::min(248, first + 128 * (first - kHelperRegisters) / multiplying_threads / 8 * 8);
+  return std::min(248, first + 128 * (first - helper_registers(numbers)) / multiplying_threads / 8 * 8);
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.

@@ -68,9 +68,10 @@ struct PersistentGeometry {
   int matrix_warps() const { return warps * p.split_k; }  // that hold matrices
   int multiplying() const { return 32 * warps * parts(); }
   int first_producer_thread() const { return multiplying(); }
-  // With setmaxnreg: registers a thread of producer and store warps, and of all other warps.
-  static constexpr int kHelperRegisters = 56;
-  static int compute_registers(int multiplying_threads);
+  // With setmaxnreg: registers a thread of producer and store warps, which need more for tensors with one
+  // value a head (nvcc 13.0 puts 4 to 32 bytes of them into memory with 56), and of all other warps.
+  static constexpr int helper_registers(bool numbers) { return numbers ? 64 : 56; }
+  static int compute_registers(int multiplying_threads, bool numbers);
   int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }
   int threads() const {
     return p.setmaxnreg == 1 ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;
@@ -80,6 +81,9 @@ struct PersistentGeometry {
   bool exact() const { return padded == dim; }  // no channels past the head's end
   // Channels of a thread: [unit block][batch tile][2].
   int channels() const { return p.unit_blocks * p.batch_tiles * 2; }
+  // Of the same batch row in the first unit block, whose register all hold a number a head in.
+  int number_channel(int channel) const { return channel % numbers(); }
+  int numbers() const { return 2 * p.batch_tiles; }  // of a row with one value a head, that a thread holds
   int unit_of(int channel) const { return channel / (2 * p.batch_tiles); }  // its block of units
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
   // Vectors of 16 bytes that hold a unit's rows of a tile of 8 batch rows.

@@ -39,11 +39,14 @@ int PersistentKernel::stage(TensorRef ref, bool shifted) {
   staged.tensor = signature_.reads(ref);
   staged.shifted = shifted;
   const int rows = staged.tensor.rows;
-  staged.shared =
-      builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
-                      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
-                      fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + {}]", g.p.stages,
-                                  g.p.steps, rows, g.batch, g.units, g.staged_pitch() - g.units));
+  if (staged.tensor.number)
+    declare_numbers(staged);
+  else
+    staged.shared =
+        builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+                        std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
+                        fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + {}]", g.p.stages,
+                                    g.p.steps, rows, g.batch, g.units, g.staged_pitch() - g.units));
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
 }
@@ -52,10 +55,13 @@ int PersistentKernel::write_each_step(TensorRef ref) {
   const PersistentGeometry& g = geometry_;
   WrittenTensor written;
   written.tensor = signature_.writes(ref);
-  written.shared = builder_.shared(
-      written.tensor.name + "_ring", problem_.storage,
-      2 * g.p.steps * written.tensor.rows * elements_->result_elements(),
-      fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, elements_->result_shape()));
+  if (written.tensor.number)
+    declare_numbers(written);
+  else
+    written.shared = builder_.shared(
+        written.tensor.name + "_ring", problem_.storage,
+        2 * g.p.steps * written.tensor.rows * elements_->result_elements(),
+        fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, elements_->result_shape()));
   written_.push_back(written);
   return static_cast<int>(written_.size()) - 1;
 }
@@ -147,6 +153,7 @@ Value PersistentKernel::time_of(Value count) {
 
 Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
   auto& b = builder_;
+  if (tensor.number) return b.wide(row) * tensor.stride_b + b.wide(head_ * tensor.rows);
   return b.wide(row) * tensor.stride_b + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
 }
 
@@ -169,11 +176,12 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < multiplying,
       [&] {
-        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying()), true);
+        if (g.p.setmaxnreg == 1)
+          b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying(), has_numbers()), true);
         computing();
       },
       [&] {
-        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::kHelperRegisters, false);
+        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::helper_registers(has_numbers()), false);
         helper_roles();
       });
   clear_past_end();
@@ -235,7 +243,8 @@ void PersistentKernel::compute_role(const Roles& roles) {
   for (StagedTensor& staged : staged_)
     staged.fragments =
         b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
-                staged.tensor.rows * g.p.batch_tiles * g.p.unit_blocks * elements_->pair_words());
+                staged.tensor.rows * g.p.batch_tiles * (staged.tensor.number ? 1 : g.p.unit_blocks) *
+                    elements_->pair_words());
   if (flags_.any()) {
     flag_window_ = std::make_unique<FlagWindow>(
         flags_,
@@ -289,6 +298,9 @@ PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
   };
   step.load = [this](int staged, int row, int channel) {
     const PersistentGeometry& g = geometry_;
+    if (staged_[at(staged)].tensor.number)
+      return elements_->element(staged_[at(staged)].fragments, row * g.p.batch_tiles + g.tile_of(channel),
+                                channel % 2 == 1);
     const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
     return elements_->element(staged_[at(staged)].fragments, pair, channel % 2 == 1);
   };
@@ -297,6 +309,8 @@ PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
 
 void PersistentKernel::store_row(const WrittenTensor& written, Value line, int row,
                                  const std::vector<Value>& values) {
+  if (written.sums) return store_sums(written, line, row, values);
+  if (written.tensor.number) return store_numbers(written, line, row, values);
   for (int c = 0; c < geometry_.channels(); c += 2)
     elements_->store_result(written.shared, line * written.tensor.rows + row, c, values[at(c)],
                             values[at(c + 1)]);
@@ -322,7 +336,10 @@ void PersistentKernel::look_ahead(Value stage, Value s, Value done,
 
 void PersistentKernel::load_fragments(Value line) {
   for (const StagedTensor& staged : staged_)
-    elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
+    if (staged.tensor.number)
+      load_numbers(staged, line);
+    else
+      elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
 }
 
 void PersistentKernel::each_step_past_end(const std::function<void(Value)>& body) {
@@ -335,6 +352,7 @@ Value PersistentKernel::place(const KernelTensor& tensor, int row, int channel, 
   auto& b = builder_;
   const std::int64_t dim = problem_.sizes.dim;
   const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
+  if (tensor.number) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
   return b.wide(batch) * tensor.stride_b + b.wide(t) * tensor.stride_t +
          b.wide(head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim);
 }
@@ -346,6 +364,10 @@ void PersistentKernel::clear_past_end() {
   each_step_past_end([&](Value t) {
     for (const WrittenTensor& written : written_) {
       if (written.kept) continue;
+      if (!written.of_channels()) {
+        clear_numbers(written, t);
+        continue;
+      }
       const KernelTensor& to = written.tensor;
       const std::int64_t places = std::int64_t{to.rows} * g.batch * g.units;
       b.for_("place", b.thread(), b.constant(places), b.constant(g.threads()), 1, [&](Value index) {

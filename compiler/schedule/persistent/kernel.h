@@ -35,6 +35,10 @@ class PersistentKernel {
   int stage(TensorRef ref, bool shifted = false);
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
+  // Declares what sums over the head make: a tensor with one value a head, written at each step, or, where
+  // several blocks share the head, each one's share of it ([B, T, H, rows, blocks]). Step::store adds the
+  // channels up.
+  int write_sums(TensorRef ref);
   // Declares the flags of the sequence that the roots need.
   void declare_flags(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
     flags_.declare(graph, roots);
@@ -45,10 +49,11 @@ class PersistentKernel {
   // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
   kernel::Value state_index(int rows, int row, int channel);
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
-  kernel::Value unit_index(int unit_block);                 // channel within the head
-  kernel::Value batch_row(int channel);                     // of this thread's channel
-  kernel::Value first_unit() const { return first_unit_; }  // of this block
-  kernel::Value rank() const { return rank_; }              // of this block in its team
+  kernel::Value number_index(int rows, int row, int channel);  // in [B, H, rows], of the batch row
+  kernel::Value unit_index(int unit_block);                    // channel within the head
+  kernel::Value batch_row(int channel);                        // of this thread's channel
+  kernel::Value first_unit() const { return first_unit_; }     // of this block
+  kernel::Value rank() const { return rank_; }                 // of this block in its team
   kernel::Value head() const { return head_; }
   kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
   kernel::Value warp() const { return warp_; }  // which units
@@ -71,6 +76,10 @@ class PersistentKernel {
   // Whether the channel's unit exists in the head (invalid: always) and its batch row too.
   kernel::Value unit_exists(int unit_block);
   void if_exists(int channel, const std::function<void()>& body);
+  // Numbers a head, of which every thread has those of its batch rows, with the same bits: emits `body` for
+  // each of them that exists, and for those that this thread stores.
+  void each_number(const std::function<void(int channel)>& body);
+  void each_stored_number(const std::function<void(int channel)>& body);
 
   struct Step {
     kernel::Value count;  // steps before this one, in the order of the walk
@@ -110,7 +119,7 @@ class PersistentKernel {
  private:
   struct StagedTensor {
     KernelTensor tensor;
-    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]
+    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]; of numbers a head without the last axis
     bool shifted = false;
     kernel::Array fragments;  // words of this step: [rows, batch tiles, unit blocks, pair_words()]
   };
@@ -118,11 +127,14 @@ class PersistentKernel {
     KernelTensor tensor;
     kernel::Memory shared;  // [2, steps, rows, result_elements()]
     bool kept = false;      // keep_past_end()
+    bool sums = false;      // write_sums()
+    bool of_channels() const { return !sums && !tensor.number; }
   };
 
   void clear_staging();
   void helper_roles();
   void clear_past_end();
+  void clear_numbers(const WrittenTensor& written, kernel::Value t);
   void load_role();
   void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
@@ -138,6 +150,22 @@ class PersistentKernel {
   void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
                   const std::function<void(const Step&)>& body);
   void load_fragments(kernel::Value line);
+  // Tensors with one value a head (numbers.cpp).
+  void declare_numbers(StagedTensor& staged);
+  void declare_numbers(WrittenTensor& written);
+  bool has_numbers() const;
+  std::int64_t number_line(const WrittenTensor& written) const;  // elements of a step of its ring
+  void stage_numbers(const StagedTensor& staged, kernel::Value first, kernel::Value count,
+                     kernel::Value slot);
+  void load_numbers(const StagedTensor& staged, kernel::Value line);
+  void store_numbers(const WrittenTensor& written, kernel::Value line, int row,
+                     const std::vector<kernel::Value>& values);
+  void store_sums(const WrittenTensor& written, kernel::Value line, int row,
+                  const std::vector<kernel::Value>& values);
+  void write_numbers(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
+                     kernel::Value count);
+  kernel::Value number_place(const WrittenTensor& written, kernel::Value batch, kernel::Value row,
+                             kernel::Value t);
   kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
   kernel::Value batch_row(int tile, kernel::Value row_of_tile);
   kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head

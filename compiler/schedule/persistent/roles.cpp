@@ -33,6 +33,7 @@ void PersistentKernel::load_role() {
 // A lane keeps to one place of a step, so that walking from step to step costs it one addition.
 void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Value count, Value slot) {
   auto& b = builder_;
+  if (staged.tensor.number) return stage_numbers(staged, first, count, slot);
   const PersistentGeometry& g = geometry_;
   const KernelTensor& tensor = staged.tensor;
   const int per_row = g.units / g.p.vector;
@@ -67,8 +68,9 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
 
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void PersistentKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
-  if (geometry_.p.vector * kernel::storage_bytes(problem_.storage) >= 4)
-    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], geometry_.p.vector);
+  const int width = staged.tensor.number ? 1 : geometry_.p.vector;
+  if (width * kernel::storage_bytes(problem_.storage) >= 4)
+    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], width);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }
@@ -89,6 +91,7 @@ void PersistentKernel::write_role() {
 
 // 32 units by 8 batch rows at a time: lane 4g + q holds batch row g of units 8q to 8q + 7.
 void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Value first, Value count) {
+  if (!written.of_channels()) return write_numbers(written, turn, first, count);
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   const KernelTensor& tensor = written.tensor;

@@ -110,6 +110,7 @@ class PersistentSpace {
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
 
+  bool has_numbers() const { return shape_.numbers_in + shape_.numbers_out + shape_.shares > 0; }
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
   bool may_reduce() const { return shape_.terms.size() < shape_.products.size(); }
@@ -280,6 +281,7 @@ Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
   return unit_blocks_ * batch_tiles_ * shape_.rows_in * words_ +
+         batch_tiles_ * (shape_.numbers_in * words_ + 2 * shape_.number_states) +
          channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
          kRegistersBeside + drawing;
 }
@@ -332,7 +334,8 @@ void PersistentSpace::registers() {
   s_.require(implies(setmaxnreg_ == 0, needed * (ceil_div(threads_, 128) * 128) <= limits_.registers_per_sm),
              "registers of an SM");
   for (int n = 128; n < limits_.threads_per_block; n += 128)
-    s_.require(implies(setmaxnreg_ == 1 && working_ == n, needed <= PersistentGeometry::compute_registers(n)),
+    s_.require(implies(setmaxnreg_ == 1 && working_ == n,
+                       needed <= PersistentGeometry::compute_registers(n, has_numbers())),
                "registers of an SM");
 }
 
@@ -341,6 +344,8 @@ void PersistentSpace::shared_memory() {
   const Expr batch = 8 * batch_tiles_;
   const Expr staging = stages_ * steps_ * (shape_.rows_in * batch) * (units_ + 16 / bytes_) * bytes_;
   const Expr results = 2 * steps_ * (shape_.rows_out * batch) * (units_ + (real_ ? 4 : 0)) * bytes_;
+  const Expr numbers = steps_ * batch * (stages_ * shape_.numbers_in + 2 * shape_.numbers_out) * bytes_ +
+                       2 * steps_ * batch * warps_ * (shape_.shares * 4);
   const std::int64_t all_terms = std::accumulate(shape_.terms.begin(), shape_.terms.end(), std::int64_t{0});
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr vectors = static_cast<std::int64_t>(shape_.products.size()) * bytes_ *
@@ -356,6 +361,7 @@ void PersistentSpace::shared_memory() {
                        when(exchange_ == 0 && blocks_ > 1, 2, 1);
   Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
+  if (has_numbers()) all = all + numbers;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }

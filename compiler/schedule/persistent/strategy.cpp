@@ -1,15 +1,13 @@
 #include "compiler/schedule/persistent/strategy.h"
 
-#include <fmt/format.h>
-
 #include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
@@ -27,36 +25,13 @@ constexpr RenamedParameter kRenamed[] = {
     {"together", "batch_tiles_in_flight"},
 };
 
-// Does a vector that launches beside the sweep make depend on a reduction?
-bool multiplies_what_it_reduced(const step::Cell& cell, const Problem& problem) {
-  const BackwardSplit split = backward_split(step::simplify(cell), problem);
-  const step::Graph& graph = split.needs.step.graph;
-  for (const auto& [vector, row] : split.vector_row)
-    for (const step::NodeId id : reachable(detach_products(graph, split.needs.step.forward_nodes), {vector}))
-      if (step::is_reduction(graph.at(id))) return true;
-  return false;
-}
-
 }  // namespace
 
 Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Persistent::legal(const step::Cell& cell, const Problem& problem) const {
-  const step::Structure structure = step::analyze(cell);
-  if (!structure.has_matrix || !structure.has_reduction) return dense_legal(cell);
-  for (const step::Tensor& tensor : cell.tensors)
-    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-        !step::is_flag(tensor.kind))
-      return {false,
-              fmt::format("'{}' has one value a head and step, which it does not do yet", tensor.name)};
-  if (problem.pass == Pass::Backward && multiplies_what_it_reduced(cell, problem))
-    return {false,
-            "a vector that a matrix multiplies depends on a reduction over the head; its gradient needs "
-            "that vector of all steps at once, which it does not do yet"};
-  return {};
-}
+Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
 
 std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
 
@@ -86,7 +61,7 @@ KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& prob
   if (geometry.in_grid()) {
     const StepGraph sweep = spread_sweep(simple, problem).step;
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
-    const StepOrder order = step_order(simple, problem, sweep, groups, step::analyze(simple).has_reduction);
+    const StepOrder order = step_order(simple, problem, sweep, groups, adds_over_head(simple));
     plan.exchange.each =
         problem.sizes.heads * exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
                                              ReductionExchange::slot_words(geometry, reduction_words(order)));

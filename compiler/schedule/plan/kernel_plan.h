@@ -54,8 +54,9 @@ struct KernelPlan {
   // Workspace: fp32 elements = fixed + per batch * B.
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
-  std::vector<int> scratch_rows;                  // rows of each Scratch tensor
-  executable::SizeRule exchange;                  // int32 words
+  std::vector<int> scratch_rows;  // rows of each Scratch tensor
+  int shares = 0;                 // of a row of Scratch tensor kShares; 0: one for each channel
+  executable::SizeRule exchange;  // int32 words
   executable::SizeRule packed, vectors, carries;  // elements
   executable::SizeRule report;                    // elements
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the

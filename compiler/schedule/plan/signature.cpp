@@ -43,9 +43,12 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
-    shape = fmt::format("[B, T, H, {}, D]", result.rows);
+    shape = shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
+                                                 : fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
-    result.rows = tensor_in_role(ref, cell_).rows;
+    const step::Tensor tensor = tensor_in_role(ref, cell_);
+    result.rows = tensor.rows;
+    result.number = tensor.tail == step::Tail::Scalar;
     shape = shape_of(ref, cell_);
   }
   const kernel::Storage storage = storage_of(ref, cell_, problem_);

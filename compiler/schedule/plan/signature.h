@@ -17,6 +17,7 @@ struct KernelTensor {
   kernel::Value stride_b;
   kernel::Value stride_t;
   int rows = 1;
+  bool number = false;  // one value a head: no axis of channels
   std::string name;
 };
 
@@ -24,8 +25,11 @@ class Signature {
  public:
   Signature(kernel::Builder& builder, const step::Cell& cell, const Problem& problem)
       : builder_(builder), cell_(cell), problem_(problem) {}
-  // Rows of the plan's Scratch tensors, if the kernel uses any.
-  void set_scratch(std::vector<int> rows) { scratch_rows_ = std::move(rows); }
+  // Rows of the plan's Scratch tensors, if the kernel uses any; KernelPlan::shares.
+  void set_scratch(std::vector<int> rows, int shares = 0) {
+    scratch_rows_ = std::move(rows);
+    shares_ = shares;
+  }
 
   // Strides in T come with 32 bits (compiler/executable/launcher.cpp refuses more), so that a step's place
   // takes one multiply-add. Only for kernels with registers to spare: widening takes one a tensor.
@@ -53,6 +57,7 @@ class Signature {
   const Problem& problem_;
   std::vector<LaunchArgument> arguments_;
   std::vector<int> scratch_rows_;
+  int shares_ = 0;
   bool narrow_strides_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "compiler/step/forms.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
 #include "tests/schedule/persistent/dense_points.h"
 #include "tests/support/turns.h"
 
@@ -168,6 +169,13 @@ constexpr const char* kReducedVector = R"(cell waits(D) {
   output h
 })";
 
+// The same, normalised.
+step::Cell normalised_before_its_product() {
+  for (const step::Cell& cell : reducing_cells_with_matrices())
+    if (cell.name == "multiplies_normal") return cell;
+  throw std::logic_error("no such cell");
+}
+
 // A vector that waits for a reduction is multiplied forward.
 TEST(PersistentReductions, AVectorMayWaitForAReduction) {
   for (const TeamForm& form : {kForms[0], kForms[1], kForms[3]}) {
@@ -201,15 +209,30 @@ TEST(PersistentReductions, AVectorMayWaitForAReduction) {
   }
 }
 
-// Backward it is refused, with the form that is missing.
-TEST(PersistentReductions, SaysWhatIsMissing) {
-  Problem problem;
-  problem.pass = Pass::Backward;
-  const Legality legality = kReducing->legal(parsed_cell(kReducedVector), problem);
+// And backward: the vector of all steps is made again for the gradient of the matrix.
+TEST(PersistentReductions, WhatIsMultipliedMayDependOnAReductionBackward) {
+  int turn = 0;
+  for (const TeamForm& form : kForms)
+    for (const step::Cell& cell : {parsed_cell(kReducedVector), normalised_before_its_product()}) {
+      if (!rondo::testing::has_turn(++turn, 2)) continue;
+      const Storage storages[] = {Storage::BF16, Storage::F16, Storage::F32};
+      const std::int64_t dims[] = {33, 64, 130};
+      const std::int64_t dim = form.share > 1 ? 64 : dims[turn % 3];
+      Case c = team_case(cell, form, turn, {turn % 2 * 8 + 3, 5, turn % 2 + 1, dim}, storages[turn % 3]);
+      c.problem.save_products = turn % 5 == 0;
+      c.problem.pass = Pass::Backward;
+      ASSERT_TRUE(kReducing->legal(c.cell, c.problem).legal) << form.name;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << form.name << " D=" << dim;
+    }
+}
+
+// What it is not for it says, and what is.
+TEST(PersistentReductions, SaysWhatElseThereIs) {
+  const Legality legality = kReducing->legal(cell_named("mingru"), Problem{});
   EXPECT_FALSE(legality.legal);
-  EXPECT_NE(legality.reason.find("depends on a reduction over the head"), std::string::npos)
-      << legality.reason;
-  EXPECT_TRUE(kReducing->legal(cell_named("lnlstm"), problem).legal);
+  for (const char* way : {"stream", "--arch cpu"})
+    EXPECT_NE(legality.reason.find(way), std::string::npos) << legality.reason;
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Runs the GPU tests, alone or under a tool of compute-sanitizer, and records what they said. Needs a GPU.
+
+usage: gpu_tests.py TEST_GPU RECORD.json [--tool none] [--filter GTEST_FILTER] [--seconds N] [--side 14] [--commit HASH]
+
+TOOL is none, memcheck, racecheck, initcheck or synccheck. --side processes run side by side, each with some tests at a
+time. After --seconds no test is begun, and those that run are ended. The record holds an entry for each tool, filter and commit:
+how many tests passed or were skipped, the names of those that failed, with the reason, and of those that were not
+reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
+cell, type and pass in each form, odd numbers of channels, and each single operation.
+
+Ends with 1 if a test failed, and with 0 also where tests are left, which the last line says."""
+import argparse
+import collections
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+
+from rondo_program import query, write
+
+TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
+EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
+              "Alternating/DenseCell.OddChannels/*:Units.*:Gpu/WholeHeadOnGpu.*")
+TOGETHER = {"none": 16}      # tests of one process; its start takes a second
+TOGETHER_UNDER_A_TOOL = 4
+LONGEST = {"none": 120}      # seconds of one test
+LONGEST_UNDER_A_TOOL = 420
+FOUND_ERRORS = 9             # exit status by which compute-sanitizer says that it found errors
+VERDICT = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] (\S+?),? .*\(\d+ ms\)$", re.M)
+RUNS = re.compile(r"^\[ RUN      \] (\S+)", re.M)
+COMPARED = re.compile(r"^(\d+) compared, (\d+) not finite, (\d+) ill-conditioned", re.M)
+
+
+def names(program, pattern):
+    """Of the tests that the filter takes, in the program's order."""
+    done = subprocess.run([program, f"--gtest_filter={pattern}", "--gtest_list_tests"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"gpu_tests: {program} does not list its tests ({done.returncode}): {done.stderr.strip()[-300:]}")
+    found, suite = [], ""
+    for line in done.stdout.splitlines():
+        if line.startswith("  "):
+            found.append(suite + line.split()[0])
+        elif line.split() and line.split()[0].endswith("."):
+            suite = line.split()[0]
+    return found
+
+
+class Queue:
+    """Tests that wait, and what the others said. Threads take and tell."""
+
+    def __init__(self, tests, deadline):
+        self.waiting = collections.deque(tests)
+        self.deadline = deadline
+        self.verdicts = {}  # by test: passed, skipped, or why it failed
+        self.compared = [0, 0, 0]
+        self.lock = threading.Lock()
+
+    def take(self, most):
+        with self.lock:
+            if time.monotonic() >= self.deadline:
+                return []
+            return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
+
+    def tell(self, verdicts, again, compared):
+        with self.lock:
+            self.verdicts |= verdicts
+            self.waiting.extendleft(reversed(again))
+            self.compared = [a + b for a, b in zip(self.compared, compared)]
+
+
+def read(text, tests):
+    """Verdicts that the output gives, the test that was running at its end, and those that were not begun."""
+    said = {name: {"OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}[word] for word, name in VERDICT.findall(text)}
+    begun = RUNS.findall(text)
+    running = [name for name in begun[-1:] if name not in said]
+    return said, running, [name for name in tests if name not in said and name not in running]
+
+
+def run_some(options, queue, tests):
+    command = [options.test_gpu, "--gtest_filter=" + ":".join(tests)]
+    if options.tool != "none":
+        command = ["compute-sanitizer", "--tool", options.tool, "--error-exitcode", str(FOUND_ERRORS), *command]
+    longest = len(tests) * LONGEST.get(options.tool, LONGEST_UNDER_A_TOOL)
+    seconds = max(1, min(longest, queue.deadline - time.monotonic()))
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
+        text, status = done.stdout.decode(errors="replace"), done.returncode
+    except subprocess.TimeoutExpired as error:
+        text, status = (error.stdout or b"").decode(errors="replace"), None
+    with open(options.log, "a", encoding="utf-8") as log:
+        log.write(text)
+    said, running, rest = read(text, tests)
+    compared = [sum(map(int, numbers)) for numbers in zip(*COMPARED.findall(text))] or [0, 0, 0]
+    if status is None and time.monotonic() >= queue.deadline:
+        rest = running + rest  # the time is over: nobody's fault
+    elif status is None:
+        said |= {name: f"did not end in {seconds:.0f} s" for name in running}
+    else:
+        said |= {name: f"ended the program with status {status}" for name in running}
+        if status not in (0, None) and not running and "failed" not in said.values():
+            said, rest = blamed(text, status, tests, said, rest)
+    queue.tell(said, rest, compared)
+
+
+def blamed(text, status, tests, said, rest):
+    """The program failed and no test did: the sanitizer's findings, or something at the end. Of several tests each runs again alone."""
+    if len(tests) > 1:
+        return {}, tests
+    summary = [line.strip("= ") for line in text.splitlines() if "SUMMARY" in line]
+    return said | {tests[0]: (summary or [f"ended with status {status}"])[-1]}, rest
+
+
+def work(options, queue):
+    most = TOGETHER.get(options.tool, TOGETHER_UNDER_A_TOOL)
+    alone = set()
+    while tests := queue.take(most):
+        if alone & set(tests):  # came back: one after the other
+            for test in tests:
+                run_some(options, queue, [test])
+        else:
+            run_some(options, queue, tests)
+        alone |= {test for test in tests if test not in queue.verdicts}
+
+
+def entry_of(record, options):
+    """The one that this call goes on with, or a new one with all tests left."""
+    for entry in record["runs"]:
+        if all(entry.get(key) == getattr(options, key) for key in ("tool", "filter", "commit")):
+            return entry
+    entry = {"tool": options.tool, "filter": options.filter, "commit": options.commit, "date": "", "passed": 0, "skipped": 0,
+             "failed": {}, "compared": 0, "not_finite": 0, "ill_conditioned": 0, "left": names(options.test_gpu, options.filter)}
+    record["runs"].append(entry)
+    return entry
+
+
+def add(entry, queue):
+    verdicts = queue.verdicts
+    entry["date"] = datetime.date.today().isoformat()
+    entry["passed"] += sum(verdict == "passed" for verdict in verdicts.values())
+    entry["skipped"] += sum(verdict == "skipped" for verdict in verdicts.values())
+    entry["failed"] |= {name: verdict for name, verdict in verdicts.items() if verdict not in ("passed", "skipped")}
+    for key, count in zip(("compared", "not_finite", "ill_conditioned"), queue.compared):
+        entry[key] += count
+    entry["left"] = [name for name in entry["left"] if name not in verdicts]
+
+
+def begin(path):
+    device, driver = query("name,driver_version")
+    head = {"what": "GPU tests, alone and under compute-sanitizer", "device": device, "driver": driver, "runs": []}
+    if not os.path.exists(path):
+        return head
+    record = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    if record.get("device") != device:
+        raise SystemExit(f"gpu_tests: {path} is of {record.get('device')}, this is {device}: take another file")
+    return record | {"driver": driver}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("test_gpu")
+    parser.add_argument("record")
+    parser.add_argument("--tool", choices=TOOLS, default="none")
+    parser.add_argument("--filter", default=None)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--side", type=int, default=14, help="processes side by side")
+    parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
+    parser.add_argument("--log", default="", help="what the tests print; RECORD.TOOL.log without")
+    options = parser.parse_args()
+    options.filter = options.filter or ("*" if options.tool == "none" else EVERY_FORM)
+    options.log = options.log or f"{options.record}.{options.tool}.log"
+    record = begin(options.record)
+    entry = entry_of(record, options)
+    queue = Queue(entry["left"], time.monotonic() + options.seconds)
+    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
+        for done in [pool.submit(work, options, queue) for _ in range(options.side)]:
+            done.result()
+    add(entry, queue)
+    write(record, options.record)
+    for name, why in entry["failed"].items():
+        print(f"FAILED {name}: {why}")
+    print(f"{options.tool}: {entry['passed']} passed, {entry['skipped']} skipped, {len(entry['failed'])} failed, {len(entry['left'])} left")
+    return 1 if entry["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,245 @@
+"""benchmarks/gpu_tests.py, tunes.py, normalised.py, their pages, and tools/gpu-check, with programs that stand in for the GPU's."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import stand_in
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import report_checks  # noqa: E402 (lies beside the scripts)
+
+# Suite.a passes, b fails, c is skipped, and d is what the variable D says; 20 more pass.
+TEST_GPU = r'''
+import os, sys, time
+names = ["a", "b", "c", "d", *(f"e{i}" for i in range(20))]
+pattern = sys.argv[1].split("=", 1)[1]
+wanted = [n for n in names if pattern == "*" or f"Suite.{n}" in pattern.split(":")]
+if "--gtest_list_tests" in sys.argv:
+    print("Running main()\nSuite.  # of tests")
+    print("".join(f"  {n}  # GetParam\n" for n in wanted))
+    sys.exit(0)
+for n in wanted:
+    print(f"[ RUN      ] Suite.{n}", flush=True)
+    what = "FAILED  " if n == "b" else "SKIPPED " if n == "c" else "     OK "
+    if n == "d" and os.environ.get("D") == "crash":
+        os.abort()
+    if n == "d" and os.environ.get("D") == "hang":
+        time.sleep(60)
+    print("2 compared, 1 not finite, 0 ill-conditioned")
+    print(f"[  {what}] Suite.{n}, where GetParam() = 7 (5 ms)" if n == "b" else f"[  {what}] Suite.{n} (5 ms)", flush=True)
+sys.exit(1 if "b" in wanted else 0)
+'''
+
+SANITIZER = r'''
+import subprocess, sys
+done = subprocess.run(sys.argv[sys.argv.index("9") + 1:], capture_output=True, text=True)
+print(done.stdout)
+bad = "Suite.e7 (" in done.stdout
+print(f"========= ERROR SUMMARY: {int(bad)} errors")
+sys.exit(9 if bad else done.returncode)
+'''
+
+
+def script(name, folder, *words, **environment):
+    return subprocess.run([sys.executable, ROOT / "benchmarks" / name, *words], env=stand_in.environment(folder, **environment),
+                          capture_output=True, text=True, check=False)
+
+
+class GpuTests(unittest.TestCase):
+    def setUp(self):
+        self.folder = stand_in.folder_of(self, "")
+        stand_in.program(self.folder, "test_gpu", TEST_GPU)
+        stand_in.program(self.folder, "compute-sanitizer", SANITIZER)
+        stand_in.program(self.folder, "nvidia-smi", "print('NVIDIA Test, 1.2')")
+        self.record = self.folder / "test-tests.json"
+
+    def run_tests(self, *words, **environment):
+        done = script("gpu_tests.py", self.folder, self.folder / "test_gpu", self.record, "--commit", "abc", "--side", "3", *words, **environment)
+        return done, json.loads(self.record.read_text(encoding="utf-8"))["runs"] if self.record.exists() else []
+
+    def test_every_test_has_one_verdict(self):
+        done, (run,) = self.run_tests()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual((run["passed"], run["skipped"], run["failed"], run["left"]), (22, 1, {"Suite.b": "failed"}, []))
+        self.assertEqual((run["compared"], run["not_finite"]), (48, 24))
+        page = report_checks.checks_page(self.folder)
+        self.assertIn("|  | all | 22 | 1 | 1 | 0 |", page)
+        self.assertIn("`Suite.b` failed", page)
+
+    def test_a_crash_is_blamed_on_the_test_that_ran_and_the_others_go_on(self):
+        _, (run,) = self.run_tests(D="crash")
+        self.assertEqual(run["failed"], {"Suite.b": "failed", "Suite.d": "ended the program with status -6"})
+        self.assertEqual((run["passed"], run["left"]), (21, []))
+
+    def test_what_the_time_cuts_off_is_left_for_the_next_call(self):
+        begin = time.monotonic()
+        done, (run,) = self.run_tests("--seconds", "3", D="hang")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertIn("Suite.d", run["left"])
+        self.assertIn(f"{len(run['left'])} left", done.stdout)
+        self.assertEqual(run["passed"] + run["skipped"] + len(run["failed"]) + len(run["left"]), 24)
+        _, (again,) = self.run_tests()
+        self.assertEqual((again["passed"], again["left"]), (22, []))
+        _, runs = self.run_tests("--tool", "memcheck", "--filter", "Suite.a")
+        self.assertEqual([run["tool"] for run in runs], ["none", "memcheck"])
+
+    def test_what_the_sanitizer_finds_is_blamed_on_one_test(self):
+        _, (run,) = self.run_tests("--tool", "memcheck", "--filter", ":".join(f"Suite.e{i}" for i in range(20)))
+        self.assertEqual(run["failed"], {"Suite.e7": "ERROR SUMMARY: 1 errors"})
+        self.assertEqual((run["passed"], run["left"]), (19, []))
+
+    def test_another_gpu_is_another_record(self):
+        self.run_tests()
+        stand_in.program(self.folder, "nvidia-smi", "print('NVIDIA Other, 1.2')")
+        self.assertIn("take another file", self.run_tests()[0].stderr)
+
+
+# Seed 12 finds a wrong candidate, seed 13 no winner, and seed 14 says nothing that can be read.
+TUNE = r'''
+import json, sys
+seed = sys.argv[sys.argv.index("--seed") + 1]
+if seed == "14":
+    sys.exit("no such seed")
+best = None if seed == "13" else {"strategy": "stream", "median_ms": 0.5}
+print(json.dumps({"passes": [{"best": best, "rows": [{"status": "wrong" if seed == "12" else "ok"}]}]}))
+sys.exit(8 if seed == "13" else 0)
+'''
+
+
+class Tunes(unittest.TestCase):
+    def setUp(self):
+        self.folder = stand_in.folder_of(self, TUNE)
+        self.record = self.folder / "test-tunes.json"
+
+    def tunes(self, seeds, *words):
+        done = script("tunes.py", self.folder, self.folder / "rondo", self.record, "--only", "mingru B=8,T=4096.* fw", "--seeds", seeds, *words)
+        return done, json.loads(self.record.read_text(encoding="utf-8"))["rows"] if self.record.exists() else []
+
+    def test_winners(self):
+        done, rows = self.tunes("11")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(rows and all(row["winner"] and row["wrong"] == 0 for row in rows))
+        self.assertIn(f"| unknown | fw | 11 | {len(rows)} | {len(rows)} | 0 |", report_checks.checks_page(self.folder))
+        self.assertEqual(len(self.tunes("11")[1]), len(rows))  # not repeated
+
+    def test_what_is_no_winner(self):
+        for seed, said in (("12", "a wrong candidate"), ("13", "no winner"), ("14", "no such seed")):
+            self.record.unlink(missing_ok=True)
+            done, rows = self.tunes(seed)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(said, done.stdout)
+            self.assertEqual(rows[0]["winner"], seed == "12")
+
+    def test_the_time_is_over(self):
+        self.assertEqual(self.tunes("11", "--seconds", "0")[1], [])
+
+
+# Plain cells take 1 ms; lnlstm 1.5, and 1.25 in a later turn; rmslstm is refused.
+BENCH = r'''
+import json, os, sys
+words = sys.argv[1:]
+if words[0] == "calibrate":
+    open(words[words.index("--db") + 1], "w").close()
+if words[0] != "bench":
+    print("{}")
+    sys.exit(0)
+if words[1] == "rmslstm":
+    sys.exit("not here")
+database = words[words.index("--db") + 1]
+key = " ".join(words[1:7])
+again = key in open(database).read().split("\n")
+open(database, "a").write(key + "\n")
+ms = 1.0 if words[1] in ("lstm", "gru") else 1.25 if again else 1.5
+print(json.dumps({"rows": [{"strategy": "persistent", "median_ms": ms, "parameters": {}}]}))
+'''
+
+
+class Normalised(unittest.TestCase):
+    def test_record_and_page(self):
+        folder = stand_in.folder_of(self, BENCH)
+        out = folder / "test-normalised.json"
+        done = script("normalised.py", folder, folder / "rondo", "--out", out, "--only", "lstm .*768", "--torch", "--turns", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = json.loads(out.read_text(encoding="utf-8"))["rows"]
+        self.assertEqual((first["cell"], first["ours"]["fw"]["ms"], first["ours"]["fwbw"]["ms"]), ("lnlstm", 1.25, 2.5))
+        self.assertEqual(second["ours"]["fw"], {"error": "not here"})
+        self.assertIn("error", first["torch"])  # no PyTorch, or no GPU
+        page = report_checks.normalised_page(folder)
+        self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | fw | 1.250 | 1.25 |  |  |", page)
+        self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | fw |  |  |  |  |", page)
+
+
+class GpuCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = stand_in.folder_of(self, TUNE)
+        stand_in.program(self.folder, "test_gpu", TEST_GPU)
+        stand_in.program(self.folder, "nvidia-smi", "print('NVIDIA Test, 1.2')")
+
+    def check(self, *words, **environment):
+        return subprocess.run([ROOT / "tools/gpu-check", self.folder, self.folder / "out", *words], capture_output=True, text=True, check=False,
+                              env=stand_in.environment(self.folder, RONDO_COMMIT="abc", **environment))
+
+    def test_a_wrong_call_says_all_at_once(self):
+        done = self.check("tests", "all", "min")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no stage 'all'", done.stderr)
+        self.assertIn("librondo.so is missing, which the stage min needs", done.stderr)
+
+    def test_no_gpu(self):
+        stand_in.program(self.folder, "nvidia-smi", "import sys\nsys.exit(9)")
+        self.assertEqual(self.check("tests").returncode, 4)
+
+    def test_a_stage_writes_record_and_log(self):
+        done = self.check("tests")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)  # Suite.b fails
+        self.assertIn("tests: FAILED with status 1", done.stdout)
+        run, = json.loads((self.folder / "out/tests.json").read_text(encoding="utf-8"))["runs"]
+        self.assertEqual((run["commit"], run["passed"]), ("abc", 22))
+        self.assertIn("22 passed", (self.folder / "out/tests.log").read_text(encoding="utf-8"))
+
+    def test_the_limit_ends_a_stage_and_keeps_what_it_has(self):
+        done = self.check("tests", "tunes", "--seconds", "2", D="hang")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tunes: not begun, the time is over", done.stdout)
+        run, = json.loads((self.folder / "out/tests.json").read_text(encoding="utf-8"))["runs"]
+        self.assertIn("Suite.d", run["left"])
+
+    def test_what_is_packed_is_unpacked_where_it_is_used(self):
+        shutil.copy(shutil.which("true"), self.folder / "librondo.so")
+        (self.folder / "librondo_rt.a").write_bytes(bytes(20 << 20))
+        for name in ("rondo", "test_gpu"):  # strip takes programs of a machine only
+            shutil.copy(shutil.which("true"), self.folder / name)
+        packed = self.folder / "packed"
+        done = subprocess.run([ROOT / "tools/gpu-check", self.folder, packed, "--pack"], capture_output=True, text=True, check=True)
+        self.assertIn("bench_capi is missing", done.stdout)
+        self.assertEqual(sorted(file.name for file in packed.iterdir()), ["librondo.so", "librondo_rt.a.xz", "rondo", "test_gpu"])
+        done = subprocess.run([ROOT / "tools/gpu-check", packed, self.folder / "out", "service"], capture_output=True, text=True, check=False,
+                              env=stand_in.environment(self.folder))
+        self.assertNotEqual(done.returncode, 2, done.stderr)
+        self.assertEqual((packed / "librondo_rt.a").read_bytes(), bytes(20 << 20))
+
+    def test_every_stage_names_a_script_with_its_options(self):
+        loader = importlib.machinery.SourceFileLoader("gpu_check", str(ROOT / "tools/gpu-check"))
+        gpu_check = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+        sys.modules["gpu_check"] = gpu_check
+        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+        self.addCleanup(setattr, sys, "dont_write_bytecode", before)
+        loader.exec_module(gpu_check)
+        options = gpu_check.options_of([str(self.folder), str(self.folder), "--budget", "1s"])
+        for name, stage in gpu_check.STAGES.items():
+            words = gpu_check.command(options, stage, 60)
+            text = pathlib.Path(words[1]).read_text(encoding="utf-8")
+            for word in words[2:]:
+                if word.startswith("--"):
+                    self.assertIn(f'"{word}"', text, f"{name}: {words[1]}")
+
+
+if __name__ == "__main__":
+    unittest.main()
