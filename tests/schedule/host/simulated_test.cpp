@@ -2,6 +2,9 @@
 // say of it.
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+
 #include "compiler/constraint/solver.h"
 #include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/strategies.h"
@@ -69,6 +72,34 @@ TEST(HostSimulated, SegmentsOfTime) {
     }
   EXPECT_GE(forward, 15);
   EXPECT_EQ(backward, turn);
+}
+
+// A point of the space of a pass, each with the same probability.
+Parameters random_point(const step::Cell& cell, Problem problem, Pass pass, std::mt19937& random) {
+  problem.pass = pass;
+  std::vector<Parameters> points;
+  (void)constraint::enumerate(kHost->space(cell, problem, target::host_profile(3)),
+                              [&](const constraint::Assignment& point) {
+                                Parameters& parameters = points.emplace_back();
+                                for (const auto& [name, value] : point.items()) parameters[name] = value;
+                                return true;
+                              });
+  return points[random() % points.size()];
+}
+
+TEST(HostSimulated, RandomPointsOfTheSpace) {
+  std::mt19937 random(11);
+  std::set<std::int64_t> segments;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {37, 130}) {
+      Case c = host_case(cell, {2, time, 1, 70}, random() % 2 == 0 ? Storage::F16 : Storage::F32, {});
+      c.parameters = random_point(cell, c.problem, Pass::ForwardSave, random);
+      c.backward = random_point(cell, c.problem, Pass::Backward, random);
+      segments.insert({c.parameters.at("segments"), c.backward.at("segments")});
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
+    }
+  EXPECT_EQ(segments, (std::set<std::int64_t>{1, 3, 5, 9}));
 }
 
 TEST(HostSimulated, CellsWithMatrices) {
