@@ -6,7 +6,7 @@ usage: backends.py RONDO --out FILE [--only REGEX] [--passes fw,bw] [--commit HA
 The rows are those of the record (stream_rows.json, dense_rows.json), with the model's choice of parameters, so that both
 backends get the same KernelIR. Each is verified once with LLVM, and timed in four processes, whose backends take turns:
 NVRTC, LLVM, LLVM, NVRTC. The record says of each row both medians, the times until the kernels were ready, and their
-registers and spills. At the end NVRTC and ptxas are hidden, and a kernel is made with LLVM and the driver alone.
+registers and spills. At the end NVRTC, nvJitLink and ptxas are hidden, and a kernel is made with LLVM and the driver alone.
 """
 import argparse
 import json
@@ -64,7 +64,7 @@ def main():
             said = f"{row['nvrtc']['ms']:.4f} {row['llvm']['ms']:.4f} {row['ratio']:.3f}" if "ratio" in row else row["error"]
             print(given["cell"], shape, given["dtype"], which, said, "" if row["verified"] else "NOT VERIFIED", flush=True)
             write(record, options.out)
-    hidden = {"RONDO_NVRTC": "/nowhere", "CUDA_HOME": "/nowhere", "PATH": "/usr/bin:/bin"}
+    hidden = {"RONDO_NVRTC": "none", "RONDO_NVJITLINK": "none", "RONDO_PTXAS": "none"}
     alone = tried(options.rondo, "bench", "mingru", "--shape", "B=8,T=4096,H=1,D=1536", "--backend", "llvm", "--no-db",
                   environment=hidden)
     record["driver_alone"] = alone if "error" in alone else {k: alone["rows"][0][k] for k in ("cell", "median_ms", "ready_ms")}

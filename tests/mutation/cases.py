@@ -117,6 +117,9 @@ CASES = {
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "a vector summed bw": SUMS + " --cell level --shape B=3,T=5,D=40 --pass bw --param blocks=1 --param batch_tiles=1 " + KEPT,
     "squares about a number fw": SUMS + " --cell about --shape B=2,T=5,D=40 --pass fw --param per_thread=1 " + STREAM,
+    "host segments fw": "mingru --arch cpu --shape B=2,T=67,H=2,D=40 --pass fws --param vectors=1 --param segments=5",
+    "host segments bw": "affine --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
+    "host segments of parameters": "sru --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "

@@ -1,7 +1,9 @@
-"""Faults of reductions over the head and of numbers a head, with launches for each step and on CPUs."""
+"""Faults of reductions over the head and of numbers a head, with launches for each step and on CPUs; of segments there."""
 from cases import G, P, W, fault
 
 HOST, ANALYSIS = "schedule/host/whole_head.cpp", "schedule/analysis/"
+DIAGONAL = "schedule/host/diagonal.cpp"
+SEGMENTS = "schedule/host/segments.cpp"
 
 FAULTS = [
     fault("reductions: the part of the last block is missing", W + "totals.cpp",
@@ -65,4 +67,15 @@ FAULTS = [
           "host over head fw"),
     fault("host: a carry goes to the place that later stages read", HOST, "carry(at(sink.index), b.constant(1) - parity_)",
           "carry(at(sink.index), parity_)", "host over head fw"),
+    fault("host segments: one starts from the states before the one before it", SEGMENTS,
+          'b.for_("part", b.constant(1), segment,', 'b.for_("part", b.constant(1), segment - 1,', "host segments fw",
+          "host segments bw"),
+    fault("host segments: the last steps of time are in none", DIAGONAL, "(time_ + (p_.segments - 1)) / p_.segments",
+          "time_ / p_.segments", "host segments fw", "host segments bw"),
+    fault("host segments: a transform forgets what is added to the carry", SEGMENTS, "column.constant && affine.shifts[k] >= 0",
+          "column.constant && affine.shifts[k] >= 100", "host segments bw"),
+    fault("host segments: the states after all of time are those of a segment before the last", DIAGONAL,
+          "segment_ == p_.segments - 1", "segment_ == p_.segments - 2", "host segments fw"),
+    fault("host segments: all add their parameters' gradients to the share of one", DIAGONAL,
+          "lane(turn), segment_, p_.segments)", "lane(turn), b.constant(0), p_.segments)", "host segments of parameters"),
 ]

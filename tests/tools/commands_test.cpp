@@ -284,8 +284,7 @@ TEST(Commands, TunesBothWaysOfSaving) {
 }
 
 TEST(Commands, DoctorSaysWhatIsMissing) {
-  const Outcome outcome =
-      rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}, {"RONDO_LLVM", "none"}, {"RONDO_PTXAS", "none"}});
+  const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}, {"RONDO_LLVM", "none"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
   const nlohmann::json findings = nlohmann::json::parse(outcome.out)["findings"];
   for (const char* subject : {"CUDA driver", "NVRTC", "LLVM"}) {
@@ -313,12 +312,15 @@ TEST(Commands, BackendsByName) {
 }
 
 #ifdef RONDO_BUILT_LLVM
-// The backend that is there is taken.
 TEST(Commands, WithoutNvrtcLlvmCompiles) {
-  const std::map<std::string, std::string> driver_only = {{"RONDO_NVRTC", "none"}, {"RONDO_PTXAS", "none"}};
+  const std::map<std::string, std::string> driver_only = {
+      {"RONDO_NVRTC", "none"}, {"RONDO_NVJITLINK", "none"}, {"RONDO_PTXAS", "none"}};
   const Outcome doctor = rondo({"doctor"}, driver_only);
   ASSERT_NE(doctor.out.find("ok       LLVM"), std::string::npos) << doctor.out;
   EXPECT_NE(doctor.out.find(" driver ("), std::string::npos) << doctor.out;
+#ifdef RONDO_NVCC
+  EXPECT_NE(rondo({"doctor"}, {{"RONDO_PTXAS", "none"}}).out.find(" nvjitlink "), std::string::npos);
+#endif
   const Outcome tuned =
       rondo({"tune", "mingru", "--budget", "5s", "--shape", "B=2,T=64,H=1,D=64", "--json"}, driver_only);
   ASSERT_EQ(tuned.status, 0) << tuned.err;

@@ -9,7 +9,7 @@
 
 #include "compiler/backend/llvm/host/emit.h"
 #include "compiler/backend/llvm/nvptx/emit.h"
-#include "compiler/backend/ptxas/ptxas.h"
+#include "compiler/backend/ptxas/assembler.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
 
 namespace rondo::backend {
@@ -51,12 +51,6 @@ std::vector<executable::KernelResources> kernels_in(const std::string& ir, const
   return kernels;
 }
 
-// How the assembler is called in the version: what it makes of PTX is code of its own.
-std::string assembler_text() {
-  const auto ptxas = Ptxas::get();
-  return ptxas ? "ptxas " + (*ptxas)->version() : "driver";
-}
-
 class LlvmBackend final : public Backend {
  public:
   std::string name() const override { return kLlvm; }
@@ -87,7 +81,7 @@ class LlvmBackend final : public Backend {
   Result<std::string> version() const override {
     const auto llvm = Llvm::get();
     if (!llvm) return llvm.error();
-    return fmt::format("{} {}", (*llvm)->version(), assembler_text());
+    return fmt::format("{} {}", (*llvm)->version(), assembler_name());
   }
   Result<std::string> path() const override {
     const auto llvm = Llvm::get();
@@ -148,8 +142,8 @@ class LlvmBackend final : public Backend {
     executable::Image& image = compiled.image;
     image.target = request.target.name();
     image.compiler = compiler_name(kLlvm, version().value());
-    if (const auto ptxas = Ptxas::get()) {
-      Result<Assembled> assembled = (*ptxas)->assemble(*ptx, image.target);
+    if (can_assemble(*ptx)) {
+      Result<Assembled> assembled = assemble(*ptx, image.target);
       if (!assembled) return assembled.error();
       image.kind = executable::ImageKind::Cubin;
       image.bytes = std::move(assembled->cubin);

@@ -1,5 +1,5 @@
-// The backend that writes LLVM IR, and compiles it with LLVM: for GPUs (compiler/backend/llvm/nvptx) to PTX and, where
-// there is a ptxas, to a cubin; for CPUs (compiler/backend/llvm/host) to an object file.
+// The backend that writes LLVM IR, and compiles it with LLVM: for GPUs (compiler/backend/llvm/nvptx) to PTX
+// and, where there is an assembler, to a cubin; for CPUs (compiler/backend/llvm/host) to an object file.
 #pragma once
 
 #include "compiler/backend/interface/backend.h"

@@ -6,9 +6,7 @@
 
 namespace rondo::backend {
 
-// Names and paths of libnvrtc to try, best first. `path` "" searches the linker's path, CUDA toolkits, the
-// wheels unpacked under .deps by tools/setup, and Python environments; a folder gives the libraries in it; a
-// file itself.
+// Names and paths of libnvrtc to try, best first (compiler/backend/ptxas/toolkit_search.h).
 std::vector<std::string> nvrtc_candidates(const std::string& path);
 
 // Whether a file of these names lies where Nvrtc::get() would look, without opening one. What only the linker

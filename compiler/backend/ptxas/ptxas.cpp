@@ -94,8 +94,7 @@ std::vector<std::string> candidates_of(const std::string& path) {
        {"/usr/local/cuda/bin/ptxas", "/usr/local/cuda-*/bin/ptxas", "/opt/cuda/bin/ptxas"})
     add(candidates, place);
   constexpr int kLevels = 5;
-  for (const std::string& folder : own_folders(kLevels))
-    add(candidates, folder + "/.deps/cuda/bin/ptxas");
+  for (const std::string& folder : own_folders(kLevels)) add(candidates, folder + "/.deps/cuda/bin/ptxas");
   return candidates;
 }
 

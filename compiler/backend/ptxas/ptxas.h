@@ -3,14 +3,10 @@
 
 #include <string>
 
+#include "compiler/backend/ptxas/assembled.h"
 #include "compiler/support/result.h"
 
 namespace rondo::backend {
-
-struct Assembled {
-  std::string cubin;
-  std::string log;  // of ptxas --verbose: what the kernels use (ptxas_log.h)
-};
 
 // Where it was found, and which one it is. Immutable; assemble() may run in several threads at once.
 class Ptxas {

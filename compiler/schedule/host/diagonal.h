@@ -7,10 +7,11 @@
 
 namespace rondo::schedule {
 
-// A block walks over all steps of one batch row with `channels` neighbouring channels of a head, a vector at
-// a time. Their carries, and the sums of their parameters' gradients, are in registers, or where the compiler
-// keeps them.
-Launch host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
-                     const HostParameters& parameters);
+// Adds the launches of a sweep. A block walks over the steps of one batch row with `channels` neighbouring
+// channels of a head, a vector at a time. Their carries, and the sums of their parameters' gradients, are in
+// registers, or where the compiler keeps them. With segments of time (segments.h) the sums have a share for
+// each. Throws std::invalid_argument for segments of a sweep that is not affine.
+void host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
+                   const HostParameters& parameters, KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -1,11 +1,14 @@
 // The parameters of kernels for CPUs, and what they should cost.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/host/strategy.h"
 #include "compiler/step/simplify.h"
@@ -23,8 +26,28 @@ HostParameters HostParameters::from(const Parameters& parameters) {
   p.rows = static_cast<int>(parameters.at("rows"));
   p.together = static_cast<int>(parameters.at("together"));
   p.tile = static_cast<int>(parameters.at("tile"));
+  if (const auto found = parameters.find("segments"); found != parameters.end())
+    p.segments = static_cast<int>(found->second);
   return p;
 }
+
+namespace {
+
+// Steps that a segment of time has at least: fewer do not pay for its transform.
+constexpr std::int64_t kLeastSegmentSteps = 16;
+
+Sweep sweep_of(const step::Cell& simple, const Problem& problem) {
+  return problem.pass == Pass::Backward ? backward_sweep(simple, backward_split(simple, problem))
+                                        : forward_sweep(simple, problem);
+}
+
+// The sweep of a pass whose time can be cut into segments.
+std::optional<AffineSweep> cut_sweep(const step::Cell& simple, const Problem& problem) {
+  if (step::analyze(simple).has_matrix || adds_over_head(simple)) return std::nullopt;
+  return affine_sweep(simple, problem, sweep_of(simple, problem));
+}
+
+}  // namespace
 
 constraint::System Host::space(const step::Cell& cell, const Problem& problem, const target::Profile&) const {
   const bool dense = step::analyze(cell).has_matrix, whole_head = !dense && adds_over_head(cell);
@@ -40,6 +63,12 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem, c
       s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
   const Var tile = s.var("tile", dense ? constraint::values({1, 2, 3, 4, 6, 8, 12}) : constraint::values({1}),
                          "batch rows for which they are");
+  // One more than a number of threads: each of both launches then has a segment for each thread.
+  const bool cut = cut_sweep(step::simplify(cell), problem).has_value();
+  const Var segments =
+      s.var("segments", cut ? constraint::values({1, 3, 5, 9, 17, 33, 65}) : constraint::values({1}),
+            "parts of time that threads walk side by side");
+  s.require(segments * kLeastSegmentSteps < problem.sizes.time + kLeastSegmentSteps, "steps of a segment");
   s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");
   s.require(rows < 2 * problem.sizes.batch, "batch rows there are");
   s.require(tile <= rows, "rows of the block");
@@ -58,6 +87,16 @@ struct HostModel {
   std::int64_t bytes = 0;
   int products = 0;
   bool whole_head = false;  // a block has all channels of one
+  // Of segments of time: vector instructions of a step of their transforms, and the bytes that these read.
+  double compose = 0;
+  std::int64_t compose_bytes = 0;
+
+  // Of the bandwidth of all cores, what `blocks` can ask for: a core has its part where there are few
+  // (target::host_profile).
+  double share(double blocks) const {
+    constexpr double kCores = 8;
+    return std::min(1.0, blocks / std::min<double>(limits.sm_count, kCores));
+  }
 
   Estimate operator()(const Parameters& parameters) const {
     HostParameters p = HostParameters::from(parameters);
@@ -66,7 +105,10 @@ struct HostModel {
     const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels());
     const double blocks =
         tiles * static_cast<double>(sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / p.rows);
-    const double waves = std::ceil(blocks / limits.sm_count);
+    // With segments two launches of one block fewer, each of a part of the steps (segments.h).
+    const bool cut = p.segments > 1;
+    const double each = blocks * (cut ? p.segments - 1 : 1);
+    const double waves = std::ceil(each / limits.sm_count);
     // Cycles of a block's step: a function of a GPU's special unit is about 20 instructions here.
     const double vector_steps = static_cast<double>(p.vectors) * p.rows;
     const double elements = vector_steps * (cost.alu + 20.0 * cost.special + 4) / 2;
@@ -87,12 +129,14 @@ struct HostModel {
     // Few vectors in flight wait for their own chain.
     const double least = products > 0 ? 0.0 : static_cast<double>(cost.chain);
     Estimate e;
-    e.chain = waves * std::max(elements + product_cycles, least) * static_cast<double>(sizes.time) /
-              speeds.clock_hz;
+    const double walk = std::max(elements + product_cycles, least);
+    const double segment = cut ? walk + std::max(walk, vector_steps * compose / 2) : walk;
+    e.chain = waves * segment * std::ceil(static_cast<double>(sizes.time) / p.segments) / speeds.clock_hz;
     // Narrow strips of memory come slower than the prefetchers go.
     const double strip = 1 + 128.0 / (p.channels() * kernel::storage_bytes(problem.storage));
-    e.memory = strip * static_cast<double>(bytes) / speeds.copy_bytes_per_s;
-    e.launch = speeds.launch_s * (products > 0 ? static_cast<double>(sizes.time) : 1);
+    const double again = cut ? static_cast<double>(compose_bytes) * (p.segments - 2) / p.segments : 0;
+    e.memory = strip * (static_cast<double>(bytes) + again) / (speeds.copy_bytes_per_s * share(each));
+    e.launch = speeds.launch_s * (products > 0 ? static_cast<double>(sizes.time) : cut ? 2 : 1);
     e.seconds = std::max(e.chain, e.memory) + e.launch;
     return e;
   }
@@ -109,6 +153,18 @@ CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
   const bool dense = step::analyze(simple).has_matrix;
   model.whole_head = !dense && adds_over_head(simple);
   if (dense) model.products = sweep_shape(simple, problem).product_count;
+  if (const auto cut = cut_sweep(simple, problem)) {
+    const step::Graph& step = cut->sweep.step.graph;
+    const StepCost coefficients = step_cost(simple, problem, step, cut->coefficients);
+    const auto states = static_cast<double>(cut->carries.size());
+    model.compose = coefficients.alu + 20.0 * coefficients.special + 4 + states * (states + 1);
+    const auto reads = std::ranges::count_if(reachable(step, cut->coefficients), [&](step::NodeId id) {
+      return cut->sweep.sources.count(id) > 0 && cut->sweep.sources.at(id).kind != SweepSource::Kind::Flag;
+    });
+    const step::Sizes& sizes = problem.sizes;
+    model.compose_bytes =
+        reads * sizes.batch * sizes.time * sizes.heads * sizes.dim * kernel::storage_bytes(problem.storage);
+  }
   return model;
 }
 

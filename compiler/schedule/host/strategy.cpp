@@ -35,19 +35,23 @@ int Host::alignment(const Problem& problem, const Parameters&) const {
   return kernel::storage_bytes(problem.storage);
 }
 
+// Earlier versions walked time as one.
+Parameters Host::added_parameters() const { return {{"segments", 1}}; }
+
 namespace {
 
 void add_without_matrix(const step::Cell& cell, const Problem& problem, const HostParameters& own,
                         KernelPlan& plan) {
-  const auto walk = adds_over_head(cell) ? host_whole_head : host_diagonal;
-  if (problem.pass != Pass::Backward) {
-    plan.launches.push_back(walk(cell, problem, forward_sweep(cell, problem), own));
-    return;
-  }
-  const BackwardSplit split = backward_split(cell, problem);
-  plan.launches.push_back(walk(cell, problem, backward_sweep(cell, split), own));
-  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
-  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+  const auto walk = [&](const Sweep& sweep) {
+    if (!adds_over_head(cell)) return host_diagonal(cell, problem, sweep, own, plan);
+    plan.launches.push_back(host_whole_head(cell, problem, sweep, own));
+  };
+  if (problem.pass != Pass::Backward) return walk(forward_sweep(cell, problem));
+  walk(backward_sweep(cell, backward_split(cell, problem)));
+  for (Launch& launch : sum_param_gradients(cell, problem, own.segments))
+    plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_per_batch =
+      own.segments * param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
 }
 
 // Before the steps the matrices are packed, one launch a group of products.

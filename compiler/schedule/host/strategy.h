@@ -16,6 +16,7 @@ class Host final : public Strategy {
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
+  Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                            const target::Profile& profile) const override;

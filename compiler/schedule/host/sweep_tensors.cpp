@@ -70,9 +70,15 @@ Value SweepTensors::boundary(const KernelTensor& tensor, int row, const Place& p
 }
 
 kernel::Place SweepTensors::sum(int row, const Place& place) const {
+  return sum(row, place, place.channel.builder()->constant(0), 1);
+}
+
+kernel::Place SweepTensors::sum(int row, const Place& place, Value share, int shares) const {
   kernel::Builder& b = *place.channel.builder();
   const std::int64_t dim = problem_.sizes.dim;
-  const Value team = b.wide(place.batch_row) * problem_.sizes.heads + b.wide(place.head);
+  Value part = b.wide(place.batch_row);
+  if (shares > 1) part = part * shares + b.wide(share);
+  const Value team = part * problem_.sizes.heads + b.wide(place.head);
   return sums_.memory[team * (sweep_.sum_rows * dim) + b.wide(place.channel + row * dim)];
 }
 

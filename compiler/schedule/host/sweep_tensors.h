@@ -31,10 +31,11 @@ class SweepTensors {
   bool is_number(TensorRef ref) const;
 
   // Elements: of a row at step t, of a row of states before or after the walk, and of a row of the sums over
-  // steps, [B, H, rows, D] in the workspace.
+  // steps, [B, shares, H, rows, D] in the workspace: each share is of some of the steps.
   kernel::Value at_step(const KernelTensor& tensor, int row, kernel::Value t, const Place& place) const;
   kernel::Value boundary(const KernelTensor& tensor, int row, const Place& place) const;
   kernel::Place sum(int row, const Place& place) const;
+  kernel::Place sum(int row, const Place& place, kernel::Value share, int shares) const;
 
   // Loads: of a parameter, of the state before the walk, and of what a source that is read from memory has at
   // step t.

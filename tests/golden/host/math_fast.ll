@@ -7,40 +7,40 @@ define internal <32 x float> @sign_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; 1.1 ulp. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 rounds to n. e^r as in Cephes (Moshier, expf.c). 2^n is
-; multiplied in two halves, so that it may leave the range of normal numbers.
-define internal <32 x float> @precise_exp_32(<32 x float> %x) alwaysinline {
-  %deep = fcmp olt <32 x float> %x, splat (float -104.0)
-  %y0 = select <32 x i1> %deep, <32 x float> splat (float -104.0), <32 x float> %x
-  %high = fcmp ogt <32 x float> %y0, splat (float 89.0)
-  %y = select <32 x i1> %high, <32 x float> splat (float 89.0), <32 x float> %y0
-  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %y, <32 x float> splat (float 0x3FF7154760000000), <32 x float> splat (float 12582912.0))
-  %n = fsub <32 x float> %shifted, splat (float 12582912.0)
-  %r0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0xBFE6300000000000), <32 x float> %y)
-  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F2BD01060000000), <32 x float> %r0)
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000))
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000))
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000))
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000))
-  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0x3FE0000000000000))
-  %pr = fmul <32 x float> %p, %r
-  %pm1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %pr, <32 x float> %r, <32 x float> %r)
-  %e = fadd <32 x float> %pm1, splat (float 1.0)
+; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). Results
+; below 2^-126 are 0, those from 2^128 on infinite.
+define internal <32 x float> @host_exp2_32(<32 x float> %x) alwaysinline {
+  %low = fcmp olt <32 x float> %x, splat (float -127.0)
+  %y0 = select <32 x i1> %low, <32 x float> splat (float -127.0), <32 x float> %x
+  %high = fcmp ogt <32 x float> %y0, splat (float 128.0)
+  %y = select <32 x i1> %high, <32 x float> splat (float 128.0), <32 x float> %y0
+  %shifted = fadd <32 x float> %y, splat (float 12583039.0) 
+  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
+  %f = fsub <32 x float> %y, %n
+  %r = fmul <32 x float> %f, splat (float 0x3FE62E4300000000) 
+  %tail = fmul <32 x float> %f, splat (float 0xBE205C6100000000) 
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000)) 
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000)) 
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000)) 
+  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0.5))
+  %square = fmul <32 x float> %r, %r
+  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %p5, <32 x float> %square, <32 x float> %tail)
+  %p7 = fadd <32 x float> %p6, %r
+  %p = fadd <32 x float> %p7, splat (float 1.0)
   %bits = bitcast <32 x float> %shifted to <32 x i32>
-  %i = sub <32 x i32> %bits, splat (i32 1262485504) 
-  %first = ashr <32 x i32> %i, splat (i32 1)
-  %second = sub <32 x i32> %i, %first
-  %biased_1 = add <32 x i32> %first, splat (i32 127)
-  %biased_2 = add <32 x i32> %second, splat (i32 127)
-  %field_1 = shl <32 x i32> %biased_1, splat (i32 23)
-  %field_2 = shl <32 x i32> %biased_2, splat (i32 23)
-  %scale_1 = bitcast <32 x i32> %field_1 to <32 x float>
-  %scale_2 = bitcast <32 x i32> %field_2 to <32 x float>
-  %half_way = fmul <32 x float> %e, %scale_1
-  %result = fmul <32 x float> %half_way, %scale_2
+  %field = shl <32 x i32> %bits, splat (i32 23)
+  %scale = bitcast <32 x i32> %field to <32 x float>
+  %e = fmul <32 x float> %p, %scale
   %number = fcmp ord <32 x float> %x, splat (float 0.0)
-  %y_or_nan = select <32 x i1> %number, <32 x float> %result, <32 x float> %x
-  ret <32 x float> %y_or_nan
+  %result = select <32 x i1> %number, <32 x float> %e, <32 x float> %x
+  ret <32 x float> %result
+}
+
+define internal <32 x float> @fast_exp_32(<32 x float> %x) alwaysinline {
+  %a = fmul contract <32 x float> %x, splat (float 0x3FF7154760000000) 
+  %y = call <32 x float> @host_exp2_32(<32 x float> %a)
+  ret <32 x float> %y
 }
 
 ; 2 ulp. With n and r as above e^x - 1 = 2^n (e^r - 1) + (2^n - 1), both at half their size, as 2^128 is no number.
@@ -166,24 +166,20 @@ define internal <32 x float> @host_rcp_near_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; 3 ulp. 1 / (1 + e^-x), x held between -87.3 and 87.3: e^-x is no number that the machine cannot hold. x = s - n log 2, log 2
-; in two parts; e^-s by a polynomial of least error. Adding 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n
-; in the lowest bits.
-define internal <32 x float> @accurate_sigmoid_32(<32 x float> %x) alwaysinline {
+; Absolute error 1e-6. 1 / (1 + 2^y) with y = -x / log 2, x held as above; 2^f between -1/2 and 1/2 by a polynomial of least
+; error, 2.9e-6, among those that are 1 at 0.
+define internal <32 x float> @fast_sigmoid_32(<32 x float> %x) alwaysinline {
   %low = fcmp olt <32 x float> %x, splat (float 0xC055D33340000000) 
   %x0 = select <32 x i1> %low, <32 x float> splat (float 0xC055D33340000000), <32 x float> %x
   %high = fcmp ogt <32 x float> %x0, splat (float 0x4055D33340000000)
   %x1 = select <32 x i1> %high, <32 x float> splat (float 0x4055D33340000000), <32 x float> %x0
   %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %x1, <32 x float> splat (float 0xBFF7154760000000), <32 x float> splat (float 12583039.0)) 
-  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
-  %s0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0.693359375), <32 x float> %x1)
-  %s = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0xBF2BD01060000000), <32 x float> %s0) 
-  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> splat (float 0x3F56A23CE0000000), <32 x float> splat (float 0xBF8123A200000000)) 
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p5, <32 x float> splat (float 0x3FA5558F20000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p4, <32 x float> splat (float 0xBFC5554920000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p3, <32 x float> splat (float 0x3FDFFFFFC0000000)) 
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p2, <32 x float> splat (float -1.0))
-  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p1, <32 x float> splat (float 1.0))
+  %n = fsub <32 x float> splat (float 12583039.0), %shifted
+  %f = call <32 x float> @llvm.fma.v32f32(<32 x float> %x1, <32 x float> splat (float 0xBFF7154760000000), <32 x float> %n)
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %f, <32 x float> splat (float 0x3F83A02CE0000000), <32 x float> splat (float 0x3FAC9FC480000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %f, <32 x float> %p3, <32 x float> splat (float 0x3FCEC03780000000)) 
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %f, <32 x float> %p2, <32 x float> splat (float 0x3FE62E12C0000000)) 
+  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %f, <32 x float> %p1, <32 x float> splat (float 1.0))
   %bits = bitcast <32 x float> %shifted to <32 x i32>
   %field = shl <32 x i32> %bits, splat (i32 23)
   %scale = bitcast <32 x i32> %field to <32 x float>
@@ -192,38 +188,55 @@ define internal <32 x float> @accurate_sigmoid_32(<32 x float> %x) alwaysinline 
   ret <32 x float> %y
 }
 
-; 4 ulp. E / (E + 2) with E = e^2x - 1, x held between -10 and 10, beyond which the result is 1. x = h + n log 2 / 2;
-; e^2h - 1 = h times a polynomial, so that it is right near 0.
-define internal <32 x float> @accurate_tanh_32(<32 x float> %x) alwaysinline {
-  %low = fcmp olt <32 x float> %x, splat (float -10.0)
-  %x0 = select <32 x i1> %low, <32 x float> splat (float -10.0), <32 x float> %x
-  %high = fcmp ogt <32 x float> %x0, splat (float 10.0)
-  %x1 = select <32 x i1> %high, <32 x float> splat (float 10.0), <32 x float> %x0
-  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %x1, <32 x float> splat (float 0x4007154760000000), <32 x float> splat (float 12583039.0)) 
-  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
-  %h0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float -0.3466796875), <32 x float> %x1)
-  %h = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F1BD01060000000), <32 x float> %h0) 
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> splat (float 0x3FB6BEBFE0000000), <32 x float> splat (float 0x3FD1227B00000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p4, <32 x float> splat (float 0x3FE5556740000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p3, <32 x float> splat (float 0x3FF5554B00000000)) 
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p2, <32 x float> splat (float 0x3FFFFFFFE0000000)) 
-  %p0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %h, <32 x float> %p1, <32 x float> splat (float 2.0))
-  %p = fmul <32 x float> %h, %p0
-  %bits = bitcast <32 x float> %shifted to <32 x i32>
-  %field = shl <32 x i32> %bits, splat (i32 23)
-  %scale = bitcast <32 x i32> %field to <32 x float>
-  %less = fsub <32 x float> %scale, splat (float 1.0)
-  %e = call <32 x float> @llvm.fma.v32f32(<32 x float> %p, <32 x float> %scale, <32 x float> %less)
-  %d = fadd <32 x float> %e, splat (float 2.0)
-  %r = call <32 x float> @host_rcp_near_32(<32 x float> %d)
-  %y = fmul <32 x float> %e, %r
+; Absolute error 2e-6; 0 at 0.
+define internal <32 x float> @tanh_approx_32(<32 x float> %x) alwaysinline {
+  %twice = fadd <32 x float> %x, %x
+  %s = call <32 x float> @fast_sigmoid_32(<32 x float> %twice)
+  %y = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> splat (float 2.0), <32 x float> splat (float -1.0))
   ret <32 x float> %y
 }
 
-define internal <32 x float> @accurate_silu_32(<32 x float> %x) alwaysinline {
-  %s = call <32 x float> @accurate_sigmoid_32(<32 x float> %x)
+; Absolute error 1e-6 x.
+define internal <32 x float> @fast_silu_32(<32 x float> %x) alwaysinline {
+  %s = call <32 x float> @fast_sigmoid_32(<32 x float> %x)
   %y = fmul contract <32 x float> %x, %s
   ret <32 x float> %y
+}
+
+; 1.1 ulp. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 rounds to n. e^r as in Cephes (Moshier, expf.c). 2^n is
+; multiplied in two halves, so that it may leave the range of normal numbers.
+define internal <32 x float> @precise_exp_32(<32 x float> %x) alwaysinline {
+  %deep = fcmp olt <32 x float> %x, splat (float -104.0)
+  %y0 = select <32 x i1> %deep, <32 x float> splat (float -104.0), <32 x float> %x
+  %high = fcmp ogt <32 x float> %y0, splat (float 89.0)
+  %y = select <32 x i1> %high, <32 x float> splat (float 89.0), <32 x float> %y0
+  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %y, <32 x float> splat (float 0x3FF7154760000000), <32 x float> splat (float 12582912.0))
+  %n = fsub <32 x float> %shifted, splat (float 12582912.0)
+  %r0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0xBFE6300000000000), <32 x float> %y)
+  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F2BD01060000000), <32 x float> %r0)
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000))
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000))
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000))
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000))
+  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0x3FE0000000000000))
+  %pr = fmul <32 x float> %p, %r
+  %pm1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %pr, <32 x float> %r, <32 x float> %r)
+  %e = fadd <32 x float> %pm1, splat (float 1.0)
+  %bits = bitcast <32 x float> %shifted to <32 x i32>
+  %i = sub <32 x i32> %bits, splat (i32 1262485504) 
+  %first = ashr <32 x i32> %i, splat (i32 1)
+  %second = sub <32 x i32> %i, %first
+  %biased_1 = add <32 x i32> %first, splat (i32 127)
+  %biased_2 = add <32 x i32> %second, splat (i32 127)
+  %field_1 = shl <32 x i32> %biased_1, splat (i32 23)
+  %field_2 = shl <32 x i32> %biased_2, splat (i32 23)
+  %scale_1 = bitcast <32 x i32> %field_1 to <32 x float>
+  %scale_2 = bitcast <32 x i32> %field_2 to <32 x float>
+  %half_way = fmul <32 x float> %e, %scale_1
+  %result = fmul <32 x float> %half_way, %scale_2
+  %number = fcmp ord <32 x float> %x, splat (float 0.0)
+  %y_or_nan = select <32 x i1> %number, <32 x float> %result, <32 x float> %x
+  ret <32 x float> %y_or_nan
 }
 
 ; 6 ulp. erfc(a) = e^(-a^2) R / (1 + 2 a) for a >= 0 with R a polynomial in (a - 3) / (a + 3); a^2 with its rounding error.
@@ -753,7 +766,7 @@ entry:
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %sign, <32 x ptr> %.71, i32 4, <32 x i1> splat (i1 true))
   %.72 = insertelement <32 x float> poison, float %x, i64 0
   %.73 = shufflevector <32 x float> %.72, <32 x float> poison, <32 x i32> zeroinitializer
-  %exp = call <32 x float> @precise_exp_32(<32 x float> %.73)
+  %exp = call <32 x float> @fast_exp_32(<32 x float> %.73)
   %.75 = getelementptr inbounds i32, ptr %out, i64 10
   %.76 = getelementptr i8, ptr %.75, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %exp, <32 x ptr> %.76, i32 4, <32 x i1> splat (i1 true))
@@ -801,13 +814,13 @@ entry:
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %recip, <32 x ptr> %.111, i32 4, <32 x i1> splat (i1 true))
   %.112 = insertelement <32 x float> poison, float %x, i64 0
   %.113 = shufflevector <32 x float> %.112, <32 x float> poison, <32 x i32> zeroinitializer
-  %sigmoid = call <32 x float> @accurate_sigmoid_32(<32 x float> %.113)
+  %sigmoid = call <32 x float> @fast_sigmoid_32(<32 x float> %.113)
   %.115 = getelementptr inbounds i32, ptr %out, i64 18
   %.116 = getelementptr i8, ptr %.115, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %sigmoid, <32 x ptr> %.116, i32 4, <32 x i1> splat (i1 true))
   %.117 = insertelement <32 x float> poison, float %x, i64 0
   %.118 = shufflevector <32 x float> %.117, <32 x float> poison, <32 x i32> zeroinitializer
-  %tanh = call <32 x float> @accurate_tanh_32(<32 x float> %.118)
+  %tanh = call <32 x float> @tanh_approx_32(<32 x float> %.118)
   %.120 = getelementptr inbounds i32, ptr %out, i64 19
   %.121 = getelementptr i8, ptr %.120, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %tanh, <32 x ptr> %.121, i32 4, <32 x i1> splat (i1 true))
@@ -819,7 +832,7 @@ entry:
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %relu, <32 x ptr> %.126, i32 4, <32 x i1> splat (i1 true))
   %.127 = insertelement <32 x float> poison, float %x, i64 0
   %.128 = shufflevector <32 x float> %.127, <32 x float> poison, <32 x i32> zeroinitializer
-  %silu = call <32 x float> @accurate_silu_32(<32 x float> %.128)
+  %silu = call <32 x float> @fast_silu_32(<32 x float> %.128)
   %.130 = getelementptr inbounds i32, ptr %out, i64 21
   %.131 = getelementptr i8, ptr %.130, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %silu, <32 x ptr> %.131, i32 4, <32 x i1> splat (i1 true))

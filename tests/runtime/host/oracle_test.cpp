@@ -1,8 +1,11 @@
 // The strategy host, compiled for this machine and run, against the fp64 reference.
 #ifdef RONDO_BUILT_LLVM
 #include "compiler/frontend/frontend.h"
+#include "compiler/schedule/host/affine_sweep.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/forms.h"
+#include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/index.h"
 #include "compiler/target/target.h"
@@ -75,6 +78,50 @@ TEST(HostOracle, EveryDiagonalCell) {
         Comparison(std::move(c)).run();
         if (::testing::Test::HasFailure()) return;
       }
+}
+
+// Segments of time, in passes that are affine. Strides, initial states and their gradients are those of every
+// comparison.
+Case in_segments(Case c, std::int64_t segments) {
+  c.parameters = {{"lanes", 16}, {"vectors", 2}, {"rows", 1}, {"together", 1}, {"tile", 1}};
+  c.backward = c.parameters;
+  const step::Cell simple = step::simplify(c.cell);
+  Problem backward = c.problem;
+  backward.pass = Pass::Backward;
+  if (affine_sweep(simple, c.problem, forward_sweep(simple, c.problem)).has_value())
+    c.parameters["segments"] = segments;
+  if (affine_sweep(simple, backward, backward_sweep(simple, backward_split(simple, backward))).has_value())
+    c.backward["segments"] = segments;
+  return c;
+}
+
+TEST(HostOracle, SegmentsOfTime) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {1, 7, 65}) {
+      if (!rondo::testing::has_turn(++turn, 2)) continue;
+      const std::int64_t dim = turn % 3 == 0 ? 33 : 16 * (turn % 3);
+      Comparison(in_segments(native_case(cell, {2, time, turn % 2 + 1, dim}, kStorages[turn % 3]),
+                             turn % 4 == 0 ? 9 : 3))
+          .run();
+      ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
+    }
+}
+
+TEST(HostOracle, SegmentsOfFormsClipsAndDraws) {
+  std::vector<step::Cell> cells = {step::clipped(cell_named("mingru"), {0.5, {}}).value(),
+                                   step::clipped(cell_named("mingru"), {{}, 0.5}).value(),
+                                   frontend::parse(kDraws, "draws").cells.front()};
+  for (const char* name : {"mingru", "hgrn", "affine"})
+    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true}})
+      cells.push_back(step::with_forms(cell_named(name), forms).value());
+  int turn = 0;
+  for (const step::Cell& cell : cells) {
+    Case c = in_segments(native_case(cell, {5, 41, 2, 33}, kStorages[++turn % 3]), 5);
+    c.reached_states = true;
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << cell.name << " " << turn;
+  }
 }
 
 // Each type gets each number of channels, of one cell after the other: compiling takes most of the time.
@@ -205,13 +252,14 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
 }
 
 // Both passes of a cell that reduces over the head, on a pool of so many threads.
-TensorValues both_passes_on(const step::Cell& cell, int threads) {
+TensorValues both_passes_on(const step::Cell& cell, int threads, std::int64_t segments = 1) {
   Problem problem;
   problem.sizes = {5, 9, 2, 40};
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
   problem.arch = "cpu";
-  const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+  Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
+  parameters["segments"] = segments;
   TensorValues given, results;
   std::mt19937 rng(11);
   for (TensorId id = 0; id < static_cast<TensorId>(cell.tensors.size()); ++id) {
@@ -244,6 +292,17 @@ TEST(HostOracle, GradientsAreTheSameBitsOnAnyNumberOfThreads) {
     ASSERT_EQ(one.size(), more.size());
     for (const auto& [ref, values] : one)
       EXPECT_EQ(values, more.at(ref)) << cell.name << " " << name_of(ref, cell);
+  }
+}
+
+TEST(HostOracle, SegmentsGiveTheSameBitsOnAnyNumberOfThreads) {
+  for (const char* name : {"mingru", "affine"}) {
+    const TensorValues one = both_passes_on(cell_named(name), 1, 5);
+    for (const int threads : {2, 3, 7}) {
+      const TensorValues more = both_passes_on(cell_named(name), threads, 5);
+      for (const auto& [ref, values] : one)
+        EXPECT_EQ(values, more.at(ref)) << name << " " << name_of(ref, cell_named(name)) << " " << threads;
+    }
   }
 }
 

@@ -2,8 +2,15 @@
 // say of it.
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+
+#include "compiler/constraint/solver.h"
+#include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/schedule/strategies_for.h"
+#include "compiler/step/clip.h"
+#include "compiler/step/simplify.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/over_head_cells.h"
@@ -33,6 +40,66 @@ TEST(HostSimulated, DiagonalCells) {
                   {{"lanes", 16}, {"vectors", 1 << turn % 3}, {"rows", 1}, {"together", 1}, {"tile", 1}}))
         .run();
   }
+}
+
+// Whether a sweep of the cell can be cut into segments of time.
+bool affine(const step::Cell& cell, const Problem& problem) {
+  const step::Cell simple = step::simplify(cell);
+  return affine_sweep(simple, problem,
+                      problem.pass == Pass::Backward ? backward_sweep(simple, backward_split(simple, problem))
+                                                     : forward_sweep(simple, problem))
+      .has_value();
+}
+
+// Segments of time in each pass that is affine: as many steps as segments, fewer and more, a tail that is
+// shorter than the others, and tails without a step.
+TEST(HostSimulated, SegmentsOfTime) {
+  int turn = 0, forward = 0, backward = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {1, 7, 65}) {
+      const Storage storage = ++turn % 2 == 0 ? Storage::BF16 : Storage::F32;
+      Case c =
+          host_case(cell, {2, time, 2, turn % 3 == 0 ? 1 : 33}, storage,
+                    {{"lanes", 16}, {"vectors", 1 << turn % 3}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+      const std::int64_t segments = 3 + turn % 4 * 2;
+      c.backward = c.parameters;
+      c.backward["segments"] = 1;
+      if (affine(cell, c.problem)) c.parameters["segments"] = segments, ++forward;
+      c.problem.pass = Pass::Backward;
+      if (affine(cell, c.problem)) c.backward["segments"] = segments, ++backward;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
+    }
+  EXPECT_GE(forward, 15);
+  EXPECT_EQ(backward, turn);
+}
+
+// A point of the space of a pass, each with the same probability.
+Parameters random_point(const step::Cell& cell, Problem problem, Pass pass, std::mt19937& random) {
+  problem.pass = pass;
+  std::vector<Parameters> points;
+  (void)constraint::enumerate(kHost->space(cell, problem, target::host_profile(3)),
+                              [&](const constraint::Assignment& point) {
+                                Parameters& parameters = points.emplace_back();
+                                for (const auto& [name, value] : point.items()) parameters[name] = value;
+                                return true;
+                              });
+  return points[random() % points.size()];
+}
+
+TEST(HostSimulated, RandomPointsOfTheSpace) {
+  std::mt19937 random(11);
+  std::set<std::int64_t> segments;
+  for (const step::Cell& cell : diagonal_cells())
+    for (const std::int64_t time : {37, 130}) {
+      Case c = host_case(cell, {2, time, 1, 70}, random() % 2 == 0 ? Storage::F16 : Storage::F32, {});
+      c.parameters = random_point(cell, c.problem, Pass::ForwardSave, random);
+      c.backward = random_point(cell, c.problem, Pass::Backward, random);
+      segments.insert({c.parameters.at("segments"), c.backward.at("segments")});
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
+    }
+  EXPECT_EQ(segments, (std::set<std::int64_t>{1, 3, 5, 9}));
 }
 
 TEST(HostSimulated, CellsWithMatrices) {
@@ -80,6 +147,66 @@ TEST(HostSimulated, Maxima) {
     Comparison(host_case(cell_of_maxima(), {3, 5, 2, dim}, Storage::F32,
                          {{"lanes", 16}, {"vectors", 2}, {"rows", 2}, {"together", 1}, {"tile", 1}}))
         .run();
+}
+
+// The segments of the point that the model takes for a cell on so many cores.
+std::int64_t segments_of(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
+  target::Profile profile = target::host_profile(3);
+  profile.limits.sm_count = cores;
+  profile.speeds.copy_bytes_per_s = 1e10 * std::min(cores, 8);
+  Problem problem;
+  problem.sizes = sizes;
+  problem.storage = Storage::F32;
+  problem.math = default_math(problem.storage);
+  problem.arch = "x86-64-v3";
+  problem.pass = pass;
+  const constraint::System space = kHost->space(cell_named(cell), problem, profile);
+  const CostModel model = kHost->cost_model(cell_named(cell), problem, profile);
+  double least = 0;
+  std::int64_t segments = 0;
+  (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
+    Parameters parameters;
+    for (const auto& [name, value] : point.items()) parameters[name] = value;
+    const double seconds = model(parameters).seconds;
+    if (segments == 0 || seconds < least) least = seconds, segments = parameters.at("segments");
+    return true;
+  });
+  return segments;
+}
+
+TEST(HostOffered, SegmentsWhereCoresOutnumberRows) {
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+    const step::Sizes few = {1, 65536, 1, 64}, many = {64, 512, 1, 1024}, brief = {1, 8, 1, 64};
+    EXPECT_GE(segments_of("mingru", few, pass, 16), 9) << pass_name(pass);
+    EXPECT_EQ(segments_of("mingru", few, pass, 1), 1) << pass_name(pass);
+    EXPECT_EQ(segments_of("mingru", many, pass, 16), 1) << pass_name(pass);
+    EXPECT_EQ(segments_of("mingru", brief, pass, 16), 1) << pass_name(pass);
+    // Whose state goes through tanh: forward no step is affine, backward each is.
+    EXPECT_EQ(segments_of("indrnn", few, pass, 16) > 1, pass == Pass::Backward) << pass_name(pass);
+  }
+}
+
+TEST(HostOffered, NoSegmentsOfWhatIsNotAffine) {
+  Problem problem;
+  problem.sizes = {1, 4096, 1, 64};
+  problem.arch = "x86-64-v3";
+  problem.pass = Pass::Backward;
+  const step::Cell clipped = step::clipped(cell_named("mingru"), {{}, 0.5}).value();
+  for (const step::Cell& cell : {clipped, cell_named("lstm"), cell_named("rmslstm")}) {
+    const auto built = kHost->build(
+        cell, problem,
+        {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}, {"segments", 3}},
+        target::host_profile(3));
+    ASSERT_FALSE(built.ok()) << cell.name;
+    EXPECT_EQ(built.error().kind, ErrorKind::Input);
+    EXPECT_NE(built.error().message.find("segments"), std::string::npos) << built.error().message;
+  }
+  // A record of an earlier version has none.
+  EXPECT_TRUE(kHost
+                  ->build(cell_named("mingru"), problem,
+                          {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}},
+                          target::host_profile(3))
+                  .ok());
 }
 
 TEST(HostOffered, ByTheKindOfMachine) {

@@ -6,9 +6,12 @@
 
 #include <cstdlib>
 
+#include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/target/target.h"
 #include "runtime/plan/compile.h"
@@ -86,11 +89,24 @@ Result<std::unique_ptr<runtime::LoadedPlan>> native_plan(const NativeCase& given
 
 // Counts of what became of the cells.
 struct Tally {
-  int compared = 0, no_strategy = 0, unstable = 0;
+  int compared = 0, no_strategy = 0, unstable = 0, cut = 0;
 };
+
+// Whether time can be cut into segments.
+bool is_affine(const NativeCase& given) {
+  const step::Cell cell = step::simplify(given.cell);
+  if (step::analyze(cell).has_matrix || schedule::adds_over_head(cell)) return false;
+  const schedule::Sweep sweep =
+      given.problem.pass == Pass::Backward
+          ? schedule::backward_sweep(cell, schedule::backward_split(cell, given.problem))
+          : schedule::forward_sweep(cell, given.problem);
+  return schedule::affine_sweep(cell, given.problem, sweep).has_value();
+}
 
 void check_pass(NativeCase given, Pass pass, std::uint64_t seed, Tally& tally) {
   given.problem.pass = pass;
+  if (is_affine(given))
+    given.parameters["segments"] = 1 + static_cast<std::int64_t>(seed / 2 % 3), ++tally.cut;
   const schedule::Legality legal = schedule::find_strategy("host")->legal(given.cell, given.problem);
   if (!legal.legal) {
     ++tally.no_strategy;
@@ -128,6 +144,7 @@ TEST(NativeRandomCells, AgreeWithTheReference) {
   RecordProperty("compared", tally.compared);
   std::printf("%d passes compared, %d not computed by the strategy, %d not finite\n", tally.compared,
               tally.no_strategy, tally.unstable);
+  EXPECT_GE(tally.cut, count / 10) << "few are cut into segments of time";
   EXPECT_GT(tally.compared, count) << "cells of which nothing is compared show nothing";
 }
 

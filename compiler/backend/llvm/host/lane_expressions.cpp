@@ -14,6 +14,17 @@ using nvptx::instruction_of;
 using nvptx::predicate_of;
 using nvptx::type_text;
 
+namespace {
+
+// Ops whose form for fast math is shorter here. The others stay accurate: what makes them short on a GPU are
+// instructions that CPUs have not.
+bool is_shorter_fast(scalar::Op op) {
+  using scalar::Op;
+  return op == Op::Exp || op == Op::Sigmoid || op == Op::Tanh || op == Op::Silu;
+}
+
+}  // namespace
+
 // One node to one instruction, or a few. `spread`: of the node.
 struct LaneValues::Visit {
   LaneValues& w;
@@ -94,7 +105,10 @@ struct LaneValues::Visit {
     return e.op == Logic::And ? w.text_.value("select {0} {1}, {0} {2}, {0} {3}", of, a, b, no)
                               : w.text_.value("select {0} {1}, {0} {2}, {0} {3}", of, a, yes, b);
   }
-  std::string operator()(const MathExpr& e) const { return w.apply(nvptx::math_text(e.op).accurate, e); }
+  std::string operator()(const MathExpr& e) const {
+    const bool fast = w.kernel_.math == Math::Fast && is_shorter_fast(e.op);
+    return w.apply(fast ? nvptx::math_text(e.op).fast : nvptx::math_text(e.op).accurate, e);
+  }
   std::string operator()(const CastExpr& e) const {
     const Type from = w.kernel_.expr(e.a).type;
     const std::string a = operand(e.a), to = type_of_result();

@@ -108,3 +108,43 @@ define internal float @accurate_tanh(float %x) alwaysinline {
   %y = fmul float %e, %r
   ret float %y
 }
+
+;: fast_sigmoid needs host_rcp_near
+; Absolute error 1e-6. 1 / (1 + 2^y) with y = -x / log 2, x held as above; 2^f between -1/2 and 1/2 by a polynomial of least
+; error, 2.9e-6, among those that are 1 at 0.
+define internal float @fast_sigmoid(float %x) alwaysinline {
+  %low = fcmp olt float %x, 0xC055D33340000000 ; -87.3000031
+  %x0 = select i1 %low, float 0xC055D33340000000, float %x
+  %high = fcmp ogt float %x0, 0x4055D33340000000
+  %x1 = select i1 %high, float 0x4055D33340000000, float %x0
+  %shifted = call float @llvm.fma.f32(float %x1, float 0xBFF7154760000000, float 12583039.0) ; -1.44269502
+  %n = fsub float 12583039.0, %shifted
+  %f = call float @llvm.fma.f32(float %x1, float 0xBFF7154760000000, float %n)
+  %p3 = call float @llvm.fma.f32(float %f, float 0x3F83A02CE0000000, float 0x3FAC9FC480000000) ; 0.00958285388, 0.0559064299
+  %p2 = call float @llvm.fma.f32(float %f, float %p3, float 0x3FCEC03780000000) ; 0.240240991
+  %p1 = call float @llvm.fma.f32(float %f, float %p2, float 0x3FE62E12C0000000) ; 0.693124175
+  %p = call float @llvm.fma.f32(float %f, float %p1, float 1.0)
+  %bits = bitcast float %shifted to i32
+  %field = shl i32 %bits, 23
+  %scale = bitcast i32 %field to float
+  %d = call float @llvm.fma.f32(float %p, float %scale, float 1.0)
+  %y = call float @host_rcp_near(float %d)
+  ret float %y
+}
+
+;: tanh_approx needs fast_sigmoid
+; Absolute error 2e-6; 0 at 0.
+define internal float @tanh_approx(float %x) alwaysinline {
+  %twice = fadd float %x, %x
+  %s = call float @fast_sigmoid(float %twice)
+  %y = call float @llvm.fma.f32(float %s, float 2.0, float -1.0)
+  ret float %y
+}
+
+;: fast_silu needs fast_sigmoid
+; Absolute error 1e-6 x.
+define internal float @fast_silu(float %x) alwaysinline {
+  %s = call float @fast_sigmoid(float %x)
+  %y = fmul contract float %x, %s
+  ret float %y
+}
