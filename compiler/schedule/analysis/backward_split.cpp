@@ -148,8 +148,8 @@ RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem) {
 RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
   std::vector<bool> shares(step.previous_states.size(), false);
-  for (const step::Row& input : step.inputs) shares.push_back(is_number(cell, input.tensor));
-  shares.resize(shares.size() + step.params.size(), true);
+  for (const auto* rows : {&step.inputs, &step.params})
+    for (const step::Row& row : *rows) shares.push_back(is_number(cell, row.tensor));
   return spread(cell, {split.sweep, split.sweep_roots}, shares);
 }
 

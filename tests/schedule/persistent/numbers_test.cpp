@@ -171,6 +171,22 @@ cell sums_products(D) {
   Comparison(std::move(c)).run();
 }
 
+// A parameter of each channel whose gradient is the same number in all of them: nothing is left to sum.
+TEST(PersistentNumbers, AParametersGradientMayBeOneNumber) {
+  const step::Cell cell = cells_of_text(R"(
+cell shifts_a_sum(D) {
+  input x[D]
+  param R[D, D], a[D]
+  state h[D]
+  next h = tanh(R @ h + x + sum(h + a * mean(h)) / D)
+  output h
+}
+)")
+                              .front();
+  for (const NumberForm& form : {kNumberForms[0], kNumberForms[1]})
+    Comparison(number_case(cell, form, 1, {3, 5, 1, 40}, Storage::F32)).run();
+}
+
 // Points from all over the space need no more shared memory than it says.
 TEST(PersistentNumbers, SharedMemoryOfTheSpace) {
   for (const step::Cell& cell : number_cells())
