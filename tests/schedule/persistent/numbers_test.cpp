@@ -187,6 +187,27 @@ cell shifts_a_sum(D) {
     Comparison(number_case(cell, form, 1, {3, 5, 1, 40}, Storage::F32)).run();
 }
 
+// A sweep that multiplies nothing: no meeting for vectors orders the lines of one step's reduction before
+// those of the next.
+TEST(PersistentNumbers, ASweepWithoutProducts) {
+  const step::Cell cell = cells_of_text(R"(
+cell multiplies_signs(D) {
+  input x[D], k
+  param R[D, D]
+  state h[D], n
+  next n = 0.5 * n + k
+  next h = tanh(0.5 * h + x * n + R @ (h > 0))
+  output h
+}
+)")
+                              .front();
+  Problem problem;
+  problem.pass = Pass::Backward;
+  ASSERT_EQ(sweep_shape(step::simplify(cell), problem).levels, 0);
+  for (int form = 0; form < 4; ++form)
+    Comparison(number_case(cell, kNumberForms[form], 2, {3, 7, 1, 72}, Storage::F32)).run();
+}
+
 // Points from all over the space need no more shared memory than it says.
 TEST(PersistentNumbers, SharedMemoryOfTheSpace) {
   for (const step::Cell& cell : number_cells())
