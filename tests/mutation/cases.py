@@ -111,8 +111,6 @@ CASES = {
                        "--param unit_blocks=1 --param batch_tiles=1 --param steps=2 " + KEPT,
     "kept numbers in a cluster": OVER_HEAD + " --cell masks --shape B=3,T=9,H=2,D=48 --pass bw --param blocks=2 "
                                  "--param exchange=cluster --param reduce_scatter=0 --param steps=2 " + KEPT,
-    "kept normal vector bw": OVER_HEAD + " --cell multiplies_normal --shape B=1,T=18,D=48 --pass bw --param blocks=1 "
-                             "--param steps=2 " + KEPT,
     "host over head fw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
     "host over head bw": OVER_HEAD + " --cell counted --arch cpu --shape B=3,T=5,H=2,D=40 --pass bw",
     "a vector summed bw": SUMS + " --cell level --shape B=3,T=5,D=40 --pass bw --param blocks=1 --param batch_tiles=1 " + KEPT,

@@ -39,7 +39,7 @@ PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
       sums_(product_sums(step_.graph, step_.roots, groups_)),
       order_(step_order(cell, problem, step_, groups_, adds_over_head(cell))),
       lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
-      reductions_(kernel_, step_.graph, order_.reductions),
+      reductions_(kernel_, step_.graph, order_.reductions, !groups_.empty()),
       products_(step_products(kernel_, problem, groups_, sums_,
                               ReductionExchange::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
 

@@ -22,14 +22,14 @@ Value square(kernel::Builder& b, Value value) { return b.math(Op::Square, {value
 }  // namespace
 
 ReductionExchange::ReductionExchange(PersistentKernel& kernel, const step::Graph& graph,
-                                     const std::vector<ReductionStage>& stages)
+                                     const std::vector<ReductionStage>& stages, bool multiplies)
     : kernel_(kernel), geometry_(kernel.geometry()) {
   for (const ReductionStage& of : stages) {
     Stage& stage = stages_.emplace_back();
     const PersistentGeometry& g = geometry_;
     if (g.warps > 1 && (g.p.blocks == 1 || by_block(g)))
       stage.meetings.push_back(
-          {g.warps, channels_of_line(), true, g.p.blocks == 1 && !of.early ? 1 : 2, {}, {}, 0});
+          {g.warps, channels_of_line(), true, g.p.blocks == 1 && !of.early && multiplies ? 1 : 2, {}, {}, 0});
     if (g.p.blocks > 1)
       stage.meetings.push_back(
           {team_lines(g), by_block(g) ? g.units : channels_of_line(), false, 2, {}, {}, 0});

@@ -23,9 +23,10 @@ namespace rondo::schedule {
 
 class ReductionExchange {
  public:
-  // `graph` and `stages` must outlive this.
+  // `graph` and `stages` must outlive this. `multiplies`: the step has products, for whose vectors all warps
+  // of a block meet.
   ReductionExchange(PersistentKernel& kernel, const step::Graph& graph,
-                    const std::vector<ReductionStage>& stages);
+                    const std::vector<ReductionStage>& stages, bool multiplies);
 
   bool any() const { return !stages_.empty(); }
   // Before PersistentKernel::place_threads.
@@ -74,7 +75,8 @@ class ReductionExchange {
     int channels = 0;       // of a line, at most
     bool in_block = false;  // at a named barrier; otherwise those of a team of several blocks
     // Places for the lines, by the parity of the step: two where other blocks may be a step ahead; and where
-    // the stage itself is made a step ahead, since nothing orders those before the walk and the next ones.
+    // the stage itself is made a step ahead, since nothing orders those before the walk and the next ones, or
+    // where no products do.
     int slots = 2;
     kernel::Memory memory;     // [slots, batch tiles, lines, quarters 4, words, 2 batch rows]
     kernel::Mbarrier arrived;  // cluster: all lines

@@ -2,6 +2,7 @@
 // simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
+#include "compiler/constraint/solver.h"
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/strategies.h"
@@ -168,6 +169,70 @@ cell sums_products(D) {
   c.problem.sizes = {3, 5, 2, 40};
   c.parameters = alternating_point(c.problem, 1);
   Comparison(std::move(c)).run();
+}
+
+// A parameter of each channel whose gradient is the same number in all of them: nothing is left to sum.
+TEST(PersistentNumbers, AParametersGradientMayBeOneNumber) {
+  const step::Cell cell = cells_of_text(R"(
+cell shifts_a_sum(D) {
+  input x[D]
+  param R[D, D], a[D]
+  state h[D]
+  next h = tanh(R @ h + x + sum(h + a * mean(h)) / D)
+  output h
+}
+)")
+                              .front();
+  for (const NumberForm& form : {kNumberForms[0], kNumberForms[1]})
+    Comparison(number_case(cell, form, 1, {3, 5, 1, 40}, Storage::F32)).run();
+}
+
+// A sweep that multiplies nothing: no meeting for vectors orders the lines of one step's reduction before
+// those of the next.
+TEST(PersistentNumbers, ASweepWithoutProducts) {
+  const step::Cell cell = cells_of_text(R"(
+cell multiplies_signs(D) {
+  input x[D], k
+  param R[D, D]
+  state h[D], n
+  next n = 0.5 * n + k
+  next h = tanh(0.5 * h + x * n + R @ (h > 0))
+  output h
+}
+)")
+                              .front();
+  Problem problem;
+  problem.pass = Pass::Backward;
+  ASSERT_EQ(sweep_shape(step::simplify(cell), problem).levels, 0);
+  for (int form = 0; form < 4; ++form)
+    Comparison(number_case(cell, kNumberForms[form], 2, {3, 7, 1, 72}, Storage::F32)).run();
+}
+
+// Points from all over the space need no more shared memory than it says.
+TEST(PersistentNumbers, SharedMemoryOfTheSpace) {
+  for (const step::Cell& cell : number_cells())
+    for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+      Problem problem;
+      problem.sizes = {32, 64, 1, 72};
+      problem.pass = pass;
+      const constraint::System space = kOfNumbers->space(cell, problem, target::board());
+      int seen = 0, built = 0;
+      (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
+        if (++seen % 89 != 1) return true;
+        Parameters parameters;
+        for (std::size_t i = 0; i < space.names().variables.size(); ++i)
+          parameters[space.names().variables[i].name] = point.values()[i];
+        const auto plan = kOfNumbers->build(cell, problem, parameters, target::board());
+        EXPECT_TRUE(plan.ok()) << plan.error().message;
+        for (const Launch& launch : plan.value().launches)
+          if (launch.kernel.name.find("_persistent_") != std::string::npos) {
+            EXPECT_LE(kernel::shared_bytes(launch.kernel), point["shared_bytes"])
+                << cell.name << " " << print(parameters);
+          }
+        return ++built < 25 && !HasFailure();
+      });
+      EXPECT_GE(built, 5) << cell.name << " " << pass_name(pass);
+    }
 }
 
 // Cells at random that reduce, and have states, inputs, parameters and outputs with one value a head.
