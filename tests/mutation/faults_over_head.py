@@ -12,7 +12,7 @@ FAULTS = [
           'b.let("parts_at", part_place(i, part.parity, turn))', 'b.let("parts_at", part_place(i, b.constant(1) - part.parity, turn))',
           "turns of norms fw", "turns of norms bw"),
     fault("reductions: a spread forgets how far the means of its parts lie apart", W + "totals.cpp",
-          "return at_part(p) + count * off * off;", "return at_part(p);", "turns of norms fw"),
+          "return at_part(p) + count * off * off;", "return at_part(p) + count * off * b.real(0);", "turns of norms fw"),
     fault("reductions: lanes past the head's end count", W + "totals.cpp",
           "sum = b.select(exists, sum, b.real(neutral(op)))", "sum = b.select(exists, sum, sum + b.real(1))",
           "turns of norms fw"),
