@@ -110,7 +110,8 @@ static void test_forms(rondo_context* context) {
   CHECK(info.resets == 1 && info.lengths == 1 && info.reversed == 0 && info.tensors == 6 && info.affine == 1);
   rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
   OK(rondo_cell_get_tensor(cell, 4, &tensor));
-  CHECK(strcmp(tensor.name, "resets") == 0 && tensor.kind == RONDO_KIND_RESET && tensor.tail == RONDO_TAIL_SCALAR);
+  CHECK(strcmp(tensor.name, "resets") == 0 && tensor.kind == RONDO_KIND_RESET &&
+        tensor.tail == RONDO_TAIL_SCALAR);
   const rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
   rondo_plan* plan = NULL;
   OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
@@ -166,15 +167,18 @@ static void test_forms(rondo_context* context) {
 
 /* What a state is reset to is the initial state of another one. */
 static void test_reset_states(void) {
-  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .resets = 1, .reset_states = 1};
+  rondo_cell_options options = {
+      .struct_size = sizeof options, .text = kLeaky, .resets = 1, .reset_states = 1};
   rondo_cell* cell = NULL;
   OK(rondo_cell_create(&options, &cell, NULL));
   rondo_cell_info info = {.struct_size = sizeof info};
   OK(rondo_cell_get_info(cell, &info));
-  CHECK(info.resets == 1 && info.reset_states == 1 && info.tensors == 6 && info.state_rows == 2 && info.affine == 1);
+  CHECK(info.resets == 1 && info.reset_states == 1 && info.tensors == 6 && info.state_rows == 2 &&
+        info.affine == 1);
   rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
   OK(rondo_cell_get_tensor(cell, 5, &tensor));
-  CHECK(strcmp(tensor.name, "h_reset") == 0 && tensor.kind == RONDO_KIND_STATE && tensor.tail == RONDO_TAIL_VECTOR);
+  CHECK(strcmp(tensor.name, "h_reset") == 0 && tensor.kind == RONDO_KIND_STATE &&
+        tensor.tail == RONDO_TAIL_VECTOR);
   OK(rondo_cell_destroy(cell));
   options.resets = 0;
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "without resets");

@@ -47,8 +47,8 @@ std::set<std::string> folders_below(const std::string& folder) {
 
 const std::vector<std::string> kProduct = {"compiler", "runtime", "tuner", "tuning_db", "tools"};
 
-// Folders below tests/ whose sources test no single folder: what needs a GPU, the rules themselves, random points of
-// all strategies, readers of arbitrary bytes, the C interface as a whole.
+// Folders below tests/ whose sources test no single folder: what needs a GPU, the rules themselves, random
+// points of all strategies, readers of arbitrary bytes, the C interface as a whole.
 const std::set<std::string> kHelpers = {"outside", "gpu", "structure", "points", "fuzz", "capi"};
 
 void expect_none(const Findings& findings) {

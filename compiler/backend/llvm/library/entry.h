@@ -1,7 +1,7 @@
 // The C interface of librondo_llvm.so, the shared library that holds LLVM: text of LLVM IR in, assembly or an
-// object file out. It is opened at run time (compiler/backend/llvm/llvm.h), so that the program starts without
-// it, and it exports one symbol, rondo_llvm_entry. Nothing but plain C crosses it: both sides have a C++
-// runtime of their own.
+// object file out. It is opened at run time (compiler/backend/llvm/llvm.h), so that the program starts
+// without it, and it exports one symbol, rondo_llvm_entry. Nothing but plain C crosses it: both sides have a
+// C++ runtime of their own.
 #pragma once
 
 #include <stddef.h>

@@ -31,7 +31,7 @@
 // The pieces of the targets that are built in; LLVM has no header for a target by itself.
 #define RONDO_LLVM_TARGETS(of) of(NVPTX) of(X86) of(AArch64)
 extern "C" {
-#define RONDO_DECLARE(target)               \
+#define RONDO_DECLARE(target)                \
   void LLVMInitialize##target##TargetInfo(); \
   void LLVMInitialize##target##Target();     \
   void LLVMInitialize##target##TargetMC();   \
@@ -58,10 +58,10 @@ void on_fatal_error(void*, const char* reason, bool) {
 void initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
-#define RONDO_INITIALISE(target)         \
-  LLVMInitialize##target##TargetInfo();  \
-  LLVMInitialize##target##Target();      \
-  LLVMInitialize##target##TargetMC();    \
+#define RONDO_INITIALISE(target)        \
+  LLVMInitialize##target##TargetInfo(); \
+  LLVMInitialize##target##Target();     \
+  LLVMInitialize##target##TargetMC();   \
   LLVMInitialize##target##AsmPrinter();
     RONDO_LLVM_TARGETS(RONDO_INITIALISE)
 #undef RONDO_INITIALISE
@@ -193,8 +193,8 @@ void release(rondo_llvm_answer* answer) {
   answer->size = 0;
 }
 
-constexpr rondo_llvm_interface kInterface = {RONDO_LLVM_INTERFACE, LLVM_VERSION_STRING, "nvptx64 x86_64 aarch64", &compile,
-                                             &release};
+constexpr rondo_llvm_interface kInterface = {RONDO_LLVM_INTERFACE, LLVM_VERSION_STRING,
+                                             "nvptx64 x86_64 aarch64", &compile, &release};
 
 }  // namespace
 

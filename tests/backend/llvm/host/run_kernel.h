@@ -17,8 +17,8 @@ class NativeKernel {
   explicit NativeKernel(const kernel::Kernel& kernel, int capability = target::host_capability())
       : blocks_memory_(static_cast<std::size_t>(kernel::shared_bytes(kernel)) / 64 + 2) {
     const Source source = llvm_backend().lower({&kernel}, capability);
-    const auto compiled =
-        llvm_backend().compile({"llvm", source.text, kernel.name, {capability, false}, llvm_backend().flags()});
+    const auto compiled = llvm_backend().compile(
+        {"llvm", source.text, kernel.name, {capability, false}, llvm_backend().flags()});
     EXPECT_TRUE(compiled.ok()) << compiled.error().message << "\n" << source.text;
     if (!compiled) return;
     auto object = runtime::ObjectFile::load(compiled->image.bytes);
