@@ -265,7 +265,7 @@ TEST(Tune, CellsThatNoStrategyComputesAreUnsupported) {
   const step::Cell cell = rondo::testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
   const auto result =
-      tune(cell, rondo::testing::problem_of(Pass::Forward, 8192), {target::find_profile("h200").value()});
+      tune(cell, rondo::testing::problem_of(Pass::Forward, 70000), {target::find_profile("h200").value()});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
 }
