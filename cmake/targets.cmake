@@ -230,11 +230,15 @@ function(rondo_fuzz name)
   endif()
 endfunction()
 
-# rondo_script_test(name script arguments ...): a Python script as a test, where there is Python.
+# rondo_script_test(name script arguments ...): a Python script as a test, where there is Python. Those of the scripts
+# in benchmarks/ are for `tools/test long`: they are no part of the product.
 function(rondo_script_test name script)
   if(Python3_FOUND)
     add_test(NAME ${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
     set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+    if(script MATCHES "^tests/benchmarks/")
+      set_tests_properties(${name} PROPERTIES LABELS long)
+    endif()
   else()
     message(STATUS "no Python 3.9: the test ${name} is left out")
   endif()

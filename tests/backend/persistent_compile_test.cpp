@@ -124,9 +124,9 @@ cell stabilised(D) {
   for (const step::Cell& cell : cells)
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
       const int number = turn++;
-      if (rondo::testing::has_turn(number, 2))
+      if (rondo::testing::has_turn(number, 4))
         expect_compiles(cell, Math::Fast, pass, {16, 512, 12, 64}, {{"exchange", 0}, {"blocks", 1}}, bf16);
-      if (rondo::testing::has_turn(number + 1, 2))
+      if (rondo::testing::has_turn(number + 2, 4))
         expect_compiles(cell, Math::Fast, pass, {16, 512, 1, 768}, {{"exchange", 1}}, bf16);
     }
   for (const step::Cell& cell : cells)

@@ -16,15 +16,20 @@ constexpr const char* kExitCodes =
     "exit status: 0 done, 2 bad input, 3 unsupported, 4 something is missing, 5 database, 6 GPU,\n"
     "7 compiler, 8 wrong results, 70 defect of Rondo, 130 cancelled. See docs/command-line.md.";
 
-void add_cell(CLI::App& app, Options& o) {
-  app.add_option("cell", o.cell, "path of a .cell file, or the name of a shipped cell")->required();
-  app.add_option("--cell", o.cell_name, "which cell of a file with several");
+// What a command changes of the cells that it is given.
+void add_changes(CLI::App& app, Options& o) {
   app.add_option("--const", o.constants, "override a constant of the cell: name=value")
       ->type_name("NAME=VALUE");
   app.add_option("--clip-forward", o.clip_forward, "clamp what the recurrence carries to [-c, c]")
       ->type_name("C");
   app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
       ->type_name("G");
+}
+
+void add_cell(CLI::App& app, Options& o) {
+  app.add_option("cell", o.cell, "path of a .cell file, or the name of a shipped cell")->required();
+  app.add_option("--cell", o.cell_name, "which cell of a file with several");
+  add_changes(app, o);
 }
 
 void add_forms(CLI::App& app, Options& o) {
@@ -240,12 +245,7 @@ void package_build_options(CLI::App& app, Options& o) {
   app.add_option("--dtype", o.dtype, "bf16, fp16, fp32, or a list: bf16,fp32")->capture_default_str();
   app.add_option("--pass", o.pass, "fw, fws, bw, or a list: fw,fws,bw")->capture_default_str();
   app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
-  app.add_option("--const", o.constants, "override a constant of the cells: name=value")
-      ->type_name("NAME=VALUE");
-  app.add_option("--clip-forward", o.clip_forward, "clamp what the recurrence carries to [-c, c]")
-      ->type_name("C");
-  app.add_option("--clip-gradient", o.clip_gradient, "clamp the gradient through the recurrence to [-g, g]")
-      ->type_name("G");
+  add_changes(app, o);
   add_forms(app, o);
   add_save(app, o);
   app.add_option("--arch", o.archs,

@@ -10,7 +10,7 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/target/target.h"
-#include "runtime/capi/jit/host_plan.h"
+#include "runtime/capi/jit/reference_plan.h"
 #include "runtime/commands/shipped_layer.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
@@ -135,14 +135,14 @@ PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::share
   const int capability = target::host_capability();
   const bool kernels = how.overrides.strategy == "host", reference = how.overrides.strategy == "reference";
   if (reference || (!kernels && !backend::preferred_backend_for(capability).looks_installed()))
-    return host_plan(device, cell, problem);
+    return reference_plan(device, cell, problem);
   schedule::Problem here = problem;
   here.arch = target::Target{capability, false}.name();
   PlanResult made = compiled(device, *cell, here, how);
   if (made || kernels || how.strict) return made;
   const bool none_serves =
       made.error().kind == ErrorKind::Unsupported || made.error().kind == ErrorKind::Missing;
-  return none_serves ? host_plan(device, cell, problem) : std::move(made);
+  return none_serves ? reference_plan(device, cell, problem) : std::move(made);
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ TEST(SavedProductsSimulated, AlternatingOfEveryType) {
   int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const step::Cell& cell : dense_cells()) {
-      if (!rondo::testing::has_turn(++turn, 5)) continue;
+      if (!rondo::testing::has_turn(++turn, 8)) continue;
       run(kAlternating, cell, storage, {turn % 2 == 0 ? 5 : 17, 4, turn % 2 + 1, turn % 3 == 0 ? 40 : 72},
           [&](const Problem& p) { return alternating_point(p, turn); });
       ASSERT_FALSE(HasFailure());

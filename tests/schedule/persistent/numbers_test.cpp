@@ -249,7 +249,7 @@ TEST(PersistentNumbers, RandomCells) {
     // Sums of products want some.
     const bool multiplies = sweep_shape(step::simplify(cell), problem).levels > 0;
     const NumberForm& form = kNumberForms[runs % (!multiplies ? 4 : dim == 40 ? 7 : 6)];
-    if (++runs; !rondo::testing::has_turn(runs)) continue;
+    if (++runs; !rondo::testing::has_turn(runs, 7)) continue;
     Case c = number_case(cell, form, runs, {2, 3, runs % 2 + 1, dim}, Storage::F32);
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << form.name << " " << step::testing::provenance(seed, cell);

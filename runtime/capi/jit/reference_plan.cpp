@@ -1,4 +1,4 @@
-#include "runtime/capi/jit/host_plan.h"
+#include "runtime/capi/jit/reference_plan.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,7 +80,7 @@ class ReferenceSink final : public executable::LaunchSink {
     return success();
   }
 
-  // The arguments are those of host_executable().
+  // The arguments are those of reference_executable().
   Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
     std::size_t next = 0;
     const auto take = [&] {
@@ -222,7 +222,7 @@ class ReferenceSink final : public executable::LaunchSink {
 
 }  // namespace
 
-Result<Executable> host_executable(const step::Cell& cell, const schedule::Problem& problem) {
+Result<Executable> reference_executable(const step::Cell& cell, const schedule::Problem& problem) {
   Executable result;
   result.identity = schedule::identity_of(cell, problem, "reference", {});
   executable::Launch launch;
@@ -249,10 +249,10 @@ Result<Executable> host_executable(const step::Cell& cell, const schedule::Probl
   return result;
 }
 
-Result<std::unique_ptr<PlanObject>> host_plan(std::shared_ptr<const Device> device,
-                                              std::shared_ptr<const step::Cell> cell,
-                                              const schedule::Problem& problem) {
-  Result<Executable> executable = host_executable(*cell, problem);
+Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
+                                                   std::shared_ptr<const step::Cell> cell,
+                                                   const schedule::Problem& problem) {
+  Result<Executable> executable = reference_executable(*cell, problem);
   if (!executable) return executable.error();
   auto sink = std::make_shared<ReferenceSink>(std::move(cell), problem, executable->tensors);
   Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));
