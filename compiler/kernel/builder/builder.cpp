@@ -86,6 +86,10 @@ Value operator&&(Value a, Value b) { return logic(Logic::And, a, b); }
 Value operator||(Value a, Value b) { return logic(Logic::Or, a, b); }
 Value min(Value a, Value b) { return integer_only(IntOp::Min, a, b); }
 Value operator^(Value a, Value b) { return integer_only(IntOp::Xor, a, b); }
+Value operator|(Value a, Value b) { return integer_only(IntOp::Or, a, b); }
+Value operator&(Value a, std::int64_t b) { return integer_only(IntOp::And, a, a.builder()->constant(b)); }
+Value operator<<(Value a, Value b) { return integer_only(IntOp::Shl, a, b); }
+Value operator>>(Value a, Value b) { return integer_only(IntOp::Shr, a, b); }
 
 Builder::Builder(std::string name, int threads, Math math, std::string comment) {
   kernel_.name = std::move(name);

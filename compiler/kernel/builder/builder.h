@@ -54,7 +54,12 @@ Value operator==(Value a, std::int64_t b);
 Value operator&&(Value a, Value b);
 Value operator||(Value a, Value b);
 Value min(Value a, Value b);
-Value operator^(Value a, Value b);  // of integers
+// Of integers' bits; what is shifted to the right is not negative.
+Value operator^(Value a, Value b);
+Value operator|(Value a, Value b);
+Value operator&(Value a, std::int64_t b);
+Value operator<<(Value a, Value b);
+Value operator>>(Value a, Value b);
 
 // A place in memory: buffer or shared array, indexed in elements.
 struct Place {

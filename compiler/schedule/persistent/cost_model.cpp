@@ -96,8 +96,8 @@ double Model::reduce(const PersistentGeometry& g) const {
     if (g.in_grid()) way = 0.65e-6 * speeds.clock_hz + line_bytes / 48;
     if (g.in_cluster()) way = target::cluster_exchange_cycles(g.p.blocks, line_bytes) + 30;
     if (by_block) way += barrier + additions;
-    const double loads = of_thread ? lines : std::ceil(lines / 8.0);
-    cycles += in_warp + way + additions + (of_thread ? 0 : in_warp) + loads * g.p.batch_tiles * words * 4 +
+    const double loads = of_thread ? 2 * lines : std::ceil(lines / 4.0);  // of one row
+    cycles += in_warp + way + additions + (of_thread ? 0 : in_warp) + loads * g.p.batch_tiles * words * 2 +
               8.0 * words * (g.channels() - 2);
   }
   return cycles;

@@ -16,47 +16,65 @@ void FlagWindow::begin(kernel::Builder& b) {
         continue;
       }
       Tile tile;
-      for (const int row : {2 * i, 2 * i + 1}) tile.bytes.push_back(load(tensor, row, zero));
-      tile.window = b.variable("reset_window", word(tile));
-      for (const int row : {0, 1})
-        tile.bytes[at(row)] = b.variable("coming_resets", load(tensor, 2 * i + row, b.constant(kSteps)));
-      tile.next = b.variable("next_resets", of_step(tile, zero));
+      std::vector<Value> first, coming;
+      for (const int row : {2 * i, 2 * i + 1})
+        first.push_back(reader_.load(tensor, places_.row(row), places_.time(zero)));
+      tile.next = b.variable("next_resets", of_pair(first));
+      tile.window = b.variable("reset_window", zero);
+      load(tensor, i, b.constant(1), coming);
+      for (const Value byte : coming) tile.bytes.push_back(b.variable("coming_resets", byte));
       resets_[tensor].push_back(tile);
     }
 }
 
-Value FlagWindow::load(step::TensorId tensor, int row, Value first_step) const {
-  return reader_.load(tensor, places_.row(row), places_.time(first_step + places_.group));
+void FlagWindow::load(step::TensorId tensor, int tile, Value first_step, std::vector<Value>& bytes) const {
+  for (const int row : {2 * tile, 2 * tile + 1})
+    bytes.push_back(reader_.load(tensor, places_.row(row), places_.time(first_step + places_.group)));
 }
 
-Value FlagWindow::word(const Tile& tile) {
-  kernel::Builder& b = *tile.bytes[0].builder();
-  const auto bit = [&](int row) {
-    return b.select(tile.bytes[at(row)] == 0, b.constant(0), b.constant(row + 1));
+Value FlagWindow::of_pair(const std::vector<Value>& bytes) {
+  kernel::Builder& b = *bytes[0].builder();
+  const auto bit = [&](std::size_t row) {
+    return b.select(bytes[row] == 0, b.constant(0), b.constant(static_cast<int>(row) + 1));
   };
   return bit(0) + bit(1);
 }
 
-Value FlagWindow::of_step(const Tile& tile, Value count) const {
-  kernel::Builder& b = *count.builder();
-  return b.shuffle("resets_of_step", tile.window, kernel::ShuffleMode::Index,
-                   count % kSteps * 4 + places_.quarter);
+// The bits of all steps of a window, of the same quarter's lanes: each has those of its group's step.
+Value FlagWindow::of_quarter(const std::vector<Value>& bytes) const {
+  kernel::Builder& b = *bytes[0].builder();
+  Value word = b.let("resets_of_step", of_pair(bytes) << places_.group * 2);
+  for (int lanes = 4; lanes < 32; lanes *= 2)
+    word = b.let("resets_of_steps",
+                 word | b.shuffle("other_resets", word, kernel::ShuffleMode::Xor, b.constant(lanes)));
+  return word;
+}
+
+void FlagWindow::begin_stage(Value first, int steps) {
+  kernel::Builder& b = *first.builder();
+  const auto turn = [&] {
+    for (auto& [tensor, tiles] : resets_)
+      for (std::size_t i = 0; i < tiles.size(); ++i) {
+        b.assign(tiles[i].window, of_quarter(tiles[i].bytes));
+        std::vector<Value> coming;
+        load(tensor, static_cast<int>(i), first + (kSteps + 1), coming);
+        for (const std::size_t row : {0, 1}) b.assign(tiles[i].bytes[row], coming[row]);
+      }
+  };
+  if (resets_.empty()) return;
+  if (steps % kSteps == 0) return turn();
+  b.if_(first % kSteps == 0, turn);
 }
 
 void FlagWindow::advance(Value done) {
   kernel::Builder& b = *done.builder();
-  for (auto& [tensor, tiles] : resets_) {
-    for (Tile& tile : tiles) tile.now = b.let("resets_now", tile.next);
-    const Value next = b.let("next_step", done + 1);
-    b.if_(next % kSteps == 0, [&, id = tensor, &of = tiles] {
-      for (std::size_t i = 0; i < of.size(); ++i) {
-        b.assign(of[i].window, word(of[i]));
-        for (const int row : {0, 1})
-          b.assign(of[i].bytes[at(row)], load(id, 2 * static_cast<int>(i) + row, next + kSteps));
-      }
-    });
-    for (Tile& tile : tiles) b.assign(tile.next, of_step(tile, next));
-  }
+  if (resets_.empty()) return;
+  const Value place = b.let("place_in_window", done % kSteps * 2);
+  for (auto& [tensor, tiles] : resets_)
+    for (Tile& tile : tiles) {
+      tile.now = b.let("resets_now", tile.next);
+      b.assign(tile.next, tile.window >> place & 3);
+    }
 }
 
 Value FlagWindow::value(step::TensorId tensor, int row, Value t, bool ahead) const {

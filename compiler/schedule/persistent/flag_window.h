@@ -1,7 +1,8 @@
 // Flags of the sequence (lower/flags.h) in a computing warp. A step's vector is sent at the end of the step
 // before it, masked by the step's resets, so those must be in registers by then, and a load takes longer than
 // a step may. So the bytes of eight steps are loaded together, eight steps ahead: lane 4g + q loads those of
-// step g for the two batch rows of each tile that lanes of quarter q hold, and a shuffle fetches a step's.
+// step g for the two batch rows of each tile that lanes of quarter q hold. Where a stage begins, the lanes of
+// a quarter put them together to one word with two bits a step, so that a step takes a shift and no shuffle.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,9 @@ class FlagWindow {
 
   // Before the walk, by whole warps: afterwards the step ahead is the first.
   void begin(kernel::Builder& b);
-  // Where step `done` begins, by whole warps: it is under way, and the one ahead comes after it.
+  // Where a stage of `steps` steps (2, 4 or 8) begins, with step `first`, by whole warps.
+  void begin_stage(kernel::Value first, int steps);
+  // Where step `done` begins: it is under way, and the one ahead comes after it.
   void advance(kernel::Value done);
   // What the leaf has at time t in a batch row of the thread, numbered as Places::row does: for the step
   // under way, or for the one ahead.
@@ -35,15 +38,16 @@ class FlagWindow {
  private:
   static constexpr int kSteps = 8;  // of a window: groups of lanes
 
-  // Of a batch tile: bytes on their way, the window that they become, and what a step has. A window's word
-  // has 1 for a reset of the first row of the pair, 2 for one of the second.
+  // Of a batch tile. What a step has is 1 for a reset of the first row of the pair, 2 for one of the second.
+  // A window has that of the eight steps after its stage's first, or of those after another eight.
   struct Tile {
-    std::vector<kernel::Value> bytes;
+    std::vector<kernel::Value> bytes;  // on their way, by row of the pair
     kernel::Value window, now, next;
   };
-  kernel::Value load(step::TensorId tensor, int row, kernel::Value first_step) const;
-  static kernel::Value word(const Tile& tile);
-  kernel::Value of_step(const Tile& tile, kernel::Value count) const;
+  void load(step::TensorId tensor, int tile, kernel::Value first_step,
+            std::vector<kernel::Value>& bytes) const;
+  static kernel::Value of_pair(const std::vector<kernel::Value>& bytes);
+  kernel::Value of_quarter(const std::vector<kernel::Value>& bytes) const;
 
   const FlagReader& reader_;
   Places places_;

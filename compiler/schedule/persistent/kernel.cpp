@@ -266,6 +266,7 @@ void PersistentKernel::compute_role(const Roles& roles) {
     if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
+    if (flag_window_) flag_window_->begin_stage(stage * steps, g.p.steps);
     b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1,
            [&](Value s) { compute_step(roles, stage, s); });
     if (!roles.begin) b.arrive(empty_, slot);

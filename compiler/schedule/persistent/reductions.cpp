@@ -124,7 +124,8 @@ void ReductionExchange::reduce(std::size_t number, Value count, const ValueOf& v
     for (const Parts& parts : totals)
       for (int row = 0; row < 2; ++row) {
         const std::string& label = of.node->label;
-        rows.push_back(kernel_.builder().let(label.empty() ? "reduced" : label, parts[2 * word + at(row)]));
+        rows.push_back(kernel_.builder().let(label.empty() ? "reduced" : label,
+                                             parts[at(row) * stage.words.size() + word]));
       }
   }
 }
@@ -159,7 +160,7 @@ ReductionExchange::Parts ReductionExchange::of_thread(const Stage& stage, int ti
     const Word& of = stage.words[word];
     if (of.node->kind == NodeKind::ReduceSpread) continue;
     for (int row = 0; row < 2; ++row) {
-      Value& part = parts[2 * word + at(row)];
+      Value& part = parts[at(row) * stage.words.size() + word];
       for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
         const int channel = (unit * g.p.batch_tiles + tile) * 2 + row;
         Value own = value(of.node->operands[0], channel);
@@ -191,7 +192,9 @@ Value ReductionExchange::spread_of_thread(const Word& word, int tile, int row, V
 ReductionExchange::Parts ReductionExchange::of_warp(const Stage& stage, int tile,
                                                     const ValueOf& value) const {
   Parts parts = of_thread(stage, tile, value);
-  const Lanes lanes{geometry_.exact(), static_cast<double>(geometry_.p.unit_blocks), share_of_warp_};
+  const bool to_block = !stage.meetings.empty() && stage.meetings.front().in_block;
+  const Lanes lanes{geometry_.exact(), static_cast<double>(geometry_.p.unit_blocks), share_of_warp_,
+                    to_block && geometry_.exact()};
   across_lanes(stage, parts, lanes, [&](const Word& word, int row, Value mean) {
     return spread_of_thread(word, tile, row, mean, value);
   });
@@ -202,63 +205,102 @@ ReductionExchange::Parts ReductionExchange::of_warp(const Stage& stage, int tile
 // bits. Otherwise the mean of all comes first, and spreads around it add up.
 void ReductionExchange::across_lanes(const Stage& stage, Parts& parts, const Lanes& lanes,
                                      const Around& around) const {
-  auto& b = kernel_.builder();
-  const auto spreads = [&](Value share, double of_share) {
-    for (std::size_t word = 0; word < stage.words.size(); ++word) {
-      const Word& of = stage.words[word];
-      if (of.node->kind != NodeKind::ReduceSpread) continue;
-      for (int row = 0; row < 2; ++row) {
-        const Value factor =
-            share.valid() ? share * b.real(1 / of.rows()) : b.real(1 / (of_share * of.rows()));
-        const Value mean = b.let("mean", parts[2 * of.sum + at(row)] * factor);
-        parts[2 * word + at(row)] = b.let("spread", around(of, row, mean));
-      }
-    }
-  };
-  const auto sum_up = [&](bool of_spreads) {
-    for (int distance = 4; distance < 32; distance *= 2)
-      for (std::size_t word = 0; word < stage.words.size(); ++word)
-        for (int row = 0; row < 2; ++row) {
-          if ((stage.words[word].node->kind == NodeKind::ReduceSpread) != of_spreads) continue;
-          Value& part = parts[2 * word + at(row)];
-          const Value other = b.shuffle("other", part, kernel::ShuffleMode::Xor, b.constant(distance));
-          part = b.let("part", combine(stage.words[word], part, other));
-        }
-  };
-  if (lanes.even) {
-    spreads({}, lanes.of_lane);
-    for (int distance = 4, lane = 1; distance < 32; distance *= 2, lane *= 2)
-      exchange_lanes(stage, parts, distance, lanes.of_lane * lane);
-    return;
+  if (!lanes.even) {
+    sum_up(stage, parts, false);
+    spreads_around(stage, parts, lanes, around);
+    return sum_up(stage, parts, true);
   }
-  sum_up(false);
-  spreads(lanes.share, 0);
-  sum_up(true);
+  spreads_around(stage, parts, lanes, around);
+  double of_lane = lanes.of_lane;
+  if (lanes.split) {
+    parts = split_rows(stage, parts, of_lane);
+    of_lane *= 2;
+  }
+  for (int distance = rows_of(stage, parts) == 2 ? 4 : 8; distance < 32; distance *= 2, of_lane *= 2) {
+    Parts others;
+    for (const Value part : parts) others.push_back(other_lanes(part, distance));
+    parts = combined(stage, parts, others, of_lane);
+  }
 }
 
-// `of_lane`: channels that a lane stands for so far.
-void ReductionExchange::exchange_lanes(const Stage& stage, Parts& parts, int distance, double of_lane) const {
+void ReductionExchange::spreads_around(const Stage& stage, Parts& parts, const Lanes& lanes,
+                                       const Around& around) const {
   auto& b = kernel_.builder();
-  Parts others;
-  for (const Value part : parts)
-    others.push_back(b.shuffle("other", part, kernel::ShuffleMode::Xor, b.constant(distance)));
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     const Word& of = stage.words[word];
-    if (of.node->kind != NodeKind::ReduceSpread) continue;
-    for (int row = 0; row < 2; ++row) {
-      const std::size_t i = 2 * word + at(row), sum = 2 * of.sum + at(row);
-      const Value apart = b.let("apart", others[sum] - parts[sum]);
-      const Value both = parts[i] + others[i];
-      parts[i] =
-          b.let("spread", b.math(Op::Fma, {square(b, apart), b.real(1 / (2 * of_lane * of.rows())), both}));
+    if (of.node->kind != NodeKind::ReduceSpread || (lanes.even && lanes.of_lane * of.rows() == 1)) continue;
+    for (std::size_t row = 0; row < rows_of(stage, parts); ++row) {
+      const Value factor =
+          lanes.even ? b.real(1 / (lanes.of_lane * of.rows())) : lanes.share * b.real(1 / of.rows());
+      const Value mean = b.let("mean", parts[row * stage.words.size() + of.sum] * factor);
+      parts[row * stage.words.size() + word] = b.let("spread", around(of, static_cast<int>(row), mean));
     }
   }
-  for (std::size_t word = 0; word < stage.words.size(); ++word)
-    for (int row = 0; row < 2; ++row) {
-      const std::size_t i = 2 * word + at(row);
-      if (stage.words[word].node->kind != NodeKind::ReduceSpread)
-        parts[i] = b.let("part", combine(stage.words[word], parts[i], others[i]));
+}
+
+// Adds up the spreads of all lanes, or all that is no spread.
+void ReductionExchange::sum_up(const Stage& stage, Parts& parts, bool of_spreads) const {
+  auto& b = kernel_.builder();
+  for (int distance = rows_of(stage, parts) == 2 ? 4 : 8; distance < 32; distance *= 2)
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Word& of = stage.words[i % stage.words.size()];
+      if ((of.node->kind == NodeKind::ReduceSpread) != of_spreads) continue;
+      parts[i] = b.let("part", combine(of, parts[i], other_lanes(parts[i], distance)));
     }
+}
+
+Value ReductionExchange::other_lanes(Value part, int distance) const {
+  auto& b = kernel_.builder();
+  return part.valid() ? b.shuffle("other", part, kernel::ShuffleMode::Xor, b.constant(distance)) : part;
+}
+
+// Of two parts with `of_part` channels each.
+ReductionExchange::Parts ReductionExchange::combined(const Stage& stage, const Parts& a, const Parts& b,
+                                                     double of_part) const {
+  auto& builder = kernel_.builder();
+  Parts both(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Word& of = stage.words[i % stage.words.size()];
+    if (of.node->kind != NodeKind::ReduceSpread) {
+      both[i] = builder.let("part", combine(of, a[i], b[i]));
+      continue;
+    }
+    const std::size_t sum = i / stage.words.size() * stage.words.size() + of.sum;
+    const Value apart = square(builder, builder.let("apart", b[sum] - a[sum]));
+    const Value share = builder.real(1 / (2 * of_part * of.rows()));
+    both[i] = builder.let("spread",
+                          a[i].valid() ? builder.math(Op::Fma, {apart, share, a[i] + b[i]}) : apart * share);
+  }
+  return both;
+}
+
+// Combines each lane's row with that of the neighbouring group, which gets the other row.
+ReductionExchange::Parts ReductionExchange::split_rows(const Stage& stage, const Parts& parts,
+                                                       double of_lane) const {
+  auto& b = kernel_.builder();
+  const Value second = kernel_.group() % 2 == 1;
+  Parts kept, others;
+  for (std::size_t word = 0; word < stage.words.size(); ++word) {
+    const Value row_0 = parts[word], row_1 = parts[stage.words.size() + word];
+    const bool valid = row_0.valid();
+    kept.push_back(valid ? b.let("kept", b.select(second, row_1, row_0)) : row_0);
+    others.push_back(valid ? other_lanes(b.let("given", b.select(second, row_0, row_1)), 4) : row_0);
+  }
+  return combined(stage, kept, others, of_lane);
+}
+
+// Of parts of the lane's row: those of both.
+ReductionExchange::Parts ReductionExchange::both_rows(const Parts& of_row) const {
+  auto& b = kernel_.builder();
+  const Value second = kernel_.group() % 2 == 1;
+  Parts first_rows, second_rows;
+  for (const Value part : of_row) {
+    const Value other = other_lanes(part, 4);
+    first_rows.push_back(b.let("of_row_0", b.select(second, other, part)));
+    second_rows.push_back(b.let("of_row_1", b.select(second, part, other)));
+  }
+  first_rows.insert(first_rows.end(), second_rows.begin(), second_rows.end());
+  return first_rows;
 }
 
 }  // namespace rondo::schedule

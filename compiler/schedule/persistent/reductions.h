@@ -1,10 +1,12 @@
 // Reductions over a head that lies spread over the computing warps of a team.
 //
 // A thread reduces its own channels, shuffles reduce the warp's, and each warp contributes one *line*: for
-// each of its batch rows a word for every reduction of the stage. Lines meet in shared memory of the block,
-// of every block of the cluster, or in global memory, and every thread adds them up in one fixed order: all
-// threads have the same bits, and so has every run. Where a team has many warps, the lines of a block meet
-// first, and then one line of each block.
+// each of its batch rows a word for every reduction of the stage. A thread holds two batch rows. Where the
+// line goes to shared memory of the block, the lanes of a quarter share them, those of even groups the first
+// row and those of odd groups the second, which halves the shuffles. Lines meet in shared memory of the
+// block, of every block of the cluster, or in global memory, and every thread adds them up in one fixed
+// order: all threads have the same bits, and so has every run. Where a team has many warps, the lines of a
+// block meet first, and then one line of each block.
 //
 // A spread (NodeKind::ReduceSpread) of parts is that of each part around its own mean, and of their means
 // around the mean of all (Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance"): nothing
@@ -45,8 +47,9 @@ class ReductionExchange {
   // In a grid: clears words of steps before. After a step's last reduce().
   void clear_sent(kernel::Value count);
 
-  // Lines that every thread adds up itself; of more, the lanes of a batch row share them.
-  static constexpr int kMostOfThread = 8;
+  // Lines that every thread adds up itself; of more, the lanes of a batch row share them: 8 warps that each
+  // read 8 lines keep shared memory busy for longer than shuffles take.
+  static constexpr int kMostOfThread = 4;
   // Warps of a team, up to which each sends a line of its own.
   static constexpr int kMostOfTeam = 16;
   // Whether lines of a block meet before those of the team; and how many the team's are.
@@ -78,7 +81,7 @@ class ReductionExchange {
     // the stage itself is made a step ahead, since nothing orders those before the walk and the next ones, or
     // where no products do.
     int slots = 2;
-    kernel::Memory memory;     // [slots, batch tiles, lines, quarters 4, words, 2 batch rows]
+    kernel::Memory memory;     // [slots, batch tiles, lines, quarters 4, 2 batch rows, words]
     kernel::Mbarrier arrived;  // cluster: all lines
     std::int64_t first = 0;    // grid: of its words in a slot
   };
@@ -86,27 +89,38 @@ class ReductionExchange {
     std::vector<Word> words;
     std::vector<Meeting> meetings;  // one after the other
   };
-  // Of a batch tile: a value for each word and batch row of the thread, [word][2].
+  // Of a batch tile: a value for each word, of both batch rows of the thread, [2][words], or of the one that
+  // is the lane's, [words]. A spread of one number, which is zero, is no value.
   using Parts = std::vector<kernel::Value>;
-  // A spread's part around a mean.
+  // A spread's part around a mean; `row`: of those that the parts have.
   using Around = std::function<kernel::Value(const Word&, int row, kernel::Value mean)>;
 
   // How lanes are combined: with equally many channels each, `of_lane`; otherwise `share` is 1 / channels of
-  // all of them.
+  // all of them. `split`: both rows become the lane's one, which needs equally many channels.
   struct Lanes {
     bool even = false;
     double of_lane = 0;
     kernel::Value share;
+    bool split = false;
   };
+  static std::size_t rows_of(const Stage& stage, const Parts& parts) {
+    return parts.size() / stage.words.size();
+  }
   void across_lanes(const Stage& stage, Parts& parts, const Lanes& lanes, const Around& around) const;
-  void exchange_lanes(const Stage& stage, Parts& parts, int distance, double of_lane) const;
+  void spreads_around(const Stage& stage, Parts& parts, const Lanes& lanes, const Around& around) const;
+  void sum_up(const Stage& stage, Parts& parts, bool of_spreads) const;
+  kernel::Value other_lanes(kernel::Value part, int distance) const;
+  Parts combined(const Stage& stage, const Parts& a, const Parts& b, double of_part) const;
+  Parts split_rows(const Stage& stage, const Parts& parts, double of_lane) const;
+  Parts both_rows(const Parts& of_row) const;
   Parts of_warp(const Stage& stage, int tile, const ValueOf& value) const;
   Parts of_thread(const Stage& stage, int tile, const ValueOf& value) const;
   kernel::Value masked(kernel::Value value, int channel, double otherwise) const;
   kernel::Value spread_of_thread(const Word& word, int tile, int row, kernel::Value mean,
                                  const ValueOf& value) const;
   void meet(const Stage& stage, const Meeting& meeting, kernel::Value count, std::vector<Parts>& totals);
-  void hand_over(const Meeting& meeting, int tile, kernel::Value count, const Parts& parts) const;
+  void hand_over(const Stage& stage, const Meeting& meeting, int tile, kernel::Value count,
+                 const Parts& parts) const;
   void send_to_cluster(const Meeting& meeting, kernel::Value to, kernel::Value count,
                        const Parts& parts) const;
   void send_to_grid(const Meeting& meeting, int tile, kernel::Value slot, int words,
@@ -115,7 +129,9 @@ class ReductionExchange {
   Parts all_lines(const Stage& stage, const Meeting& meeting, int tile, kernel::Value count) const;
   Parts lines_by_lane(const Stage& stage, const Meeting& meeting, int tile, kernel::Value count);
   std::vector<Parts> load_by_lane(const Stage& stage, const Meeting& meeting, int tile, kernel::Value count);
-  Parts load_line(const Meeting& meeting, std::size_t words, kernel::Value place) const;
+  std::vector<Parts> collect_by_lane(const Stage& stage, const Meeting& meeting, int tile,
+                                     kernel::Value count);
+  Parts load_line(const Meeting& meeting, std::size_t numbers, kernel::Value place) const;
   Parts sums_of(const Stage& stage, const std::vector<Parts>& lines) const;
   // What a line's sum and spread add to a spread around a mean. `fixed`: channels of the line; 0 if only
   // `line` says.
@@ -134,6 +150,13 @@ class ReductionExchange {
                       kernel::Value count) const;
 
   static constexpr int kGroups = 8;  // lanes of a warp that hold one pair of batch rows
+  // Lanes that share the lines of a batch row, and which of them this lane is: in shared memory those of one
+  // row.
+  int sharers(const Meeting& meeting) const { return in_shared(meeting) ? kGroups / 2 : kGroups; }
+  kernel::Value sharer(const Meeting& meeting) const {
+    return in_shared(meeting) ? kernel_.group() / 2 : kernel_.group();
+  }
+  bool in_shared(const Meeting& meeting) const { return meeting.in_block || !geometry_.in_grid(); }
 
   int channels_of_line() const { return 8 * geometry_.p.unit_blocks; }
   // Words of 4 lanes' batch rows, in whole vectors.

@@ -38,11 +38,10 @@ Value ReductionExchange::place(const Meeting& meeting, int tile, std::size_t wor
 void ReductionExchange::meet(const Stage& stage, const Meeting& meeting, Value count,
                              std::vector<Parts>& totals) {
   const PersistentGeometry& g = geometry_;
-  for (int tile = 0; tile < g.p.batch_tiles; ++tile) hand_over(meeting, tile, count, totals[at(tile)]);
+  for (int tile = 0; tile < g.p.batch_tiles; ++tile) hand_over(stage, meeting, tile, count, totals[at(tile)]);
   wait(meeting, count);
-  const bool in_shared = meeting.in_block || !g.in_grid();
   for (int tile = 0; tile < g.p.batch_tiles; ++tile)
-    totals[at(tile)] = in_shared && meeting.lines <= kMostOfThread
+    totals[at(tile)] = in_shared(meeting) && meeting.lines <= kMostOfThread
                            ? all_lines(stage, meeting, tile, count)
                            : lines_by_lane(stage, meeting, tile, count);
   if (g.in_cluster() && !meeting.in_block)
@@ -51,10 +50,12 @@ void ReductionExchange::meet(const Stage& stage, const Meeting& meeting, Value c
 
 namespace {
 
-// In vectors of 4 words, or of 2 where that is all.
+// Words of a vector, by which so many words are moved.
+std::size_t piece_of(std::size_t words) { return words % 4 == 0 ? 4 : words % 2 == 0 ? 2 : 1; }
+
 void in_pieces(Value to, const std::vector<Value>& parts,
                const std::function<void(Value, const std::vector<Value>&)>& put) {
-  const std::size_t piece = parts.size() % 4 == 0 ? 4 : 2;
+  const std::size_t piece = piece_of(parts.size());
   for (std::size_t first = 0; first < parts.size(); first += piece)
     put(to + static_cast<std::int64_t>(first), {parts.begin() + static_cast<std::ptrdiff_t>(first),
                                                 parts.begin() + static_cast<std::ptrdiff_t>(first + piece)});
@@ -62,19 +63,23 @@ void in_pieces(Value to, const std::vector<Value>& parts,
 
 }  // namespace
 
-void ReductionExchange::hand_over(const Meeting& meeting, int tile, Value count, const Parts& parts) const {
+void ReductionExchange::hand_over(const Stage& stage, const Meeting& meeting, int tile, Value count,
+                                  const Parts& parts) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  const std::size_t words = parts.size() / 2;
+  const std::size_t words = stage.words.size();
   if (!meeting.in_block && g.in_grid())
     return send_to_grid(meeting, tile, count % ring_->slots(), static_cast<int>(words), parts);
   Value line = kernel_.warp();
   if (!meeting.in_block) line = by_block(g) ? kernel_.rank() : kernel_.rank() * g.warps + line;
   const Value to = b.let("line", place(meeting, tile, words, line, count));
   if (!meeting.in_block) return send_to_cluster(meeting, to, count, parts);
-  b.if_(kernel_.group() == 0, [&] {
-    in_pieces(to, parts,
-              [&](Value at, const std::vector<Value>& piece) { b.store_vector(meeting.memory[at], piece); });
+  const bool one_row = rows_of(stage, parts) == 1;
+  const Value own = one_row ? to + kernel_.group() * static_cast<std::int64_t>(words) : to;
+  b.if_(one_row ? kernel_.group() < 2 : kernel_.group() == 0, [&] {
+    in_pieces(own, parts, [&](Value at, const std::vector<Value>& piece) {
+      piece.size() == 1 ? b.store(meeting.memory[at], piece[0]) : b.store_vector(meeting.memory[at], piece);
+    });
   });
 }
 
@@ -128,14 +133,18 @@ void ReductionExchange::wait(const Meeting& meeting, Value count) const {
   if (g.in_cluster()) b.wait(meeting.arrived, count % 2, count / 2 % 2);  // a grid's words flag themselves
 }
 
-ReductionExchange::Parts ReductionExchange::load_line(const Meeting& meeting, std::size_t words,
+ReductionExchange::Parts ReductionExchange::load_line(const Meeting& meeting, std::size_t numbers,
                                                       Value place) const {
   auto& b = kernel_.builder();
-  const int of_line = 2 * static_cast<int>(words);
-  const int piece = of_line % 4 == 0 ? 4 : 2;
+  const std::size_t piece = piece_of(numbers);
   Parts parts;
-  for (int first = 0; first < of_line; first += piece) {
-    const std::vector<Value> values = b.load_vector("of_line", meeting.memory[place + first], piece);
+  for (std::size_t first = 0; first < numbers; first += piece) {
+    const kernel::Place from = meeting.memory[place + static_cast<std::int64_t>(first)];
+    if (piece == 1) {
+      parts.push_back(b.load("of_line", from));
+      continue;
+    }
+    const std::vector<Value> values = b.load_vector("of_line", from, static_cast<int>(piece));
     parts.insert(parts.end(), values.begin(), values.end());
   }
   return parts;
@@ -143,9 +152,9 @@ ReductionExchange::Parts ReductionExchange::load_line(const Meeting& meeting, st
 
 Value ReductionExchange::channels_of(const Meeting& meeting, Value line) const {
   auto& b = kernel_.builder();
-  Value first = line * meeting.channels;
-  if (of_block_of_team(meeting)) first = kernel_.first_unit() + first;
-  const Value left = b.constant(geometry_.dim) - first;
+  Value all = b.constant(geometry_.dim);
+  if (of_block_of_team(meeting)) all = min(all - kernel_.first_unit(), b.constant(geometry_.units));
+  const Value left = all - line * meeting.channels;
   return b.to_real(min(b.select(left < 0, b.constant(0), left), b.constant(meeting.channels)));
 }
 
@@ -170,15 +179,14 @@ Value ReductionExchange::around_mean(const Meeting& meeting, const Word& word, d
 // All but the spreads.
 ReductionExchange::Parts ReductionExchange::sums_of(const Stage& stage,
                                                     const std::vector<Parts>& lines) const {
-  Parts total(2 * stage.words.size());
-  for (std::size_t word = 0; word < stage.words.size(); ++word) {
-    if (stage.words[word].node->kind == NodeKind::ReduceSpread) continue;
-    for (std::size_t i = 2 * word; i < 2 * word + 2; ++i) {
-      std::vector<Value> rest;
-      for (const Parts& line : lines) rest.push_back(line[i]);
-      const auto both = [&](Value a, Value b) { return combine(stage.words[word], a, b); };
-      total[i] = kernel_.builder().let("part", in_pairs(rest, both));
-    }
+  Parts total(lines[0].size());
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const Word& word = stage.words[i % stage.words.size()];
+    if (word.node->kind == NodeKind::ReduceSpread) continue;
+    std::vector<Value> rest;
+    for (const Parts& line : lines) rest.push_back(line[i]);
+    const auto both = [&](Value a, Value b) { return combine(word, a, b); };
+    total[i] = kernel_.builder().let("part", in_pairs(rest, both));
   }
   return total;
 }
@@ -195,14 +203,14 @@ ReductionExchange::Parts ReductionExchange::all_lines(const Stage& stage, const 
   const auto exists = [&](int line) { return of_block_of_team(meeting) || fixed(line) > 0; };
   std::vector<Parts> loaded;
   for (int line = 0; line < meeting.lines && exists(line); ++line)
-    loaded.push_back(load_line(meeting, stage.words.size(),
+    loaded.push_back(load_line(meeting, 2 * stage.words.size(),
                                place(meeting, tile, stage.words.size(), b.constant(line), count)));
   Parts total = sums_of(stage, loaded);
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     const Word& of = stage.words[word];
     if (of.node->kind != NodeKind::ReduceSpread) continue;
     for (int row = 0; row < 2; ++row) {
-      const std::size_t i = 2 * word + at(row), sum = 2 * of.sum + at(row);
+      const std::size_t i = at(row) * stage.words.size() + word, sum = i - word + of.sum;
       const Value mean = b.let("mean", total[sum] * (share_of(meeting) * b.real(1 / of.rows())));
       std::vector<Value> spreads;
       for (std::size_t k = 0; k < loaded.size(); ++k) {
@@ -216,73 +224,82 @@ ReductionExchange::Parts ReductionExchange::all_lines(const Stage& stage, const 
   return total;
 }
 
-// Line g, g + 8 and so on of the lanes of group g.
+// What a lane loads: in a grid both rows of line g, g + 8 and so on of the lanes of group g; in shared memory
+// the lane's row of lines g / 2, g / 2 + 4 and so on.
 std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stage& stage,
                                                                       const Meeting& meeting, int tile,
                                                                       Value count) {
   auto& b = kernel_.builder();
-  const int all = meeting.lines, turns = (all + kGroups - 1) / kGroups;
+  const int all = meeting.lines, lanes = sharers(meeting), turns = (all + lanes - 1) / lanes;
   const auto line_of = [&](int turn) {
-    const Value line = kernel_.group() + turn * kGroups;
-    return (turn + 1) * kGroups <= all ? line : min(line, b.constant(all - 1));
+    const Value line = sharer(meeting) + turn * lanes;
+    return (turn + 1) * lanes <= all ? line : min(line, b.constant(all - 1));
   };
+  const std::size_t of_row = stage.words.size();
   std::vector<Parts> loaded;
-  if (meeting.in_block || !geometry_.in_grid()) {
+  if (in_shared(meeting)) {
+    const Value own = kernel_.group() % 2 * static_cast<std::int64_t>(of_row);
     for (int turn = 0; turn < turns; ++turn)
-      loaded.push_back(load_line(meeting, stage.words.size(),
-                                 place(meeting, tile, stage.words.size(), line_of(turn), count)));
+      loaded.push_back(load_line(meeting, of_row, place(meeting, tile, of_row, line_of(turn), count) + own));
     return loaded;
   }
-  const int words = padded(static_cast<int>(stage.words.size()));
+  const int words = padded(static_cast<int>(of_row));
   const auto from = [&](int turn, int piece) {
     const Value first = (line_of(turn) * 4 + kernel_.quarter()) * words;
     return ring_->at(kernel_, count % ring_->slots(),
                      first + (meeting.first + std::int64_t{tile} * all * 4 * words + piece));
   };
-  const int whole = all / kGroups;
+  const int whole = all / lanes;
   for (int piece = 0; piece < words; piece += 4) {
     const int first = piece * turns;
     if (whole > 0)
       b.load_self_flagged(collected_, b.constant(first), whole, from(0, piece),
-                          b.constant(kGroups * 4 * words));
+                          b.constant(lanes * 4 * words));
     if (whole < turns)
       b.load_self_flagged(collected_, b.constant(first + 4 * whole), 1, from(whole, piece), b.constant(0));
   }
   for (int turn = 0; turn < turns; ++turn) {
     Parts& parts = loaded.emplace_back();
-    for (int i = 0; i < 2 * static_cast<int>(stage.words.size()); ++i)
+    for (int i = 0; i < 2 * static_cast<int>(of_row); ++i)
       parts.push_back(b.let("of_line", b.read(collected_, b.constant(i / 4 * 4 * turns + turn * 4 + i % 4))));
   }
   return loaded;
 }
 
+// The same, with nothing where a lane has no line in the last turn: it has loaded another's.
+std::vector<ReductionExchange::Parts> ReductionExchange::collect_by_lane(const Stage& stage,
+                                                                         const Meeting& meeting, int tile,
+                                                                         Value count) {
+  auto& b = kernel_.builder();
+  std::vector<Parts> loaded = load_by_lane(stage, meeting, tile, count);
+  const int left = meeting.lines % sharers(meeting);
+  for (std::size_t i = 0; left != 0 && i < loaded.back().size(); ++i)
+    loaded.back()[i] = b.let("of_line", b.select(sharer(meeting) < left, loaded.back()[i],
+                                                 neutral(stage.words[i % stage.words.size()])));
+  return loaded;
+}
+
 ReductionExchange::Parts ReductionExchange::lines_by_lane(const Stage& stage, const Meeting& meeting,
                                                           int tile, Value count) {
-  auto& b = kernel_.builder();
-  const int all = meeting.lines;
-  std::vector<Parts> loaded = load_by_lane(stage, meeting, tile, count);
-  // A lane that has no line of the last turn has loaded another's.
-  for (std::size_t word = 0; all % kGroups != 0 && word < stage.words.size(); ++word)
-    for (std::size_t i = 2 * word; i < 2 * word + 2; ++i)
-      loaded.back()[i] = b.let(
-          "of_line", b.select(kernel_.group() < all % kGroups, loaded.back()[i], neutral(stage.words[word])));
+  const int all = meeting.lines, lanes = sharers(meeting);
+  const std::vector<Parts> loaded = collect_by_lane(stage, meeting, tile, count);
   Parts total = sums_of(stage, loaded);
   const bool exact = geometry_.exact();
-  const Lanes lanes{exact && all % kGroups == 0, static_cast<double>(meeting.channels) * all / kGroups,
-                    share_of(meeting)};
-  across_lanes(stage, total, lanes, [&](const Word& word, int row, Value mean) {
+  const Lanes even{exact && all % lanes == 0, static_cast<double>(meeting.channels) * all / lanes,
+                   share_of(meeting)};
+  across_lanes(stage, total, even, [&](const Word& word, int row, Value mean) {
     const auto index = static_cast<std::size_t>(&word - stage.words.data());
-    const std::size_t i = 2 * index + at(row), sum = 2 * word.sum + at(row);
+    const std::size_t i = at(row) * stage.words.size() + index, sum = i - index + word.sum;
     std::vector<Value> spreads;
     for (std::size_t turn = 0; turn < loaded.size(); ++turn) {
-      const bool full = exact && (turn + 1) * kGroups <= at(all);
-      const Value line = kernel_.group() + static_cast<std::int64_t>(turn) * kGroups;
+      const bool full = exact && (turn + 1) * at(lanes) <= at(all);
+      const Value line = sharer(meeting) + static_cast<std::int64_t>(turn) * lanes;
       spreads.push_back(around_mean(meeting, word, full ? meeting.channels : 0, line, loaded[turn][sum],
                                     loaded[turn][i], mean));
     }
     return in_pairs(spreads);
   });
-  return total;
+  return rows_of(stage, total) == 2 ? total : both_rows(total);
 }
 
 void ReductionExchange::clear_sent(Value count) {
