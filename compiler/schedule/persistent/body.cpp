@@ -97,7 +97,9 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
   products_->load_matrices();
   products_->expect_first();
   reductions_.begin(products_->ring());
-  send_states(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; });
+  send_early(b.constant(0), early_vectors(b.constant(0), [&](std::size_t k, int channel) {
+               return carry_[index(k, channel)];
+             }));
   for (int channel = 0; channel < channels(); ++channel)
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
   if (!looks_ahead()) return;
@@ -138,41 +140,6 @@ bool PersistentBody::has_number_states() const {
 void PersistentBody::each_number_state(const std::function<void(std::size_t, const step::Row&)>& body) const {
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     if (is_number(cell_.next[k].tensor)) body(k, cell_.next[k]);
-}
-
-// A state, or a state after a possible reset, to zero or to what a companion of it holds.
-bool PersistentBody::sent_early(const ProductGroup& group) const {
-  const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };
-  const auto carried = [&](const step::Node& node) {
-    return node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
-  };
-  const step::Node& vector = node_at(group.vector);
-  if (group.level != 0 || vector.kind != step::NodeKind::Scalar || vector.op != scalar::Op::Select)
-    return group.level == 0 && carried(vector);
-  const step::Node &flag = node_at(vector.operands[0]), &instead = node_at(vector.operands[1]);
-  return flag.kind == step::NodeKind::Leaf && tensor(flag.tensor).kind == TensorKind::Reset &&
-         (instead.kind == step::NodeKind::Constant || carried(instead)) &&
-         carried(node_at(vector.operands[2]));
-}
-
-// `next`: the states before the step of `count`, whose resets are those of the step ahead.
-void PersistentBody::send_states(Value count, const std::function<Value(std::size_t, int)>& next) {
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    if (!sent_early(groups_[group])) continue;
-    const step::NodeId id = groups_[group].vector;
-    const bool as_it_is = step_.graph.at(id).kind == step::NodeKind::Leaf;
-    const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
-    std::vector<Value> vector;
-    for (int c = 0; c < channels(); ++c) {
-      const auto leaf = [&](const step::Node& node) {
-        return is_carried(cell_, problem_, node) ? next(row_of(node.tensor, node.row), c)
-                                                 : ahead.flag(node.tensor, c);
-      };
-      GraphLowering::Values values = lowering_.start(c);
-      vector.push_back(as_it_is ? leaf(step_.graph.at(id)) : lowering_.emit_roots(values, {id}, leaf)[0]);
-    }
-    products_->publish(group, count, vector);
-  }
 }
 
 void PersistentBody::emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
@@ -335,11 +302,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
       Value& value = values.at(step_.roots[k]);
       next[k].push_back(value = settled(value, "next_" + state_name(k)));
     }
-  // Nobody waits for what the last step sends: in a cluster it might come after its receiver has left.
-  if (std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& g) { return sent_early(g); }))
-    kernel_.builder().if_(now.count + 1 < kernel_.time(), [&] {
-      send_states(now.count + 1, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
-    });
+  send_next(now.count + 1, next);
   consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
   reductions_.clear_sent(now.count);

@@ -68,7 +68,10 @@ class PersistentBody {
   // has them.
   bool sent_early(const ProductGroup& group) const;
   std::size_t row_of(step::TensorId state, int row) const;  // among Cell::next
-  void send_states(kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
+  std::vector<std::vector<kernel::Value>> early_vectors(
+      kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
+  void send_early(kernel::Value count, const std::vector<std::vector<kernel::Value>>& vectors);
+  void send_next(kernel::Value count, const std::vector<std::vector<kernel::Value>>& next);
   // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
   struct Progress {
     std::vector<GraphLowering::Values> values;

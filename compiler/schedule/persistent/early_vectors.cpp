@@ -1,0 +1,68 @@
+// The vectors of products that a step sends for the step after it.
+#include <algorithm>
+
+#include "compiler/schedule/persistent/body.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+using step::TensorKind;
+
+// A state, or a state after a possible reset, to zero or to what a companion of it holds.
+bool PersistentBody::sent_early(const ProductGroup& group) const {
+  const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };
+  const auto carried = [&](const step::Node& node) {
+    return node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+  };
+  const step::Node& vector = node_at(group.vector);
+  if (group.level != 0 || vector.kind != step::NodeKind::Scalar || vector.op != scalar::Op::Select)
+    return group.level == 0 && carried(vector);
+  const step::Node &flag = node_at(vector.operands[0]), &instead = node_at(vector.operands[1]);
+  return flag.kind == step::NodeKind::Leaf && tensor(flag.tensor).kind == TensorKind::Reset &&
+         (instead.kind == step::NodeKind::Constant || carried(instead)) &&
+         carried(node_at(vector.operands[2]));
+}
+
+// By group, what is sent for the step of `count`; nothing of groups that wait for the step itself. `next`:
+// the states before that step, whose resets are those of the step ahead.
+std::vector<std::vector<Value>> PersistentBody::early_vectors(
+    Value count, const std::function<Value(std::size_t, int)>& next) {
+  std::vector<std::vector<Value>> vectors(groups_.size());
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!sent_early(groups_[group])) continue;
+    const step::NodeId id = groups_[group].vector;
+    const bool as_it_is = step_.graph.at(id).kind == step::NodeKind::Leaf;
+    const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
+    for (int c = 0; c < channels(); ++c) {
+      const auto leaf = [&](const step::Node& node) {
+        return is_carried(cell_, problem_, node) ? next(row_of(node.tensor, node.row), c)
+                                                 : ahead.flag(node.tensor, c);
+      };
+      GraphLowering::Values values = lowering_.start(c);
+      vectors[group].push_back(as_it_is ? leaf(step_.graph.at(id))
+                                        : lowering_.emit_roots(values, {id}, leaf)[0]);
+    }
+  }
+  return vectors;
+}
+
+void PersistentBody::send_early(Value count, const std::vector<std::vector<Value>>& vectors) {
+  for (std::size_t group = 0; group < vectors.size(); ++group)
+    if (!vectors[group].empty()) products_->publish(group, count, vectors[group]);
+}
+
+// Nobody waits for what the last step sends: in a cluster it might come after its receiver has left. A block
+// alone may send it. It does where a reset is to be looked at: ptxas makes a branch of that and the store.
+void PersistentBody::send_next(Value count, const std::vector<std::vector<Value>>& next) {
+  const auto sent = [&](const ProductGroup& group) { return sent_early(group); };
+  if (std::none_of(groups_.begin(), groups_.end(), sent)) return;
+  const auto vectors =
+      early_vectors(count, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
+  const bool masked = std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& group) {
+    return sent(group) && step_.graph.at(group.vector).kind != step::NodeKind::Leaf;
+  });
+  if (masked && kernel_.geometry().p.blocks == 1) return send_early(count, vectors);
+  kernel_.builder().if_(count < kernel_.time(), [&] { send_early(count, vectors); });
+}
+
+}  // namespace rondo::schedule
