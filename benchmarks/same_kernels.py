@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Says whether the kernels of a record's rows are still those that were measured. Needs no GPU.
+
+usage: same_kernels.py RONDO-OF-THE-RECORD RONDO RECORD.json [--commit HASH] [--arch sm_90]
+
+RONDO-OF-THE-RECORD was built at the record's commit, RONDO at the commit HASH. For every row of both tables each prints the CUDA
+text of the recorded configuration. Texts that differ in more than comments are other kernels, and their rows are to be
+measured again. RECORD.json then holds under "same_kernels" what was found, which the pages repeat.
+
+Ends with 1 if a row has another kernel, which the last lines name."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import record as records
+from rondo_program import write
+
+
+def text_of(program, arguments):
+    """The text without its comments; of a program that refuses, what it says."""
+    done = subprocess.run([program, "emit", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return f"status {done.returncode}: {done.stderr.strip()}"
+    return "\n".join(line for line in done.stdout.splitlines() if not line.lstrip().startswith("//"))
+
+
+def rows_of(record):
+    """(name, arguments of emit) of every row, in the record's order."""
+    for section in ("rows", "dense"):
+        for row in record[section]:
+            if row["pass"] == "fwbw":  # the sum of two others
+                continue
+            problem = row | row["shape"]
+            choice = records.chosen(record, section, problem, row["pass"])
+            yield records.problem_text(problem), [*records.problem_arguments(problem), "--no-db", *choice]
+
+
+def compare(old, new, record, arch):
+    changed, refused = [], []
+    count = 0
+    for name, arguments in rows_of(record):
+        before, after = (text_of(program, [*arguments, "--arch", arch]) for program in (old, new))
+        count += 1
+        if after.startswith("status "):
+            refused.append(f"{name}: {after}")
+        elif before != after:
+            changed.append(name)
+    return count, changed, refused
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("record")
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--arch", default="sm_90")
+    options = parser.parse_args()
+    record = json.loads(pathlib.Path(options.record).read_text(encoding="utf-8"))
+    count, changed, refused = compare(options.old, options.new, record, options.arch)
+    record["same_kernels"] = {"commit": options.commit, "rows": count, "changed": changed, "refused": refused}
+    write(record, options.record)
+    for name in changed:
+        print(f"{name}: another kernel")
+    for said in refused:
+        print(said)
+    print(f"{count - len(changed) - len(refused)} of {count} rows have the kernels that were measured")
+    return 1 if changed or refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
