@@ -4,7 +4,8 @@ from cases import G, L, fault
 FAULTS = [
     # Graphs to kernels.
     fault("lowering: x (1 - y) becomes x + x y", L + "graph.cpp",
-          "{builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x}", "{values.at(*y), x, x}", "folded"),
+          "{builder_.math(scalar::Op::Neg, {values.at(contracted->y)}), x, x}", "{values.at(contracted->y), x, x}",
+          "folded"),
     fault("lowering: a parameter's gradient lacks the last batch row", L + "param_gradient_sum.cpp",
           'b.for_("row", b.constant(0), batch, b.constant(1), 8,',
           'b.for_("row", b.constant(0), batch - 1, b.constant(1), 8,', "plain params"),

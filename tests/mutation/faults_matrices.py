@@ -74,6 +74,12 @@ FAULTS = [
           "if (order_.reductions[stage].early) reduce(stage, step, leaf, of_channels);",
           "if (order_.reductions[stage].early && step.count.valid()) { auto late = step; "
           "late.count = step.count + 1; reduce(stage, late, leaf, of_channels); }", "reduced in a cluster"),
+    fault("persistent: lanes without a line of their block count channels of the next block", P + "reductions_exchange.cpp",
+          "b.constant(of_block_of_team(meeting) ? g.units : g.dim);", "b.constant(g.dim);",
+          test="test_schedule PersistentReductions.ManyLines"),
+    fault("persistent: the y of a late x (1 - y) is that of the next step", P + "body.cpp",
+          "lowering_.read_by(id, values)) read.insert(other);", "step_.graph.at(id).operands) read.insert(other);",
+          test="test_schedule PersistentSimulated.WhatIsReadAfterTheProductsIsOfTheStep"),
     # Draws.
     fault("draws: noise of the wrong step in stream's backward pass", S + "kernel.cpp",
           "now_.ahead += forward ? 1 : -1;", "now_.ahead += 1;", "draws bw"),

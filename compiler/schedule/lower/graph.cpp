@@ -76,17 +76,28 @@ std::optional<NodeId> GraphLowering::complement(NodeId id) const {
   return node.operands[1];
 }
 
+std::optional<GraphLowering::Contraction> GraphLowering::contraction(const Node& node,
+                                                                     const Values& values) const {
+  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Mul || !contract_) return std::nullopt;
+  for (const std::size_t side : {0, 1})
+    if (const auto y = complement(node.operands[side]); y && values.count(*y) != 0)
+      return Contraction{node.operands[1 - side], *y};
+  return std::nullopt;
+}
+
+std::vector<NodeId> GraphLowering::read_by(NodeId id, const Values& values) const {
+  if (const auto contracted = contraction(graph_.at(id), values)) return {contracted->x, contracted->y};
+  return graph_.at(id).operands;
+}
+
 // x (1 - y), of which gated cells are made, as x - y x: one instruction, rounded once. An infinite x gives
 // NaN.
 Value GraphLowering::scalar(const Node& node, const Values& values) const {
-  if (node.op == scalar::Op::Mul && contract_)
-    for (const std::size_t side : {0, 1})
-      if (const auto y = complement(node.operands[side]); y && values.count(*y) != 0) {
-        const NodeId factor = node.operands[1 - side];
-        const bool inlined = graph_.at(factor).kind == NodeKind::Scalar && !worth_a_name(factor);
-        const Value x = inlined ? builder_.let("v", values.at(factor)) : values.at(factor);
-        return builder_.math(scalar::Op::Fma, {builder_.math(scalar::Op::Neg, {values.at(*y)}), x, x});
-      }
+  if (const auto contracted = contraction(node, values)) {
+    const bool inlined = graph_.at(contracted->x).kind == NodeKind::Scalar && !worth_a_name(contracted->x);
+    const Value given = values.at(contracted->x), x = inlined ? builder_.let("v", given) : given;
+    return builder_.math(scalar::Op::Fma, {builder_.math(scalar::Op::Neg, {values.at(contracted->y)}), x, x});
+  }
   std::vector<Value> args;
   for (const NodeId operand : node.operands) args.push_back(values.at(operand));
   return builder_.math(node.op, args);

@@ -47,6 +47,9 @@ class GraphLowering {
   std::vector<step::NodeId> missing(const Values& values, const std::vector<step::NodeId>& roots) const;
   // Emits one missing node whose operands are there.
   void emit_node(Values& values, step::NodeId id, const LeafValue& leaf) const { emit(id, values, leaf); }
+  // The nodes whose values emit_node() reads: the operands, but of x (1 - y) as a multiply-add x and y. A
+  // caller whose registers change before a node is emitted has to keep these.
+  std::vector<step::NodeId> read_by(step::NodeId id, const Values& values) const;
 
   // A root that hoist() has computed already; invalid if it changes from step to step.
   kernel::Value hoisted(int channel, step::NodeId root) const;
@@ -62,6 +65,11 @@ class GraphLowering {
   bool emit(step::NodeId id, Values& values, const LeafValue& leaf) const;
   kernel::Value scalar(const step::Node& node, const Values& values) const;
   std::optional<step::NodeId> complement(step::NodeId id) const;
+  // x (1 - y) that becomes a multiply-add.
+  struct Contraction {
+    step::NodeId x, y;
+  };
+  std::optional<Contraction> contraction(const step::Node& node, const Values& values) const;
   bool worth_a_name(step::NodeId id) const;
 
   kernel::Builder& builder_;

@@ -257,7 +257,7 @@ void PersistentBody::keep_for_later(Progress& step) {
   for (GraphLowering::Values& values : step.values) {
     std::set<step::NodeId> read;
     for (const step::NodeId id : lowering_.missing(values, step_.roots))
-      for (const step::NodeId operand : step_.graph.at(id).operands) read.insert(operand);
+      for (const step::NodeId other : lowering_.read_by(id, values)) read.insert(other);
     for (std::size_t k = 0; k < cell_.next.size(); ++k) read.insert(step_.roots[k]);
     for (const step::NodeId id : read)
       if (const auto value = values.find(id); value != values.end())

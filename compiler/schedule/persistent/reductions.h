@@ -137,6 +137,8 @@ class ReductionExchange {
   // `line` says.
   kernel::Value around_mean(const Meeting& meeting, const Word& word, double fixed, kernel::Value line,
                             kernel::Value sum, kernel::Value spread, kernel::Value mean) const;
+  // Of a line; 0 for one past the last, which some lanes have where all do not have equally many. The
+  // channels behind those of a block are another block's.
   kernel::Value channels_of(const Meeting& meeting, kernel::Value line) const;
   // 1 / channels of all lines.
   kernel::Value share_of(const Meeting& meeting) const;

@@ -152,8 +152,9 @@ ReductionExchange::Parts ReductionExchange::load_line(const Meeting& meeting, st
 
 Value ReductionExchange::channels_of(const Meeting& meeting, Value line) const {
   auto& b = kernel_.builder();
-  Value all = b.constant(geometry_.dim);
-  if (of_block_of_team(meeting)) all = min(all - kernel_.first_unit(), b.constant(geometry_.units));
+  const PersistentGeometry& g = geometry_;
+  Value all = b.constant(of_block_of_team(meeting) ? g.units : g.dim);
+  if (of_block_of_team(meeting) && !g.exact()) all = min(b.constant(g.dim) - kernel_.first_unit(), all);
   const Value left = all - line * meeting.channels;
   return b.to_real(min(b.select(left < 0, b.constant(0), left), b.constant(meeting.channels)));
 }

@@ -103,6 +103,51 @@ TEST(PersistentSimulated, Fp32LargeMatrices) {
   }
 }
 
+// What a step reads after its products is of the step, although the next one has been looked at by then. With
+// fast math that is also the y of x (1 - y), which becomes a multiply-add: an input, a function of one, and,
+// in a cell that reduces, a square that is left out of what the next step is handed.
+constexpr const char* kReadLate[] = {
+    R"(cell gated_vector(D) {
+  input x[D], m[D]
+  param R[D, D]
+  state h[D]
+  next h = tanh(R @ ((1 - m) * h) + m * x)
+  output h
+})",
+    R"(cell function_of_input(D) {
+  input x[2, D]
+  param R[D, D]
+  state h[D]
+  c = cos(x[1])
+  next h = tanh(R @ ((1 - c) * h) + c * x[0])
+  output h
+})",
+    R"(cell left_out(D) {
+  input x[D]
+  param R[D, D]
+  state h[D]
+  t = tanh(h)
+  next h = cos(R @ t) + t * x + 0.1 * mean(h)
+  output h
+})"};
+
+TEST(PersistentSimulated, WhatIsReadAfterTheProductsIsOfTheStep) {
+  struct Form {
+    int blocks, grid;
+  };
+  int turn = 0;
+  for (const char* text : kReadLate)
+    for (const Form& form : {Form{1, 0}, Form{2, 0}, Form{3, 1}}) {
+      const frontend::Parsed parsed = frontend::parse(text, "late.cell");
+      ASSERT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "late.cell");
+      Case c{kPersistent, parsed.cells.at(0), {}, {}, {}, true};
+      c.problem.sizes = {5, 9, 1, 40};
+      c.problem.storage = ++turn % 2 == 0 ? Storage::BF16 : Storage::F16;
+      c.parameters = persistent_point(c.problem, form.blocks, form.grid, turn, false);
+      Comparison(std::move(c)).run();
+    }
+}
+
 // A group of four warps of which some neither stage nor store.
 TEST(PersistentSimulated, HelpersLendRegisters) {
   for (const int blocks : {1, 2}) {

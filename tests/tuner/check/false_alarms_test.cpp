@@ -85,6 +85,16 @@ TEST(FalseAlarms, RandomCellsPass) {
   EXPECT_LE(counts[Outcome::Kind::IllConditioned] * 50, all) << "too many are not compared";
 }
 
+// Random cells whose kernels were wrong once; what they were wrong in is in the tests of the strategy.
+TEST(FalseAlarms, CellsThatWereWrongOnce) {
+  const step::Cell cell = step::testing::random_cell_of_seed(238);
+  for (const std::uint64_t seed : {1000, 2000}) {
+    const Outcome outcome = outcome_of(cell, problem_at({2, 19, 1, 40}, Pass::Backward, Storage::F16), seed);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::Passed) << outcome.text << "\n"
+                                                   << step::testing::provenance(238, cell);
+  }
+}
+
 // Cells whose results hang on cancellation, division or long products.
 struct HardCell {
   const char* name;
