@@ -15,7 +15,7 @@ import re
 import statistics
 import sys
 
-from rondo_program import tried, write
+from rondo_program import tried, until_stopped, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -73,4 +73,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_stopped(main))

@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-from rondo_program import query, rondo, tried, write
+from rondo_program import query, rondo, tried, until_stopped, write
 
 PROBLEMS = (  # cell, shape
     ("lstm", "B=16,T=1024,H=1,D=768"),
@@ -73,4 +73,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_stopped(main))

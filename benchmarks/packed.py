@@ -22,7 +22,7 @@ import random
 import re
 import sys
 
-from rondo_program import query, write
+from rondo_program import query, until_stopped, write
 
 BATCH, TIME, DIM = 64, 1024, 512
 SMALL_BATCH, SMALL_TIME = 16, 96  # of the comparison
@@ -288,4 +288,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_stopped(main))

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 
 
 class WrongResults(SystemExit):
@@ -42,3 +43,24 @@ def write(record, path):
         json.dump(record, file, indent=1)
         file.write("\n")
     os.replace(path + ".part", path)
+
+
+def begun(path, head):
+    """The record at `path` to go on with, or a new one without rows. What `head` says must be the same in both."""
+    if not os.path.exists(path):
+        return head | {"rows": []}
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    for key, value in head.items():
+        if record.get(key) != value:
+            sys.exit(f"{path} has {key} '{record.get(key)}', this run '{value}': take another file")
+    return record
+
+
+def until_stopped(main):
+    """Status of main(), or 130 where Ctrl-C or tools/gpu-check (when its time is over) ended it: its record has the rows that were done."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("ended by a signal: the record has the rows that were done", file=sys.stderr)
+        return 130

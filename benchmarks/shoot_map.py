@@ -11,12 +11,10 @@ The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its e
 row, and a later run with the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
 """
 import argparse
-import json
-import os
 import sys
 import time as clock
 
-from rondo_program import query, tried, write
+from rondo_program import begun, query, tried, until_stopped, write
 
 CHANNELS = tuple(64 << 2 * i for i in range(7))  # to 262144
 TIMES = (*(128 << 2 * i for i in range(6)), 1 << 20)  # steps of 4, and one of 8 at the end
@@ -79,18 +77,6 @@ def row_of(program, cell, channels, time, budget):
     return row
 
 
-def begun(path, head):
-    """The record to go on with."""
-    if not os.path.exists(path):
-        return head | {"rows": []}
-    with open(path, encoding="utf-8") as file:
-        record = json.load(file)
-    for key, value in head.items():
-        if record.get(key) != value:
-            sys.exit(f"{path} has {key} '{record.get(key)}', this run '{value}': take another file")
-    return record
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rondo")
@@ -121,4 +107,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_stopped(main))

@@ -13,7 +13,7 @@ import re
 import statistics
 import sys
 
-from rondo_program import rondo, write
+from rondo_program import rondo, until_stopped, write
 
 SHAPES = {
     "paragru": [(8, 512, 1024), (8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
@@ -111,4 +111,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_stopped(main))

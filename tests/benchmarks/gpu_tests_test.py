@@ -2,8 +2,11 @@
 import importlib.machinery
 import importlib.util
 import json
+import math
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +16,8 @@ import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
-import report_checks  # noqa: E402 (lies beside the scripts)
+import normalised  # noqa: E402 (lies beside the scripts)
+import report_checks  # noqa: E402
 
 # Suite.a passes, b fails, c is skipped, and d is what the variable D says; 20 more pass.
 TEST_GPU = r'''
@@ -143,7 +147,7 @@ class Tunes(unittest.TestCase):
 
 # Plain cells take 1 ms; lnlstm 1.5, and 1.25 in a later turn; rmslstm is refused.
 BENCH = r'''
-import json, os, sys
+import json, os, sys, time
 words = sys.argv[1:]
 if words[0] == "calibrate":
     open(words[words.index("--db") + 1], "w").close()
@@ -152,6 +156,8 @@ if words[0] != "bench":
     sys.exit(0)
 if words[1] == "rmslstm":
     sys.exit("not here")
+if os.environ.get("STAND_IN_WAITS") and words[1] == "lngru":
+    time.sleep(60)
 database = words[words.index("--db") + 1]
 key = " ".join(words[1:7])
 again = key in open(database).read().split("\n")
@@ -174,6 +180,74 @@ class Normalised(unittest.TestCase):
         page = report_checks.normalised_page(folder)
         self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | fw | 1.250 | 1.25 |  |  |", page)
         self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | fw |  |  |  |  |", page)
+
+
+    def run_rows(self, folder, *words, **environment):
+        out = folder / "test-normalised.json"
+        done = script("normalised.py", folder, folder / "rondo", "--out", out, "--only", "768", "--turns", "1", *words, **environment)
+        return done, json.loads(out.read_text(encoding="utf-8"))["rows"] if out.exists() else []
+
+    def test_a_later_run_does_what_is_left(self):
+        folder = stand_in.folder_of(self, BENCH)
+        done, rows = self.run_rows(folder, "--seconds", "0")
+        self.assertEqual((done.returncode, rows), (0, []), done.stderr)
+        self.assertIn("3 of 3 rows are left", done.stdout)
+        self.assertEqual(len(self.run_rows(folder, "--only", "^lnlstm.*768")[1]), 1)
+        done, rows = self.run_rows(folder)
+        self.assertEqual([row["cell"] for row in rows], ["lnlstm", "rmslstm", "lngru"], done.stderr)
+        self.assertNotIn("lnlstm", done.stdout)
+        refused, rows = self.run_rows(folder, "--commit", "another")
+        self.assertIn("take another file", refused.stderr)
+        self.assertEqual(len(rows), 3)
+
+    def test_a_signal_ends_it_with_the_rows_that_were_done(self):
+        folder = stand_in.folder_of(self, BENCH)
+        out = folder / "test-normalised.json"
+        run = subprocess.Popen([sys.executable, ROOT / "benchmarks/normalised.py", folder / "rondo", "--out", out, "--only", "768", "--turns", "1"],
+                               env=stand_in.environment(folder, STAND_IN_WAITS="1", PYTHONUNBUFFERED="1"), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+        for _ in range(2):
+            run.stdout.readline()  # a row is done
+        os.killpg(run.pid, signal.SIGINT)
+        said = run.communicate(timeout=50)[1]
+        self.assertEqual(run.returncode, 130, said)
+        self.assertEqual(said.strip().splitlines()[-1], "ended by a signal: the record has the rows that were done")
+        self.assertNotIn("normalised.py", said)  # no trace of the script's own
+        self.assertEqual(len(json.loads(out.read_text(encoding="utf-8"))["rows"]), 2)
+
+
+class NormalisedGate(unittest.TestCase):
+    """PyTorch's loop is timed only where it is the cell: the errors that say so, on lists of numbers."""
+
+    def setUp(self):
+        self.exact = [math.sin(i) for i in range(1000)]
+
+    def refusal(self, **changed):
+        """With the states of fp32 and bf16 as they should be, or those that are given."""
+        found = {}
+        for kind, rounding in (("fp32", 1e-7), ("bf16", 4e-3)):
+            good = [x * (1 + rounding * (-1) ** i) for i, x in enumerate(self.exact)]
+            found[kind] = {"h": normalised.errors(good, self.exact), "c": normalised.errors(changed.get(kind, good), self.exact)}
+        return normalised.refusal(found)
+
+    def test_rounding_passes(self):
+        self.assertEqual(self.refusal(), "")
+
+    def test_one_wrong_number_in_fp32_is_refused(self):
+        wrong = self.exact[:7] + [self.exact[7] + 1e-3] + self.exact[8:]
+        self.assertIn("fp32: the largest error of c over the first 16 steps is 0.001", self.refusal(fp32=wrong))
+
+    def test_a_loop_in_bf16_that_computes_something_else_is_refused(self):
+        self.assertIn("bf16: the rms error of c", self.refusal(bf16=[1.1 * x for x in self.exact]))
+        self.assertIn("bf16", self.refusal(bf16=[0.0] * 1000))
+
+    def test_what_is_no_number_is_refused(self):
+        for kind in ("fp32", "bf16"):
+            self.assertIn(kind, self.refusal(**{kind: [math.nan] + self.exact[1:]}))
+
+    def test_one_that_is_far_off_in_bf16_is_chaos_and_many_are_not(self):
+        self.assertEqual(self.refusal(bf16=[self.exact[0] + 0.3] + self.exact[1:]), "")
+        self.assertIn("bf16", self.refusal(bf16=[x + 0.3 * (i < 100) for i, x in enumerate(self.exact)]))
 
 
 class GpuCheck(unittest.TestCase):

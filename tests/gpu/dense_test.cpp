@@ -1,11 +1,12 @@
 // Every cell with matrices, storage type, pass, and strategy or variant of team on the GPU against the
 // reference.
-#include <algorithm>
+#include <iostream>
 #include <optional>
 #include <tuple>
 
 #include "compiler/step/clip.h"
 #include "tests/gpu/gpu.h"
+#include "tests/runtime/choice/team_variants.h"
 #include "tuner/check/verify.h"
 
 namespace rondo::tuner {
@@ -13,37 +14,36 @@ namespace {
 
 using kernel::Storage;
 using rondo::testing::library_cell;
+using rondo::testing::Variant;
+using rondo::testing::VariantCandidates;
 using runtime::TensorLayout;
 using schedule::Pass;
-
-enum class Variant { Block, Cluster, Grid, Alternating };  // of persistent; the other strategy
-
-bool is_variant(const runtime::Candidate& candidate, Variant variant) {
-  if ((candidate.strategy == "alternating") != (variant == Variant::Alternating)) return false;
-  if (variant == Variant::Alternating) return true;
-  const schedule::Parameters& parameters = candidate.parameters;
-  const auto blocks = parameters.find("blocks");
-  if (blocks == parameters.end()) return false;
-  if (variant == Variant::Grid) return parameters.at("exchange") == 1;
-  return parameters.at("exchange") == 0 && (blocks->second > 1) == (variant == Variant::Cluster);
-}
 
 class DenseCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass, Variant>> {
  protected:
-  // The model's best of this variant, with products split among `splits` warps or more. Nothing, and no
-  // failure, where products cannot be split.
-  std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
-                                                int splits) const {
-    const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
-    if (!candidates) {
-      ADD_FAILURE() << cell.name << ": " << candidates.error().message;
-      return nullptr;
+  // Candidates of this variant, of the problem or of a smaller head; fails the test where there are none.
+  VariantCandidates candidates(const step::Cell& cell, const schedule::Problem& p) const {
+    auto found = rondo::testing::variant_candidates(cell, p, gpu_->profile, std::get<3>(GetParam()));
+    if (!found) {
+      ADD_FAILURE() << cell.name << ": " << found.error().message;
+      return {};
     }
+    if (found->list.empty()) ADD_FAILURE() << cell.name << ": no candidate of this variant";
+    if (found->dim != p.sizes.dim)
+      std::cout << cell.name << ": one block has no room for D=" << p.sizes.dim << "; D=" << found->dim
+                << " is tested\n";
+    return std::move(found).value();
+  }
+
+  // The model's best of them, with products split among `splits` warps or more. Nothing, and no failure,
+  // where products cannot be split.
+  std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
+                                                const std::vector<runtime::Candidate>& candidates,
+                                                int splits) const {
     int tries = 0;
     const runtime::Candidate* first = nullptr;
-    for (const runtime::Candidate& candidate : *candidates) {
-      if (!is_variant(candidate, std::get<3>(GetParam()))) continue;
+    for (const runtime::Candidate& candidate : candidates) {
       if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
       if (first == nullptr) first = &candidate;
       // As the tuner does: what spills is passed over.
@@ -54,22 +54,20 @@ class DenseCell : public rondo::testing::GpuTest,
     // A variant of which nothing is without spills is none that users get (ShippedKernels compiles those);
     // what it computes must be right all the same.
     if (first != nullptr) return load(cell, p, first->strategy, first->parameters, true);
-    if (splits == 1) ADD_FAILURE() << cell.name << ": no candidate of this variant";
     return nullptr;
   }
 
   void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
               bool save_products = false, std::optional<kernel::Math> math = {}, int splits = 1) {
-    // One block has no room for more of all cells in fp32.
-    constexpr std::int64_t kOneBlockInFp32 = 40;
-    if (std::get<1>(GetParam()) == Storage::F32 && std::get<3>(GetParam()) == Variant::Block)
-      for (VerifyCase& shape : cases) shape.sizes.dim = std::min(shape.sizes.dim, kOneBlockInFp32);
-    const step::Sizes sizes = cases.back().sizes;
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
-    schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
+    schedule::Problem p = problem(std::get<2>(GetParam()), cases.back().sizes, std::get<1>(GetParam()));
     p.save_products = save_products;
     p.math = math.value_or(p.math);
-    const auto plan = plan_for(cell, p, splits);
+    const VariantCandidates found = candidates(cell, p);
+    if (found.list.empty()) return;
+    p.sizes.dim = found.dim;
+    for (VerifyCase& shape : cases) shape.sizes.dim = found.dim;
+    const auto plan = plan_for(cell, p, found.list, splits);
     if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this variant";
     if (plan == nullptr) return;
     const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
@@ -77,7 +75,7 @@ class DenseCell : public rondo::testing::GpuTest,
     const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
-      EXPECT_TRUE(check.passed) << cell.name << " D=" << sizes.dim << ": " << check.text();
+      EXPECT_TRUE(check.passed) << cell.name << " D=" << found.dim << ": " << check.text();
     const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), repeats);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
   }

@@ -158,7 +158,13 @@ TEST_F(OnGpu, TunesAndVerifies) {
   EXPECT_EQ(result->note, "") << "its trials run in a process of their own";
   EXPECT_TRUE(result->best()->verified);
   EXPECT_GT(result->best()->timing.median_s, 0);
-  EXPECT_LE(result->search.seconds, 25);
+  // How long it took depends on what else runs here; tests/tuner/search holds the search to its budget, with
+  // a clock of its own.
+  const SearchEnd end = result->search.end;
+  EXPECT_TRUE(end == SearchEnd::Exhausted || end == SearchEnd::Converged || end == SearchEnd::Budget)
+      << end_name(end);
+  EXPECT_TRUE(end != SearchEnd::Budget || result->search.seconds >= options.budget_s / 2)
+      << "the budget was not used: " << result->search.seconds << " s";
   int failed = 0;
   for (const Row& row : result->search.rows) {
     EXPECT_NE(row.status, db::TrialStatus::Wrong)
