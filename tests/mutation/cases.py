@@ -78,9 +78,10 @@ CASES = {
                   "--param steps=4 " + KEPT,
     "clusters in the grid": "gru --shape B=2,T=9,D=64 --pass bw --param blocks=4 --param exchange=global "
                             "--param reduce_scatter=1 --param cluster_k_split=2 --param steps=2 " + KEPT,
-    "reduced fw": "lnlstm --shape B=9,T=9,D=36 --pass fw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
+    "reduced by lanes": "lnlstm --shape B=9,T=5,D=64 --pass fw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
+    "reduced fw": "lnlstm --shape B=9,T=9,D=28 --pass fw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
     "reduced bw": "lngru --shape B=9,T=9,D=40 --pass bw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
-    "reduced in a cluster": "lngru --shape B=3,T=9,D=48 --pass bw --param blocks=2 --param exchange=cluster "
+    "reduced in a cluster": "lngru --shape B=3,T=9,D=32 --pass bw --param blocks=2 --param exchange=cluster "
                             "--param reduce_scatter=0 --param unit_blocks=1 --param steps=2 " + KEPT,
     "matrix in shared memory": "elman --shape B=2,T=20,D=48 --pass fw --param blocks=1 --param register_k_tiles=1 "
                                "--param steps=2 " + KEPT,
