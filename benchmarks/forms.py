@@ -3,6 +3,8 @@
 
 usage: forms.py RONDO --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--commit HASH]
 
+Rows that FILE has and that are not measured now stay in it; each says of what commit it is. FILE of another GPU is refused.
+
 Each problem is tuned without forms, and again with each of FORMS where --budget is not 0s (the model chooses then). The
 forms of a problem are timed in turns with the plain pass, and the least of the turns counts. The test data set no reset and
 all lengths to T, so that every form does the work of the plain pass.
@@ -12,7 +14,7 @@ import re
 import sys
 import tempfile
 
-from rondo_program import query, rondo, tried, until_stopped, write
+from rondo_program import begun, query, rondo, tried, until_stopped, write
 
 PROBLEMS = (  # cell, shape
     ("lstm", "B=16,T=1024,H=1,D=768"),
@@ -46,6 +48,15 @@ def measure(program, problem, turns, database, budget):
     return {form: found[form] for form in FORMS}
 
 
+def put(record, new):
+    """In the place of the row of the same problem, or last."""
+    same = [i for i, row in enumerate(record["rows"]) if all(row[key] == new[key] for key in ("cell", "shape", "dtype", "pass"))]
+    for i in same:
+        record["rows"][i] = new
+    if not same:
+        record["rows"].append(new)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rondo")
@@ -55,7 +66,11 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
-    record = {"device": query("name")[0], "commit": options.commit, "budget": options.budget, "rows": []}
+    record = begun(options.out, {"device": query("name")[0]})
+    for row in record["rows"]:  # of a record that had one commit for all
+        row.setdefault("commit", record.get("commit", "unknown"))
+    record.pop("commit", None)
+    record["budget"] = options.budget
     with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/forms.db"
         rondo(options.rondo, "calibrate", "--db", database)
@@ -65,7 +80,7 @@ def main():
                     continue
                 problem = [cell, "--shape", shape, "--dtype", "bf16", "--pass", which]
                 found = measure(options.rondo, problem, options.turns, database, options.budget)
-                record["rows"].append({"cell": cell, "shape": shape, "dtype": "bf16", "pass": which, "forms": found})
+                put(record, {"cell": cell, "shape": shape, "dtype": "bf16", "pass": which, "commit": options.commit, "forms": found})
                 write(record, options.out)
                 print(cell, shape, which, *(f"{form or 'plain'} {result.get('ms', result.get('error'))}"
                                             for form, result in found.items()), flush=True)

@@ -98,16 +98,16 @@ def forms_page(results):
     for record in read(results, "*-forms.json"):
         names = [form for form in record["rows"][0]["forms"] if form]
         text += f"""
-## {record['device']}, commit {record['commit']}
+## {record['device']}
 
-| cell | shape | pass | plain ms | {' | '.join(names)} |
-|---|---|---|--:|{'--:|' * len(names)}
+| cell | shape | pass | commit | plain ms | {' | '.join(names)} |
+|---|---|---|---|--:|{'--:|' * len(names)}
 """
         for row in record["rows"]:
             plain = row["forms"][""].get("ms")
             shown = [f"{row['forms'][form]['ms'] / plain:.3f}" if plain and "ms" in row["forms"][form] else "" for form in names]
-            text += (f"| {row['cell']} | {row['shape']} | {row['pass']} | {median_text(plain) if plain else ''} | "
-                     f"{' | '.join(shown)} |\n")
+            text += (f"| {row['cell']} | {row['shape']} | {row['pass']} | {row.get('commit', record.get('commit', ''))} | "
+                     f"{median_text(plain) if plain else ''} | {' | '.join(shown)} |\n")
     if not text:
         return ""
     return "# What forms cost\n\n" + wrapped("""A pass with [resets, lengths or reversed time](../forms.md), as a multiple of the plain
