@@ -15,6 +15,11 @@ def pages(root):
     return [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
 
 
+def all_pages(root):
+    """With those that lie beside examples, which need no link."""
+    return pages(root) + sorted((root / "examples").rglob("*.md"))
+
+
 def prose(text):
     """(line number, line) of all lines that are not code. Tables and headings are among them."""
     fenced = False
@@ -57,7 +62,7 @@ def links(text):
 
 def broken_links(root):
     found = []
-    for page in pages(root):
+    for page in all_pages(root):
         for number, target in links(page.read_text(encoding="utf-8")):
             if re.match(r"[a-z]+:", target):
                 continue
@@ -101,14 +106,14 @@ def unreachable(root):
 
 
 def long_lines(root):
-    return [f"{page.relative_to(root)}:{number}: {len(line)} characters" for page in pages(root)
+    return [f"{page.relative_to(root)}:{number}: {len(line)} characters" for page in all_pages(root)
             for number, line in prose(page.read_text(encoding="utf-8"))
             if len(line) > LONGEST_LINE and not line.startswith("|")]
 
 
 def long_pages(root):
     found = []
-    for page in pages(root):
+    for page in all_pages(root):
         text = page.read_text(encoding="utf-8")
         if (words := len(text.split())) > LONGEST_PAGE:
             found.append(f"{page.relative_to(root)}: {words} words")
@@ -183,7 +188,10 @@ class Checks(unittest.TestCase):
         long = "word " * 24
         self.write("docs/a.md", f"# A\n\n## Two words, `twice`\n\n## Two words twice\n\n| {long} |\n\n```\n{long}\n```\n\n    {long}\n\n- {long}\n"
                                 f"\n  {long}\n")
-        self.assertEqual(long_lines(self.root), ["docs/a.md:15: 122 characters", "docs/a.md:17: 122 characters"])
+        (self.root / "examples").mkdir()
+        self.write("examples/README.md", long)
+        self.assertEqual(long_lines(self.root), ["docs/a.md:15: 122 characters", "docs/a.md:17: 122 characters",
+                                                 "examples/README.md:1: 120 characters"])
 
     def test_long_pages_are_found(self):
         self.write("docs/a.md", "word\n" * (LONGEST_PAGE + 1))

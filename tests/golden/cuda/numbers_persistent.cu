@@ -142,20 +142,6 @@ __device__ __forceinline__ void store_async_2(void* to, int rank, mbarrier* barr
                :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(in_block(barrier, rank)) : "memory");
 }
 
-__device__ __forceinline__ float rcp_approx(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-__device__ __forceinline__ float tanh_approx(float x) {
-  asm("tanh.approx.f32 %0, %0;" : "+f"(x));
-  return x;
-}
-
-__device__ __forceinline__ float square(float x) { return x * x; }
-__device__ __forceinline__ float fast_div(float x, float y) { return x * rcp_approx(y); }
-
 __device__ __forceinline__ void store_fp32x2(float* to, float v0, float v1) {
   *reinterpret_cast<float2*>(to) = make_float2(v0, v1);
 }
@@ -175,22 +161,17 @@ __device__ __forceinline__ void store_pairs_x4(void* to, int v0, int v1, int v2,
   *reinterpret_cast<int4*>(to) = make_int4(v0, v1, v2, v3);
 }
 
-// masked_norm: persistent backward sweep, bf16 in memory
-extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) masked_norm_persistent_bw(
+// shifted: persistent backward sweep, bf16 in memory
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) shifted_persistent_bw(
     const bf16* __restrict__ x,                        // [B, T, H, 1, D]
     i64 x_stride_b, i64 x_stride_t,
     const bf16* __restrict__ m,                        // [B, T, H, 1]
     i64 m_stride_b, i64 m_stride_t,
-    const bf16* __restrict__ scratch_0,                // [B, T, H, 1, D]
-    i64 scratch_0_stride_b, i64 scratch_0_stride_t,
-    const bf16* __restrict__ h_out,                    // [B, T, H, 1, D]
-    i64 h_out_stride_b, i64 h_out_stride_t,
     const bf16* __restrict__ n_history,                // [B, T, H, 1]
     i64 n_history_stride_b, i64 n_history_stride_t,
     const bf16* __restrict__ grad_h_out,               // [B, T, H, 1, D]
     i64 grad_h_out_stride_b, i64 grad_h_out_stride_t,
     const bf16* __restrict__ R,                        // [H, 1, D, D]
-    const float* __restrict__ h_first,                 // [B, H, 1, D]
     const float* __restrict__ n_first,                 // [B, H, 1]
     const float* __restrict__ grad_h_last,             // [B, H, 1, D]
     const float* __restrict__ grad_n_last,             // [B, H, 1]
@@ -215,22 +196,20 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
   extern __shared__ __align__(16) unsigned char shared_memory[];
   bf16* const x_staged = reinterpret_cast<bf16*>(shared_memory);                  // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
   bf16* const m_staged = reinterpret_cast<bf16*>(shared_memory + 3072);           // [stages 3, steps 2, rows 1, batch 8]
-  bf16* const scratch_0_staged = reinterpret_cast<bf16*>(shared_memory + 3168);   // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
-  bf16* const h_out_before = reinterpret_cast<bf16*>(shared_memory + 6240);       // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
-  bf16* const n_history_before = reinterpret_cast<bf16*>(shared_memory + 9312);   // [stages 3, steps 2, rows 1, batch 8]
-  bf16* const grad_h_out_staged = reinterpret_cast<bf16*>(shared_memory + 9408);  // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
-  bf16* const vector_0 = reinterpret_cast<bf16*>(shared_memory + 12480);          // [2, batch tiles 1, channels 48, 8]
-  bf16* const matrix_0 = reinterpret_cast<bf16*>(shared_memory + 14016);          // [warps 3, row tiles 1, k-tiles 3, lanes 32, 8]
-  float* const reduced_0 = reinterpret_cast<float*>(shared_memory + 18624);       // [2, batch tiles 1, lines 6, quarters 4, words 1, 2]
-  bf16* const grad_x_ring = reinterpret_cast<bf16*>(shared_memory + 19008);       // [2, steps 2, rows 1, batch tiles 1, units 24, 8]
-  float* const scratch_3_ring = reinterpret_cast<float*>(shared_memory + 20544);  // [2, steps 2, rows 1, warps 3, batch 8]
-  bf16* const scratch_2_ring = reinterpret_cast<bf16*>(shared_memory + 20928);    // [2, steps 2, rows 1, batch tiles 1, units 24, 8]
-  mbarrier* const ready_0 = reinterpret_cast<mbarrier*>(shared_memory + 22464);   // vectors have come from all blocks
-  mbarrier* const lines_0 = reinterpret_cast<mbarrier*>(shared_memory + 22480);   // parts of reductions have come
-  mbarrier* const full = reinterpret_cast<mbarrier*>(shared_memory + 22496);      // a stage of inputs has landed
-  mbarrier* const empty = reinterpret_cast<mbarrier*>(shared_memory + 22520);     // it has been read
-  mbarrier* const filled = reinterpret_cast<mbarrier*>(shared_memory + 22544);    // a stage of results is complete
-  mbarrier* const drained = reinterpret_cast<mbarrier*>(shared_memory + 22560);   // it has been stored
+  bf16* const n_history_before = reinterpret_cast<bf16*>(shared_memory + 3168);   // [stages 3, steps 2, rows 1, batch 8]
+  bf16* const grad_h_out_staged = reinterpret_cast<bf16*>(shared_memory + 3264);  // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
+  bf16* const vector_0 = reinterpret_cast<bf16*>(shared_memory + 6336);           // [2, batch tiles 1, channels 48, 8]
+  bf16* const matrix_0 = reinterpret_cast<bf16*>(shared_memory + 7872);           // [warps 3, row tiles 1, k-tiles 3, lanes 32, 8]
+  float* const reduced_0 = reinterpret_cast<float*>(shared_memory + 12480);       // [2, batch tiles 1, lines 6, quarters 4, words 1, 2]
+  bf16* const grad_x_ring = reinterpret_cast<bf16*>(shared_memory + 12864);       // [2, steps 2, rows 1, batch tiles 1, units 24, 8]
+  float* const scratch_3_ring = reinterpret_cast<float*>(shared_memory + 14400);  // [2, steps 2, rows 1, warps 3, batch 8]
+  bf16* const scratch_2_ring = reinterpret_cast<bf16*>(shared_memory + 14784);    // [2, steps 2, rows 1, batch tiles 1, units 24, 8]
+  mbarrier* const ready_0 = reinterpret_cast<mbarrier*>(shared_memory + 16320);   // vectors have come from all blocks
+  mbarrier* const lines_0 = reinterpret_cast<mbarrier*>(shared_memory + 16336);   // parts of reductions have come
+  mbarrier* const full = reinterpret_cast<mbarrier*>(shared_memory + 16352);      // a stage of inputs has landed
+  mbarrier* const empty = reinterpret_cast<mbarrier*>(shared_memory + 16376);     // it has been read
+  mbarrier* const filled = reinterpret_cast<mbarrier*>(shared_memory + 16400);    // a stage of results is complete
+  mbarrier* const drained = reinterpret_cast<mbarrier*>(shared_memory + 16416);   // it has been stored
   const int thread_x = threadIdx.x, block_x = blockIdx.x, cluster_rank = blockIdx.x % 2;
 
   bool in_vain = false;
@@ -263,19 +242,13 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
   #pragma unroll 1
   for (int i_2 = thread_x; i_2 < 6; i_2 += 160) store_pairs_x4(&m_staged[i_2 * 8], 0, 0, 0, 0);
   #pragma unroll 1
-  for (int i_3 = thread_x; i_3 < 192; i_3 += 160) store_pairs_x4(&scratch_0_staged[i_3 * 8], 0, 0, 0, 0);
+  for (int i_3 = thread_x; i_3 < 6; i_3 += 160) store_pairs_x4(&n_history_before[i_3 * 8], 0, 0, 0, 0);
   #pragma unroll 1
-  for (int i_4 = thread_x; i_4 < 192; i_4 += 160) store_pairs_x4(&h_out_before[i_4 * 8], 0, 0, 0, 0);
-  #pragma unroll 1
-  for (int i_5 = thread_x; i_5 < 6; i_5 += 160) store_pairs_x4(&n_history_before[i_5 * 8], 0, 0, 0, 0);
-  #pragma unroll 1
-  for (int i_6 = thread_x; i_6 < 192; i_6 += 160) store_pairs_x4(&grad_h_out_staged[i_6 * 8], 0, 0, 0, 0);
+  for (int i_4 = thread_x; i_4 < 192; i_4 += 160) store_pairs_x4(&grad_h_out_staged[i_4 * 8], 0, 0, 0, 0);
   __syncthreads();
   if (thread_x < kMultiplying) {
     int x_now[1];
     int m_now[1];
-    int scratch_0_now[1];
-    int h_out_before_now[1];
     int n_history_before_now[1];
     int grad_h_out_now[1];
     // parameters and first carries into registers
@@ -328,15 +301,6 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
       if (!in_vain) mbarrier_expect(&lines_0[0], 192);
       if (!in_vain) mbarrier_expect(&lines_0[1], 192);
     }
-    float early = 0.0f, early_2 = 0.0f, early_3 = 0.0f, early_4 = 0.0f, early_5 = 0.0f, early_6 = 0.0f, early_7 = 0.0f;
-    float early_8 = 0.0f, h_first_2 = 0.0f;
-    if (first_unit + unit < kDim && first_row + quarter * 2 < batch) {
-      h_first_2 = h_first[i64(first_row + quarter * 2) * 40 + (first_unit + unit)];
-    }
-    float h_first_3 = 0.0f;
-    if (first_unit + unit < kDim && first_row + (quarter * 2 + 1) < batch) {
-      h_first_3 = h_first[i64(first_row + (quarter * 2 + 1)) * 40 + (first_unit + unit)];
-    }
     float n_first_2 = 0.0f, n_first_3 = 0.0f;
     if (first_row + quarter * 2 < batch) {
       n_first_2 = n_first[i64(first_row + quarter * 2)];
@@ -344,57 +308,36 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
     if (first_row + (quarter * 2 + 1) < batch) {
       n_first_3 = n_first[i64(first_row + (quarter * 2 + 1))];
     }
-    in_vain |= mbarrier_wait(&full[0], 0, status);
-    const int x_at = lane % 8 * 32 + warp * 8;
-    load_matrix_x1_transposed(&x_now[0], &x_staged[x_at]);
-    m_now[0] = load_pair(&m_staged[quarter * 2]);
-    const int scratch_0_at = lane % 8 * 32 + warp * 8;
-    load_matrix_x1_transposed(&scratch_0_now[0], &scratch_0_staged[scratch_0_at]);
-    const int h_out_at = lane % 8 * 32 + warp * 8;
-    load_matrix_x1_transposed(&h_out_before_now[0], &h_out_before[h_out_at]);
-    n_history_before_now[0] = load_pair(&n_history_before[quarter * 2]);
-    const int grad_h_out_at = lane % 8 * 32 + warp * 8;
-    load_matrix_x1_transposed(&grad_h_out_now[0], &grad_h_out_staged[grad_h_out_at]);
-    const int t = time - 1;
-    const float before = t == 0 ? h_first_2 : low_bf16(h_out_before_now[0]);
-    const float before_2 = t == 0 ? n_first_2 : low_bf16(n_history_before_now[0]);
-    const float v_3 = 1.0f + before_2;
-    const float v_4 = fast_div(low_bf16(x_now[0]), v_3);
-    const float next_h = tanh_approx(low_bf16(scratch_0_now[0]) + v_4);
-    early = 1.0f - square(next_h);
-    early_2 = rcp_approx(v_3);
-    early_3 = fast_div(v_4, v_3);
-    early_4 = 2.0f * before;
-    const float before_3 = t == 0 ? h_first_3 : high_bf16(h_out_before_now[0]);
-    const float before_4 = t == 0 ? n_first_3 : high_bf16(n_history_before_now[0]);
-    const float v_5 = 1.0f + before_4;
-    const float v_6 = fast_div(high_bf16(x_now[0]), v_5);
-    const float next_h_2 = tanh_approx(high_bf16(scratch_0_now[0]) + v_6);
-    early_5 = 1.0f - square(next_h_2);
-    early_6 = rcp_approx(v_5);
-    early_7 = fast_div(v_6, v_5);
-    early_8 = 2.0f * before_3;
     #pragma unroll 1
     for (int stage = 0; stage < groups; ++stage) {
+      const int slot = stage % 3;
       const int turn = stage % 2;
+      in_vain |= mbarrier_wait(&full[slot], stage / 3 % 2, status);
       if (stage >= 2) in_vain |= mbarrier_wait(&drained[turn], (stage / 2 + 1) % 2, status);
       const int count = min(kSteps, time - stage * kSteps);
       #pragma unroll 1
       for (int s = 0; s < count; ++s) {
         const int done = stage * 2 + s;
         const int ring_line = stage % 2 * 2 + s;
-        const int t_2 = time - 1 - done;
-        const float v_7 = (low_bf16(grad_h_out_now[0]) + grad_h) * early;
-        const float v_8 = (high_bf16(grad_h_out_now[0]) + grad_h_2) * early_5;
-        const int packed = int(pack_bf16(first_unit + unit < kDim ? v_7 : 0.0f, first_unit + unit < kDim ? v_8 : 0.0f));
+        const int line = stage % 3 * 2 + s;
+        const int x_at = (line * 8 + lane % 8) * 32 + warp * 8;
+        load_matrix_x1_transposed(&x_now[0], &x_staged[x_at]);
+        m_now[0] = load_pair(&m_staged[line * 8 + quarter * 2]);
+        n_history_before_now[0] = load_pair(&n_history_before[line * 8 + quarter * 2]);
+        const int grad_h_out_at = (line * 8 + lane % 8) * 32 + warp * 8;
+        load_matrix_x1_transposed(&grad_h_out_now[0], &grad_h_out_staged[grad_h_out_at]);
+        const int t = time - 1 - done;
+        const float v = low_bf16(grad_h_out_now[0]) + grad_h;
+        const float v_2 = high_bf16(grad_h_out_now[0]) + grad_h_2;
+        const int packed = int(pack_bf16(first_unit + unit < kDim ? v : 0.0f, first_unit + unit < kDim ? v_2 : 0.0f));
         store_async_1(&vector_0[(first_unit + unit) * 8 + done % 2 * 384 + quarter * 2], 0, &ready_0[done % 2], packed);
         store_async_1(&vector_0[(first_unit + unit) * 8 + done % 2 * 384 + quarter * 2], 1, &ready_0[done % 2], packed);
-        const float before_5 = t_2 == 0 ? h_first_2 : low_bf16(h_out_before_now[0]);
-        const float before_6 = t_2 == 0 ? n_first_2 : low_bf16(n_history_before_now[0]);
-        const float before_7 = t_2 == 0 ? h_first_3 : high_bf16(h_out_before_now[0]);
-        const float before_8 = t_2 == 0 ? n_first_3 : high_bf16(n_history_before_now[0]);
-        const float part = first_unit + unit < kDim ? early_3 * v_7 : 0.0f;
-        const float part_2 = first_unit + unit < kDim ? early_7 * v_8 : 0.0f;
+        const float before = t == 0 ? n_first_2 : low_bf16(n_history_before_now[0]);
+        const float v_3 = v + grad_n * before * 0.025f;
+        const float before_2 = t == 0 ? n_first_3 : high_bf16(n_history_before_now[0]);
+        const float v_4 = v_2 + grad_n_2 * before_2 * 0.025f;
+        const float part = first_unit + unit < kDim ? v * low_bf16(x_now[0]) : 0.0f;
+        const float part_2 = first_unit + unit < kDim ? v_2 * high_bf16(x_now[0]) : 0.0f;
         const float other = __shfl_xor_sync(0xffffffffu, part, 4);
         const float part_3 = part + other;
         const float other_2 = __shfl_xor_sync(0xffffffffu, part_2, 4);
@@ -407,9 +350,9 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
         const float part_7 = part_5 + other_5;
         const float other_6 = __shfl_xor_sync(0xffffffffu, part_6, 16);
         const float part_8 = part_6 + other_6;
-        const int line = ((rank * 3 + warp) * 4 + quarter) * 2 + done % 2 * 48;
+        const int line_2 = ((rank * 3 + warp) * 4 + quarter) * 2 + done % 2 * 48;
         if (group < 2)
-          store_async_2(&reduced_0[line], group, &lines_0[done % 2], __float_as_int(part_7), __float_as_int(part_8));
+          store_async_2(&reduced_0[line_2], group, &lines_0[done % 2], __float_as_int(part_7), __float_as_int(part_8));
         in_vain |= mbarrier_wait_cluster(&lines_0[done % 2], done / 2 % 2, status);
         const float of_line = reduced_0[(group / 2 * 4 + quarter) * 2 + done % 2 * 48 + group % 2];
         const float of_line_2 = reduced_0[(min(group / 2 + 4, 5) * 4 + quarter) * 2 + done % 2 * 48 + group % 2];
@@ -425,59 +368,29 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
         if (thread_x == 0) if (!in_vain) mbarrier_expect(&lines_0[done % 2], 192);
         const float reduced = of_row_0;
         const float reduced_2 = of_row_1;
-        const float next_n = grad_n * low_bf16(m_now[0]) - reduced;
-        const float next_n_2 = grad_n_2 * high_bf16(m_now[0]) - reduced_2;
-        store_pair(&grad_x_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v_7 * early_2, v_8 * early_6)));
-        store_pair(&scratch_2_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v_7, v_8)));
-        const float kept = low_bf16(m_now[0]);
-        const float kept_2 = grad_n * 0.025f * early_4;
-        const float kept_3 = grad_n * before_6 * 0.025f;
-        const float kept_4 = high_bf16(m_now[0]);
-        const float kept_5 = grad_n_2 * 0.025f * early_8;
-        const float kept_6 = grad_n_2 * before_8 * 0.025f;
-        if (done + 1 < time) {
-          int next_line = stage % 3 * 2 + s + 1;
-          if (s + 1 == 2) {
-            mbarrier_arrive(&empty[stage % 3]);
-            const int next_slot = (stage + 1) % 3;
-            in_vain |= mbarrier_wait(&full[next_slot], (stage + 1) / 3 % 2, status);
-            next_line = next_slot * 2;
-          }
-          const int x_at_2 = (next_line * 8 + lane % 8) * 32 + warp * 8;
-          load_matrix_x1_transposed(&x_now[0], &x_staged[x_at_2]);
-          m_now[0] = load_pair(&m_staged[next_line * 8 + quarter * 2]);
-          const int scratch_0_at_2 = (next_line * 8 + lane % 8) * 32 + warp * 8;
-          load_matrix_x1_transposed(&scratch_0_now[0], &scratch_0_staged[scratch_0_at_2]);
-          const int h_out_at_2 = (next_line * 8 + lane % 8) * 32 + warp * 8;
-          load_matrix_x1_transposed(&h_out_before_now[0], &h_out_before[h_out_at_2]);
-          n_history_before_now[0] = load_pair(&n_history_before[next_line * 8 + quarter * 2]);
-          const int grad_h_out_at_2 = (next_line * 8 + lane % 8) * 32 + warp * 8;
-          load_matrix_x1_transposed(&grad_h_out_now[0], &grad_h_out_staged[grad_h_out_at_2]);
-          const int next_done = done + 1;
-          const int t_3 = time - 1 - next_done;
-          const float before_9 = t_3 == 0 ? h_first_2 : low_bf16(h_out_before_now[0]);
-          const float before_10 = t_3 == 0 ? n_first_2 : low_bf16(n_history_before_now[0]);
-          const float v_9 = 1.0f + before_10;
-          const float v_10 = fast_div(low_bf16(x_now[0]), v_9);
-          const float next_h_3 = tanh_approx(low_bf16(scratch_0_now[0]) + v_10);
-          early = 1.0f - square(next_h_3);
-          early_2 = rcp_approx(v_9);
-          early_3 = fast_div(v_10, v_9);
-          early_4 = 2.0f * before_9;
-          const float before_11 = t_3 == 0 ? h_first_3 : high_bf16(h_out_before_now[0]);
-          const float before_12 = t_3 == 0 ? n_first_3 : high_bf16(n_history_before_now[0]);
-          const float v_11 = 1.0f + before_12;
-          const float v_12 = fast_div(high_bf16(x_now[0]), v_11);
-          const float next_h_4 = tanh_approx(high_bf16(scratch_0_now[0]) + v_12);
-          early_5 = 1.0f - square(next_h_4);
-          early_6 = rcp_approx(v_11);
-          early_7 = fast_div(v_12, v_11);
-          early_8 = 2.0f * before_11;
-        }
+        const float next_n = reduced + grad_n * low_bf16(m_now[0]);
+        const float next_n_2 = reduced_2 + grad_n_2 * high_bf16(m_now[0]);
+        store_pair(&grad_x_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v * before, v_2 * before_2)));
+        const float share = first_unit + unit < kDim ? v_3 : 0.0f;
+        const float other_10 = __shfl_xor_sync(0xffffffffu, share, 4);
+        const float share_2 = share + other_10;
+        const float other_11 = __shfl_xor_sync(0xffffffffu, share_2, 8);
+        const float share_3 = share_2 + other_11;
+        const float other_12 = __shfl_xor_sync(0xffffffffu, share_3, 16);
+        const float share_4 = share_3 + other_12;
+        const float share_5 = first_unit + unit < kDim ? v_4 : 0.0f;
+        const float other_13 = __shfl_xor_sync(0xffffffffu, share_5, 4);
+        const float share_6 = share_5 + other_13;
+        const float other_14 = __shfl_xor_sync(0xffffffffu, share_6, 8);
+        const float share_7 = share_6 + other_14;
+        const float other_15 = __shfl_xor_sync(0xffffffffu, share_7, 16);
+        const float share_8 = share_7 + other_15;
+        if (group == 0) store_fp32x2(&scratch_3_ring[(ring_line * 3 + warp) * 8 + quarter * 2], share_4, share_8);
+        store_pair(&scratch_2_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v, v_2)));
         in_vain |= mbarrier_wait_cluster(&ready_0[done % 2], done / 2 % 2, status);
         const int from_slot = done % 2 * 384 + lane * 8;
         #pragma unroll
-        for (int i_7 = 0; i_7 < 4; ++i_7) sum_0[i_7] = 0.0f;
+        for (int i_5 = 0; i_5 < 4; ++i_5) sum_0[i_5] = 0.0f;
         load_matrix_x4_transposed(&vector_now[0], &vector_0[from_slot]);
         int piece_0, piece_1, piece_2, piece_3;
         load_pairs_x4(&matrix_0[(warp * 3 * 32 + lane) * 8], piece_0, piece_1, piece_2, piece_3);
@@ -501,33 +414,15 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
         matrix_piece[2] = piece_2_3;
         matrix_piece[3] = piece_3_3;
         mma_bf16(&sum_0[0], &matrix_piece[0], &vector_now[0]);
-        const float product = sum_0[0];
-        const float product_2 = sum_0[1];
-        const float v_13 = product * kept + kept_2;
-        const float v_14 = product * before_5 + kept_3;
-        const float v_15 = product_2 * kept_4 + kept_5;
-        const float v_16 = product_2 * before_7 + kept_6;
-        const float share = first_unit + unit < kDim ? v_14 : 0.0f;
-        const float other_10 = __shfl_xor_sync(0xffffffffu, share, 4);
-        const float share_2 = share + other_10;
-        const float other_11 = __shfl_xor_sync(0xffffffffu, share_2, 8);
-        const float share_3 = share_2 + other_11;
-        const float other_12 = __shfl_xor_sync(0xffffffffu, share_3, 16);
-        const float share_4 = share_3 + other_12;
-        const float share_5 = first_unit + unit < kDim ? v_16 : 0.0f;
-        const float other_13 = __shfl_xor_sync(0xffffffffu, share_5, 4);
-        const float share_6 = share_5 + other_13;
-        const float other_14 = __shfl_xor_sync(0xffffffffu, share_6, 8);
-        const float share_7 = share_6 + other_14;
-        const float other_15 = __shfl_xor_sync(0xffffffffu, share_7, 16);
-        const float share_8 = share_7 + other_15;
-        if (group == 0) store_fp32x2(&scratch_3_ring[(ring_line * 3 + warp) * 8 + quarter * 2], share_4, share_8);
+        const float next_h = sum_0[0];
+        const float next_h_2 = sum_0[1];
         if (thread_x == 0) if (!in_vain) mbarrier_expect(&ready_0[done % 2], 768);
-        grad_h = v_13;
-        grad_h_2 = v_15;
+        grad_h = next_h;
+        grad_h_2 = next_h_2;
         grad_n = next_n;
         grad_n_2 = next_n_2;
       }
+      mbarrier_arrive(&empty[slot]);
       mbarrier_arrive(&filled[turn]);
     }
     // gradients of the initial states
@@ -545,8 +440,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
       if (stage_2 < groups) {
         const int slot_2 = stage_2 % 3;
         if (stage_2 >= 3) in_vain |= mbarrier_wait(&empty[slot_2], (stage_2 / 3 + 1) % 2, status);
-        const int first_9 = stage_2 * kSteps;
-        const int count_2 = min(kSteps, time - first_9);
+        const int first_7 = stage_2 * kSteps;
+        const int count_2 = min(kSteps, time - first_7);
         // stage x
         #pragma unroll 1
         for (int place = thread_x - kFirstLoader; place < 24; place += 32) {
@@ -554,8 +449,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
           const int batch_place = place / 3 % 8;
           const int row = place / 24;
           if (first_row + batch_place < batch && first_unit + column < kDim) {
-            const int t_4 = time - 1 - first_9;
-            i64 from = i64(first_row + batch_place) * x_stride_b + first_unit + i64(t_4) * x_stride_t + (row * 40 + column);
+            const int t_2 = time - 1 - first_7;
+            i64 from = i64(first_row + batch_place) * x_stride_b + first_unit + i64(t_2) * x_stride_t + (row * 40 + column);
             int to = slot_2 * 512 + (row * 8 + batch_place) * 32 + column;
             #pragma unroll 2
             for (int s_2 = 0; s_2 < count_2; ++s_2) {
@@ -569,73 +464,37 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
         #pragma unroll 1
         for (int place_2 = thread_x - kFirstLoader; place_2 < count_2 * 8; place_2 += 32) {
           const int batch_row = first_row + place_2 % 8;
-          const int t_5 = time - 1 - (first_9 + place_2 / 8);
+          const int t_3 = time - 1 - (first_7 + place_2 / 8);
           if (batch_row < batch) {
-            const float element = bf16_to_float(m[i64(batch_row) * m_stride_b + i64(t_5) * m_stride_t]);
+            const float element = bf16_to_float(m[i64(batch_row) * m_stride_b + i64(t_3) * m_stride_t]);
             m_staged[slot_2 * 16 + place_2] = float_to_bf16(element);
-          }
-        }
-        // stage scratch_0
-        #pragma unroll 1
-        for (int place_3 = thread_x - kFirstLoader; place_3 < 24; place_3 += 32) {
-          const int column_2 = place_3 % 3 * 8;
-          const int batch_place_2 = place_3 / 3 % 8;
-          const int row_2 = place_3 / 24;
-          if (first_row + batch_place_2 < batch && first_unit + column_2 < kDim) {
-            const int t_6 = time - 1 - first_9;
-            i64 from_2 = i64(first_row + batch_place_2) * scratch_0_stride_b + first_unit + i64(t_6) * scratch_0_stride_t + (row_2 * 40 + column_2);
-            int to_2 = slot_2 * 512 + (row_2 * 8 + batch_place_2) * 32 + column_2;
-            #pragma unroll 2
-            for (int s_3 = 0; s_3 < count_2; ++s_3) {
-              copy_async_16(&scratch_0_staged[to_2], &scratch_0[from_2]);
-              from_2 = from_2 - scratch_0_stride_t;
-              to_2 = to_2 + 256;
-            }
-          }
-        }
-        // stage h_out
-        #pragma unroll 1
-        for (int place_4 = thread_x - kFirstLoader; place_4 < 24; place_4 += 32) {
-          const int column_3 = place_4 % 3 * 8;
-          const int batch_place_3 = place_4 / 3 % 8;
-          const int row_3 = place_4 / 24;
-          if (first_row + batch_place_3 < batch && first_unit + column_3 < kDim) {
-            const int t_7 = time - 1 - first_9 - 1;
-            i64 from_3 = i64(first_row + batch_place_3) * h_out_stride_b + first_unit + i64(t_7) * h_out_stride_t + (row_3 * 40 + column_3);
-            int to_3 = slot_2 * 512 + (row_3 * 8 + batch_place_3) * 32 + column_3;
-            #pragma unroll 2
-            for (int s_4 = 0; s_4 < count_2; ++s_4) {
-              if (t_7 - s_4 >= 0) copy_async_16(&h_out_before[to_3], &h_out[from_3]);
-              from_3 = from_3 - h_out_stride_t;
-              to_3 = to_3 + 256;
-            }
           }
         }
         // stage n_history
         #pragma unroll 1
-        for (int place_5 = thread_x - kFirstLoader; place_5 < count_2 * 8; place_5 += 32) {
-          const int batch_row_2 = first_row + place_5 % 8;
-          const int t_8 = time - 1 - (first_9 + place_5 / 8) - 1;
-          if (batch_row_2 < batch && t_8 >= 0) {
-            const float element_2 = bf16_to_float(n_history[i64(batch_row_2) * n_history_stride_b + i64(t_8) * n_history_stride_t]);
-            n_history_before[slot_2 * 16 + place_5] = float_to_bf16(element_2);
+        for (int place_3 = thread_x - kFirstLoader; place_3 < count_2 * 8; place_3 += 32) {
+          const int batch_row_2 = first_row + place_3 % 8;
+          const int t_4 = time - 1 - (first_7 + place_3 / 8) - 1;
+          if (batch_row_2 < batch && t_4 >= 0) {
+            const float element_2 = bf16_to_float(n_history[i64(batch_row_2) * n_history_stride_b + i64(t_4) * n_history_stride_t]);
+            n_history_before[slot_2 * 16 + place_3] = float_to_bf16(element_2);
           }
         }
         // stage grad_h_out
         #pragma unroll 1
-        for (int place_6 = thread_x - kFirstLoader; place_6 < 24; place_6 += 32) {
-          const int column_4 = place_6 % 3 * 8;
-          const int batch_place_4 = place_6 / 3 % 8;
-          const int row_4 = place_6 / 24;
-          if (first_row + batch_place_4 < batch && first_unit + column_4 < kDim) {
-            const int t_9 = time - 1 - first_9;
-            i64 from_4 = i64(first_row + batch_place_4) * grad_h_out_stride_b + first_unit + i64(t_9) * grad_h_out_stride_t + (row_4 * 40 + column_4);
-            int to_4 = slot_2 * 512 + (row_4 * 8 + batch_place_4) * 32 + column_4;
+        for (int place_4 = thread_x - kFirstLoader; place_4 < 24; place_4 += 32) {
+          const int column_2 = place_4 % 3 * 8;
+          const int batch_place_2 = place_4 / 3 % 8;
+          const int row_2 = place_4 / 24;
+          if (first_row + batch_place_2 < batch && first_unit + column_2 < kDim) {
+            const int t_5 = time - 1 - first_7;
+            i64 from_2 = i64(first_row + batch_place_2) * grad_h_out_stride_b + first_unit + i64(t_5) * grad_h_out_stride_t + (row_2 * 40 + column_2);
+            int to_2 = slot_2 * 512 + (row_2 * 8 + batch_place_2) * 32 + column_2;
             #pragma unroll 2
-            for (int s_5 = 0; s_5 < count_2; ++s_5) {
-              copy_async_16(&grad_h_out_staged[to_4], &grad_h_out[from_4]);
-              from_4 = from_4 - grad_h_out_stride_t;
-              to_4 = to_4 + 256;
+            for (int s_3 = 0; s_3 < count_2; ++s_3) {
+              copy_async_16(&grad_h_out_staged[to_2], &grad_h_out[from_2]);
+              from_2 = from_2 - grad_h_out_stride_t;
+              to_2 = to_2 + 256;
             }
           }
         }
@@ -651,70 +510,70 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
     for (int stage_3 = 0; stage_3 < groups; ++stage_3) {
       const int turn_2 = stage_3 % 2;
       in_vain |= mbarrier_wait(&filled[turn_2], stage_3 / 2 % 2, status);
-      const int first_10 = stage_3 * kSteps;
-      const int count_3 = min(kSteps, time - first_10);
+      const int first_8 = stage_3 * kSteps;
+      const int count_3 = min(kSteps, time - first_8);
       // store grad_x
       int pieces[4];
       #pragma unroll 1
-      for (int place_7 = (thread_x - kFirstWriter) / 32; place_7 < 1; ++place_7) {
+      for (int place_5 = (thread_x - kFirstWriter) / 32; place_5 < 1; ++place_5) {
         const int held_unit = min(lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2, 23);
         const int unit_2 = quarter * 8;
-        const int row_5 = place_7;
+        const int row_3 = place_5;
         const int batch_row_3 = first_row + group;
-        int from_5 = turn_2 * 384 + (row_5 * 24 + held_unit) * 8;
-        i64 to_5 = i64(batch_row_3) * grad_x_stride_b + first_unit + i64(time - 1 - first_10) * grad_x_stride_t + (row_5 * 40 + unit_2);
+        int from_3 = turn_2 * 384 + (row_3 * 24 + held_unit) * 8;
+        i64 to_3 = i64(batch_row_3) * grad_x_stride_b + first_unit + i64(time - 1 - first_8) * grad_x_stride_t + (row_3 * 40 + unit_2);
         #pragma unroll 1
-        for (int s_6 = 0; s_6 < count_3; ++s_6) {
-          load_matrix_x4_transposed(&pieces[0], &grad_x_ring[from_5]);
+        for (int s_4 = 0; s_4 < count_3; ++s_4) {
+          load_matrix_x4_transposed(&pieces[0], &grad_x_ring[from_3]);
           if (batch_row_3 < batch && unit_2 < 24) {
-            if (unit_2 < kDim - first_unit) store_pairs_x4(&grad_x[to_5], pieces[0], pieces[1], pieces[2], pieces[3]);
+            if (unit_2 < kDim - first_unit) store_pairs_x4(&grad_x[to_3], pieces[0], pieces[1], pieces[2], pieces[3]);
           }
-          from_5 = from_5 + 192;
-          to_5 = to_5 - grad_x_stride_t;
+          from_3 = from_3 + 192;
+          to_3 = to_3 - grad_x_stride_t;
         }
       }
       // store scratch_3
       #pragma unroll 1
-      for (int place_8 = thread_x - kFirstWriter; place_8 < 8; place_8 += 32) {
-        const int batch_row_4 = first_row + place_8 % 8;
+      for (int place_6 = thread_x - kFirstWriter; place_6 < 8; place_6 += 32) {
+        const int batch_row_4 = first_row + place_6 % 8;
         if (batch_row_4 < batch) {
-          const int row_6 = place_8 / 8;
-          int from_6 = turn_2 * 48 + row_6 * 24 + place_8 % 8;
-          i64 to_6 = i64(batch_row_4) * scratch_3_stride_b + i64(time - 1 - first_10) * scratch_3_stride_t + (row_6 * 2 + rank);
+          const int row_4 = place_6 / 8;
+          int from_4 = turn_2 * 48 + row_4 * 24 + place_6 % 8;
+          i64 to_4 = i64(batch_row_4) * scratch_3_stride_b + i64(time - 1 - first_8) * scratch_3_stride_t + (row_4 * 2 + rank);
           #pragma unroll 1
-          for (int s_7 = 0; s_7 < count_3; ++s_7) {
-            const float number_5 = scratch_3_ring[from_6];
-            float total = number_5;
+          for (int s_5 = 0; s_5 < count_3; ++s_5) {
+            const float number_3 = scratch_3_ring[from_4];
+            float total = number_3;
             #pragma unroll 4
             for (int warp_2 = 1; warp_2 < 3; ++warp_2) {
-              const float share_9 = scratch_3_ring[from_6 + warp_2 * 8];
+              const float share_9 = scratch_3_ring[from_4 + warp_2 * 8];
               total = total + share_9;
             }
-            scratch_3[to_6] = total;
-            from_6 = from_6 + 24;
-            to_6 = to_6 - scratch_3_stride_t;
+            scratch_3[to_4] = total;
+            from_4 = from_4 + 24;
+            to_4 = to_4 - scratch_3_stride_t;
           }
         }
       }
       // store scratch_2
       int pieces_2[4];
       #pragma unroll 1
-      for (int place_9 = (thread_x - kFirstWriter) / 32; place_9 < 1; ++place_9) {
+      for (int place_7 = (thread_x - kFirstWriter) / 32; place_7 < 1; ++place_7) {
         const int held_unit_2 = min(lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2, 23);
         const int unit_3 = quarter * 8;
-        const int row_7 = place_9;
+        const int row_5 = place_7;
         const int batch_row_5 = first_row + group;
-        int from_7 = turn_2 * 384 + (row_7 * 24 + held_unit_2) * 8;
-        i64 to_7 = i64(batch_row_5) * scratch_2_stride_b + first_unit + i64(time - 1 - first_10) * scratch_2_stride_t + (row_7 * 40 + unit_3);
+        int from_5 = turn_2 * 384 + (row_5 * 24 + held_unit_2) * 8;
+        i64 to_5 = i64(batch_row_5) * scratch_2_stride_b + first_unit + i64(time - 1 - first_8) * scratch_2_stride_t + (row_5 * 40 + unit_3);
         #pragma unroll 1
-        for (int s_8 = 0; s_8 < count_3; ++s_8) {
-          load_matrix_x4_transposed(&pieces_2[0], &scratch_2_ring[from_7]);
+        for (int s_6 = 0; s_6 < count_3; ++s_6) {
+          load_matrix_x4_transposed(&pieces_2[0], &scratch_2_ring[from_5]);
           if (batch_row_5 < batch && unit_3 < 24) {
             if (unit_3 < kDim - first_unit)
-              store_pairs_x4(&scratch_2[to_7], pieces_2[0], pieces_2[1], pieces_2[2], pieces_2[3]);
+              store_pairs_x4(&scratch_2[to_5], pieces_2[0], pieces_2[1], pieces_2[2], pieces_2[3]);
           }
-          from_7 = from_7 + 192;
-          to_7 = to_7 - scratch_2_stride_t;
+          from_5 = from_5 + 192;
+          to_5 = to_5 - scratch_2_stride_t;
         }
       }
       mbarrier_arrive(&drained[turn_2]);
@@ -725,7 +584,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) m
 }
 
 // gradient of m: sum over the blocks
-extern "C" __global__ void __launch_bounds__(128, 1) masked_norm_grad_m(
+extern "C" __global__ void __launch_bounds__(128, 1) shifted_grad_m(
     const float* __restrict__ scratch_3,             // [B, T, H, 1, 2]
     i64 scratch_3_stride_b, i64 scratch_3_stride_t,
     bf16* __restrict__ grad_m,                       // [B, T, H, 1]
