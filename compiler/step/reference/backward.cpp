@@ -11,6 +11,7 @@
 #include "compiler/step/reference/flags.h"
 #include "compiler/step/reference/interpreter.h"
 #include "compiler/step/reference/state.h"
+#include "compiler/step/reference/vector_loops.h"
 #include "compiler/support/index.h"
 #include "compiler/support/parallel_for.h"
 
@@ -59,7 +60,12 @@ class BackwardWorker {
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()),
-        flags_(cell(), sizes(), run.flags) {}
+        flags_(cell(), sizes(), run.flags),
+        waiting_(run.step.matrices.size()) {
+    for (Factors& waiting : waiting_)
+      for (std::vector<Real>* factors : {&waiting.left, &waiting.right})
+        factors->resize(kMostWaiting * at(sizes().dim));
+  }
 
   void operator()(std::int64_t item) {
     const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
@@ -71,10 +77,18 @@ class BackwardWorker {
     const std::int64_t end = (part + 1) * sizes().batch / parts;
     squares_.assign(2 * run_.step.matrices.size(), std::vector<double>(at(sizes().dim)));
     for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
+    for (std::size_t k = 0; k < waiting_.size(); ++k) add_waiting(k, sum_of(k, head, part));
     if (interpreter_.noise()) perturb_matrix_sums(head, part);
   }
 
  private:
+  static constexpr std::size_t kMostWaiting = 8;
+  // Factors of a matrix's gradient that are still to be multiplied and added, in the order of steps.
+  struct Factors {
+    std::vector<Real> left, right;  // [kMostWaiting, D]
+    std::size_t count = 0;
+  };
+
   const Cell& cell() const { return run_.program.cell; }
   const Sizes& sizes() const { return run_.program.sizes; }
   std::int64_t block_of(TensorId id) const { return block(cell().tensors[at(id)], sizes()); }
@@ -152,24 +166,33 @@ class BackwardWorker {
            matrix.row * sizes().dim * sizes().dim;
   }
 
+  // Puts a step's factors to those that wait: of many steps a sum is read and written once.
   void add_product(std::size_t k, Real* sum) {
     const MatrixGradient& matrix = run_.step.matrices[k];
-    const std::int64_t dim = sizes().dim;
-    std::vector<Real> left(interpreter_.value(matrix.left), interpreter_.value(matrix.left) + dim);
-    std::vector<Real> right(interpreter_.value(matrix.right), interpreter_.value(matrix.right) + dim);
+    const std::size_t dim = at(sizes().dim);
+    Factors& waiting = waiting_[k];
+    Real* const left = waiting.left.data() + waiting.count * dim;
+    Real* const right = waiting.right.data() + waiting.count * dim;
+    std::copy_n(interpreter_.value(matrix.left), dim, left);
+    std::copy_n(interpreter_.value(matrix.right), dim, right);
     if (run_.options.round_product != nullptr)
-      for (std::vector<Real>* factor : {&left, &right})
-        std::transform(factor->begin(), factor->end(), factor->begin(), run_.options.round_product);
+      for (Real* factor : {left, right})
+        std::transform(factor, factor + dim, factor, run_.options.round_product);
     if (Noise& noise = interpreter_.noise()) {
-      noise.store(left.data(), left.size(), kLeftFactor, noise.perturbation().stored);
-      noise.store(right.data(), right.size(), kRightFactor, noise.perturbation().stored);
-      for (std::int64_t i = 0; i < dim; ++i) {
-        squares_[2 * k][at(i)] += static_cast<double>(left[at(i)] * left[at(i)]);
-        squares_[2 * k + 1][at(i)] += static_cast<double>(right[at(i)] * right[at(i)]);
+      noise.store(left, dim, kLeftFactor, noise.perturbation().stored);
+      noise.store(right, dim, kRightFactor, noise.perturbation().stored);
+      for (std::size_t i = 0; i < dim; ++i) {
+        squares_[2 * k][i] += static_cast<double>(left[i] * left[i]);
+        squares_[2 * k + 1][i] += static_cast<double>(right[i] * right[i]);
       }
     }
-    for (std::int64_t i = 0; i < dim; ++i)
-      for (std::int64_t j = 0; j < dim; ++j) sum[i * dim + j] += left[at(i)] * right[at(j)];
+    if (++waiting.count == kMostWaiting) add_waiting(k, sum);
+  }
+
+  void add_waiting(std::size_t k, Real* sum) {
+    Factors& waiting = waiting_[k];
+    add_outer_products(waiting.left.data(), waiting.right.data(), waiting.count, at(sizes().dim), sum);
+    waiting.count = 0;
   }
 
   // The products are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute values
@@ -190,6 +213,7 @@ class BackwardWorker {
   Sources<Real> sources_;
   StateBlock<Real> carried_, previous_;
   Flags<Real> flags_;
+  std::vector<Factors> waiting_;  // by matrix
 };
 
 template <class Real>

@@ -9,6 +9,7 @@
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
 #include "compiler/step/reference/binding.h"
+#include "compiler/step/reference/vector_loops.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step::detail {
@@ -18,19 +19,6 @@ namespace {
 bool varies_by_itself(const Cell& cell, const Node& node) {
   if (node.kind == NodeKind::Leaf) return cell.tensors[at(node.tensor)].kind != TensorKind::Param;
   return node.kind == NodeKind::Gradient || node.kind == NodeKind::Uniform;
-}
-
-// Several running sums, so that the loop vectorises and the rounding error grows as D / 8.
-constexpr std::size_t kLanes = 8;
-
-template <class Real>
-Real dot(const Real* a, const Real* b, std::size_t count) {
-  std::array<Real, kLanes> sums{};
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  for (; i < count; ++i) sums[i % kLanes] += a[i] * b[i];
-  return std::accumulate(sums.begin(), sums.end(), Real{0});
 }
 
 template <class Real>
@@ -144,8 +132,12 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
       return load(id, node, blocks[at(ref.tensor)], ref.row);
     }
     case NodeKind::Scalar: return apply(node, result);
-    case NodeKind::MatVec: return multiply(matrix(), factor(id, node), result);
-    case NodeKind::MatTVec: return multiply_transposed(matrix(), factor(id, node), result);
+    case NodeKind::MatVec:
+      multiply(matrix(), factor(id, node), dim_, result);
+      return round(result, options_.round_product);
+    case NodeKind::MatTVec:
+      multiply_transposed(matrix(), factor(id, node), dim_, result);
+      return round(result, options_.round_product);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
@@ -229,23 +221,6 @@ const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
 }
 
 template <class Real>
-void Interpreter<Real>::multiply(const Real* matrix, const Real* vector, Real* result) const {
-  for (std::size_t i = 0; i < dim_; ++i) result[i] = dot(matrix + i * dim_, vector, dim_);
-  round(result, options_.round_product);
-}
-
-template <class Real>
-void Interpreter<Real>::multiply_transposed(const Real* matrix, const Real* vector, Real* result) const {
-  fill(result, Real{0});
-  for (std::size_t i = 0; i < dim_; ++i) {
-    const Real factor = vector[i];
-    const Real* row = matrix + i * dim_;
-    for (std::size_t j = 0; j < dim_; ++j) result[j] += row[j] * factor;
-  }
-  round(result, options_.round_product);
-}
-
-template <class Real>
 void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>& sources) {
   switch (node.kind) {
     case NodeKind::Scalar: return perturb_scalar(id, node);
@@ -270,16 +245,19 @@ void Interpreter<Real>::perturb_scalar(NodeId id, const Node& node) {
   if (roundoff.exact()) return;
   const std::size_t count = node.extent == Extent::Scalar ? 1 : dim_;
   Real* result = buffers_[at(id)];
+  const bool fma = node.op == scalar::Op::Fma;  // its product is at most the result and a term
+  largest_.assign(count, 0);
+  if (fma)
+    for (std::size_t i = 0; i < count; ++i) largest_[i] = size_of(result[i]);
+  if (roundoff.operand > 0)
+    for (const NodeId one : node.operands)
+      if (const Real* values = this->value(one); !fma || one == node.operands.back())
+        for (std::size_t i = 0; i < count; ++i) largest_[i] = std::max(largest_[i], size_of(values[i]));
   const Real* first = operand(node, 0);
   noise_.add(result, count, place_of(id, Part::Value), [&](std::size_t i) {
     const double value = size_of(result[i]);
-    double largest = node.op == scalar::Op::Fma ? value : 0;  // its product is at most the result and a term
-    if (roundoff.operand > 0)
-      for (const NodeId one : node.operands)
-        if (node.op != scalar::Op::Fma || one == node.operands.back())
-          largest = std::max(largest, size_of(this->value(one)[i]));
-    return roundoff.value * value + roundoff.operand * largest + roundoff.scaled * size_of(first[i]) * value +
-           roundoff.absolute;
+    return roundoff.value * value + roundoff.operand * largest_[i] +
+           roundoff.scaled * size_of(first[i]) * value + roundoff.absolute;
   });
   if (node.extent == Extent::Scalar) fill(result, result[0]);
 }

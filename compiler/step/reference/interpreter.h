@@ -64,8 +64,6 @@ class Interpreter {
   void perturb_product(NodeId id, const Node& node, const Real* matrix);
   // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
   const Real* factor(NodeId id, const Node& node);
-  void multiply(const Real* matrix, const Real* vector, Real* result) const;
-  void multiply_transposed(const Real* matrix, const Real* vector, Real* result) const;
   void round(Real* numbers, Real (*rounding)(Real)) const;
   void fill(Real* result, Real number) const;
   const Real* operand(const Node& node, std::size_t i) const { return value(node.operands[i]); }
@@ -77,6 +75,7 @@ class Interpreter {
   // Norms of the rows and of the columns of the matrices seen so far, by the address of the matrix.
   std::map<const Real*, std::array<std::vector<double>, 2>> norms_;
   std::vector<Real> factor_;         // D numbers
+  std::vector<double> largest_;      // the same, of operands
   std::vector<Real> storage_;        // D numbers for every node evaluated
   std::vector<Real*> buffers_;       // by NodeId, into storage_
   std::vector<const Real*> values_;  // by NodeId: its buffer, or the tensor's memory itself

@@ -8,6 +8,7 @@
 
 #include "compiler/scalar/storage.h"
 #include "compiler/step/reference/perturbation.h"
+#include "compiler/step/reference/vector_loops.h"
 #include "compiler/support/split_mix.h"
 
 namespace rondo::step::detail {
@@ -34,28 +35,31 @@ class Noise {
   // apart the places of the program whose steady errors differ.
   template <class Real, class Bound>
   void add(Real* values, std::size_t count, std::uint64_t place, Bound bound) {
-    perturb(values, count, place, bound, [](float value) { return value; });
+    double* const bounds = room(count);
+    for (std::size_t i = 0; i < count; ++i) bounds[i] = bound(i);
+    perturb(values, count, place);
   }
   // Rounds numbers to a type, which is off by up to one unit more.
   template <class Real>
   void store(Real* values, std::size_t count, std::uint64_t place, scalar::Storage type) {
     const double unit = scalar::unit_roundoff(type);
-    perturb(
-        values, count, place, [=](std::size_t i) { return unit * std::abs(static_cast<double>(values[i])); },
-        [=](float value) { return scalar::round_to(type, value); });
+    double* const bounds = room(count);
+    for (std::size_t i = 0; i < count; ++i) bounds[i] = unit * std::abs(static_cast<double>(values[i]));
+    perturb(values, count, place);
+    if (type == scalar::Storage::F32) return;
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = static_cast<Real>(scalar::round_to(type, static_cast<float>(values[i])));
   }
 
  private:
-  static double draw(std::uint64_t counter) {
-    return static_cast<double>(static_cast<std::int64_t>(split_mix(counter * kSplitMixStep))) * 0x1p-63;
+  double* room(std::size_t count) {
+    if (bounds_.size() < count) bounds_.resize(count);
+    return bounds_.data();
   }
-  template <class Real, class Bound, class Round>
-  void perturb(Real* values, std::size_t count, std::uint64_t place, Bound bound, Round round) {
-    const std::uint64_t first = start(place, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const double error = perturbation_->amplitude * static_cast<double>(bound(i)) * draw(first + i);
-      values[i] = static_cast<Real>(round(static_cast<float>(static_cast<double>(values[i]) + error)));
-    }
+  // By errors of at most what is in `bounds_`.
+  template <class Real>
+  void perturb(Real* values, std::size_t count, std::uint64_t place) {
+    add_errors(values, bounds_.data(), count, perturbation_->amplitude, start(place, count));
   }
   std::uint64_t start(std::uint64_t place, std::size_t count) {
     if (perturbation_->steady) return split_mix(item_ ^ split_mix(place + 1));
@@ -65,6 +69,7 @@ class Noise {
 
   const Perturbation* perturbation_;
   std::uint64_t item_ = 0, next_ = 0;
+  std::vector<double> bounds_;
 };
 
 }  // namespace rondo::step::detail

@@ -1,0 +1,30 @@
+// The loops in which the reference spends its time. On x86-64 they are compiled for several vector widths, of
+// which the widest that the CPU has runs. All give the same bits: a sum adds its terms in one order, and
+// nothing is fused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rondo::step::detail {
+
+// Running sums of a product of two rows, so that its rounding error grows as D / 8.
+inline constexpr std::size_t kLanes = 8;
+
+// For float and double; matrices are [dim, dim].
+
+// result = matrix vector
+template <class Real>
+void multiply(const Real* matrix, const Real* vector, std::size_t dim, Real* result);
+// result = matrix^T vector
+template <class Real>
+void multiply_transposed(const Real* matrix, const Real* vector, std::size_t dim, Real* result);
+// sum += left^T right, one of `count` rows after the other; left and right are [count, dim].
+template <class Real>
+void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum);
+// Adds to each value an error of at most amplitude * bound, the draw of counter first, first + 1 and so on,
+// and rounds to fp32.
+template <class Real>
+void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude, std::uint64_t first);
+
+}  // namespace rondo::step::detail

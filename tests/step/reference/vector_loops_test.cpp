@@ -1,0 +1,102 @@
+#include "compiler/step/reference/vector_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "compiler/support/split_mix.h"
+
+namespace rondo::step::detail {
+namespace {
+
+// The loops as they are written down, in the instructions that every x86-64 has: the wide ones must give
+// their bits.
+template <class Real>
+class VectorLoops : public ::testing::Test {
+ protected:
+  std::vector<Real> numbers(std::size_t count) {
+    std::vector<Real> result(count);
+    std::normal_distribution<double> draw;
+    for (Real& number : result) number = static_cast<Real>(draw(random_));
+    return result;
+  }
+  static constexpr std::array<std::size_t, 7> kDims = {1, 3, 7, 8, 33, 64, 130};
+
+ private:
+  std::mt19937 random_{5};
+};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(VectorLoops, Reals);
+
+TYPED_TEST(VectorLoops, ProductsHaveTheBitsOfEightRunningSums) {
+  for (const std::size_t dim : this->kDims) {
+    const auto matrix = this->numbers(dim * dim), vector = this->numbers(dim);
+    std::vector<TypeParam> result(dim);
+    multiply(matrix.data(), vector.data(), dim, result.data());
+    for (std::size_t i = 0; i < dim; ++i) {
+      std::array<TypeParam, kLanes> sums{};
+      for (std::size_t j = 0; j < dim; ++j) {
+        const volatile TypeParam product = matrix[i * dim + j] * vector[j];  // never fused
+        sums[j % kLanes] += product;
+      }
+      EXPECT_EQ(result[i], std::accumulate(sums.begin(), sums.end(), TypeParam{0})) << dim << ' ' << i;
+    }
+  }
+}
+
+TYPED_TEST(VectorLoops, TransposedProductsAddRowsInOrder) {
+  for (const std::size_t dim : this->kDims) {
+    const auto matrix = this->numbers(dim * dim), vector = this->numbers(dim);
+    std::vector<TypeParam> result(dim);
+    multiply_transposed(matrix.data(), vector.data(), dim, result.data());
+    for (std::size_t j = 0; j < dim; ++j) {
+      TypeParam sum{0};
+      for (std::size_t i = 0; i < dim; ++i) {
+        const volatile TypeParam product = matrix[i * dim + j] * vector[i];
+        sum += product;
+      }
+      EXPECT_EQ(result[j], sum) << dim << ' ' << j;
+    }
+  }
+}
+
+TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
+  for (const std::size_t dim : this->kDims)
+    for (const std::size_t count : {0, 1, 7, 8, 19}) {
+      const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
+      auto sum = this->numbers(dim * dim);
+      auto expected = sum;
+      add_outer_products(left.data(), right.data(), count, dim, sum.data());
+      for (std::size_t k = 0; k < count; ++k)
+        for (std::size_t i = 0; i < dim; ++i)
+          for (std::size_t j = 0; j < dim; ++j) {
+            const volatile TypeParam product = right[k * dim + j] * left[k * dim + i];
+            expected[i * dim + j] += product;
+          }
+      EXPECT_EQ(sum, expected) << dim << ' ' << count;
+    }
+}
+
+TYPED_TEST(VectorLoops, ErrorsAreDrawnByTheirPlace) {
+  for (const std::size_t count : this->kDims) {
+    auto values = this->numbers(count);
+    const auto before = values;
+    std::vector<double> bounds(count);
+    for (std::size_t i = 0; i < count; ++i) bounds[i] = std::abs(static_cast<double>(values[i])) * 0x1p-9;
+    add_errors(values.data(), bounds.data(), count, 0.75, 1000);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto drawn = static_cast<std::int64_t>(split_mix((1000 + i) * kSplitMixStep));
+      const volatile double error = 0.75 * bounds[i] * (static_cast<double>(drawn) * 0x1p-63);
+      EXPECT_EQ(values[i], static_cast<TypeParam>(static_cast<float>(static_cast<double>(before[i]) + error)))
+          << i;
+      EXPECT_LE(std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])), bounds[i] + 1e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rondo::step::detail
