@@ -29,6 +29,9 @@ TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
 EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
               "Alternating/DenseCell.OddChannels/*:Units.*:Gpu/WholeHeadOnGpu.*")
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
+# Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
+# the last to end.
+LONG = re.compile(r"WholeHeadOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShapeOnGpu|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 4
 LONGEST = {"none": 120}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420
@@ -56,7 +59,7 @@ class Queue:
     """Tests that wait, and what the others said. Threads take and tell."""
 
     def __init__(self, tests, deadline):
-        self.waiting = collections.deque(tests)
+        self.waiting = collections.deque(sorted(tests, key=lambda name: not LONG.search(name)))
         self.deadline = deadline
         self.verdicts = {}  # by test: passed, skipped, or why it failed
         self.compared = [0, 0, 0]
@@ -66,6 +69,8 @@ class Queue:
         with self.lock:
             if time.monotonic() >= self.deadline:
                 return []
+            if self.waiting and LONG.search(self.waiting[0]):
+                most = 1
             return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
 
     def tell(self, verdicts, again, compared):

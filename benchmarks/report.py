@@ -31,6 +31,16 @@ def generated(up):
     return f"{GENERATED} [h200.json]({up}benchmarks/results/h200.json); do not edit.\n"
 
 
+def same_kernels(record):
+    """Whether the rows are older than their kernels (same_kernels.py); empty if nobody has looked."""
+    found = record.get("same_kernels")
+    if not found:
+        return ""
+    others = found["changed"] + found["refused"]
+    same = f" At commit {found['commit']} {found['rows'] - len(others)} of {found['rows']} passes have the kernels that were measured, to the letter"
+    return "\n" + wrapped(same.strip() + (": all but " + "; ".join(others) if others else "") + " (`benchmarks/same_kernels.py`).")
+
+
 def summary_page(record, pages):
     tuned = [p for entry in record["tuning"] for p in entry["passes"]]
     seconds = sorted(p["seconds"] for p in tuned)
@@ -54,7 +64,7 @@ reference.""", "  ")
 | date | {record['date']} |
 | device copy, read + write, same run | {record['copy_bytes_per_s'] / 1e12:.2f} TB/s |
 
-Rows and pages that were measured at another commit name it.
+Rows and pages that were measured at another commit name it.{same_kernels(record)}
 
 ## Where it stands
 

@@ -4,7 +4,7 @@
 usage: tunes.py RONDO RECORD.json [--seeds 11,12,13,14,15] [--budget 3s] [--side 5] [--seconds N] [--only REGEX] [--commit HASH]
 
 The problems are those of stream_rows.json and dense_rows.json, for fw and bw. --side tunes run side by side on the GPU,
-so their times are no measurements. After --seconds none is begun. RECORD.json is written after each tune. A tune that it
+so their times are no measurements. After --seconds none is begun. A tune that a signal ended is not recorded. RECORD.json is written after each tune. A tune that it
 has is not repeated, whatever commit it is of; RECORD.json of another GPU is refused.
 
 Ends with 1 if a tune ended without a winner or found a candidate wrong; the record says which."""
@@ -22,6 +22,7 @@ from rondo_program import finished, query, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 PASSES = ("fw", "bw")
+CANCELLED = 130  # exit status after a signal
 KEYS = ("cell", "shape", "dtype", "pass", "seed")
 
 
@@ -69,6 +70,7 @@ def main():
         record = json.loads(pathlib.Path(options.record).read_text(encoding="utf-8"))
         if record["device"] != device:
             raise SystemExit(f"tunes: {options.record} is of {record['device']}, this is {device}: take another file")
+    record["rows"] = [row for row in record["rows"] if row["status"] != CANCELLED]
     known = {text(row) for row in record["rows"]}
     wanted = [p for p in problems([int(seed) for seed in options.seeds.split(",")]) if re.search(options.only, text(p))]
     todo = [problem for problem in wanted if text(problem) not in known]
@@ -78,6 +80,8 @@ def main():
         if time.monotonic() >= end:
             return
         row = tune(options.rondo, problem, options.budget) | {"commit": options.commit}
+        if row["status"] == CANCELLED:
+            return
         with lock:
             record["rows"].append(row)
             write(record, options.record)

@@ -38,10 +38,9 @@ class FormsRecord(unittest.TestCase):
     def setUp(self):
         self.folder = stand_in.folder_of(self, RONDO)
 
-    def run_forms(self, *words):
+    def run_forms(self, *words, only="768 fw"):
         out = self.folder / "test-forms.json"
-        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", "768 fw",
-                               *words], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", only, *words], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text(encoding="utf-8"))
 
@@ -57,7 +56,12 @@ class FormsRecord(unittest.TestCase):
         forms = self.run_forms()["rows"][0]["forms"]
         self.assertEqual(forms["lengths"], {"error": "no lengths here"})
         page = report_layers.forms_page(self.folder)
-        self.assertIn("| lstm | B=16,T=1024,H=1,D=768 | fw | 2.000 | 1.250 |  |  | 1.250 |", page)
+        self.assertIn("| lstm | B=16,T=1024,H=1,D=768 | fw |  | 2.000 | 1.250 |  |  | 1.250 |", page)
+
+    def test_rows_that_are_not_measured_stay_and_say_of_what_commit_they_are(self):
+        self.run_forms("--commit", "abc")
+        record = self.run_forms("--commit", "def", only="gru.*768 fw")
+        self.assertEqual([(row["cell"], row["commit"]) for row in record["rows"]], [("lstm", "abc"), ("gru", "def")])
 
     def test_no_record_gives_no_page(self):
         self.assertEqual(report_layers.forms_page(self.folder), "")

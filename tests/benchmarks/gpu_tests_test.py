@@ -16,7 +16,8 @@ import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
-import normalised  # noqa: E402 (lies beside the scripts)
+import gpu_tests  # noqa: E402 (lies beside the scripts)
+import normalised  # noqa: E402
 import report_checks  # noqa: E402
 
 # Suite.a passes, b fails, c is skipped, and d is what the variable D says; 20 more pass.
@@ -94,6 +95,10 @@ class GpuTests(unittest.TestCase):
         _, runs = self.run_tests("--tool", "memcheck", "--filter", "Suite.a")
         self.assertEqual([run["tool"] for run in runs], ["none", "memcheck"])
 
+    def test_long_tests_begin_first_and_alone(self):
+        queue = gpu_tests.Queue(["A.a", "Gpu/WholeHeadOnGpu.x/0", "A.b", "Seeds/RandomCells.Pass/1"], time.monotonic() + 100)
+        self.assertEqual([queue.take(16) for _ in range(4)], [["Gpu/WholeHeadOnGpu.x/0"], ["Seeds/RandomCells.Pass/1"], ["A.a", "A.b"], []])
+
     def test_what_the_sanitizer_finds_is_blamed_on_one_test(self):
         _, (run,) = self.run_tests("--tool", "memcheck", "--filter", ":".join(f"Suite.e{i}" for i in range(20)))
         self.assertEqual(run["failed"], {"Suite.e7": "ERROR SUMMARY: 1 errors"})
@@ -105,12 +110,14 @@ class GpuTests(unittest.TestCase):
         self.assertIn("take another file", self.run_tests()[0].stderr)
 
 
-# Seed 12 finds a wrong candidate, seed 13 no winner, and seed 14 says nothing that can be read.
+# Seed 12 finds a wrong candidate, seed 13 no winner, seed 14 says nothing that can be read, and seed 15 is ended by a signal.
 TUNE = r'''
 import json, sys
 seed = sys.argv[sys.argv.index("--seed") + 1]
 if seed == "14":
     sys.exit("no such seed")
+if seed == "15":
+    sys.exit(130)
 best = None if seed == "13" else {"strategy": "stream", "median_ms": 0.5}
 print(json.dumps({"passes": [{"best": best, "rows": [{"status": "wrong" if seed == "12" else "ok"}]}]}))
 sys.exit(8 if seed == "13" else 0)
@@ -143,6 +150,12 @@ class Tunes(unittest.TestCase):
 
     def test_the_time_is_over(self):
         self.assertEqual(self.tunes("11", "--seconds", "0")[1], [])
+
+    def test_a_tune_that_a_signal_ended_is_left(self):
+        self.assertEqual(self.tunes("15")[1], [])
+        rows = self.tunes("11")[1]
+        self.record.write_text(json.dumps({"device": "NVIDIA Test", "rows": [rows[0] | {"status": 130, "winner": False, "commit": "old"}]}))
+        self.assertTrue(all(row["winner"] for row in self.tunes("11")[1]))
 
 
 # Plain cells take 1 ms; lnlstm 1.5, and 1.25 in a later turn; rmslstm is refused.

@@ -1,0 +1,55 @@
+"""benchmarks/same_kernels.py, with programs that print texts instead of `rondo`."""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import stand_in
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+# Prints the problem and a comment of its own; of gru another kernel, and no lstm at all, as told.
+RONDO = r'''
+import sys
+words = sys.argv[1:]
+assert words[0] == "emit"
+if words[1] in REFUSED:
+    sys.exit("no such strategy")
+print("// by version", VERSION)
+print("kernel", *words[1:], "another" if words[1] in CHANGED else "")
+'''
+
+
+def row(cell, which):
+    return {"cell": cell, "shape": {"B": 1, "T": 2, "H": 1, "D": 4}, "dtype": "bf16", "pass": which, "strategy": "stream", "parameters": {"channels": 32}}
+
+
+class SameKernels(unittest.TestCase):
+    def setUp(self):
+        self.folder = stand_in.folder_of(self, "")
+        self.record = self.folder / "record.json"
+        self.record.write_text(json.dumps({"rows": [row("mingru", "fw"), row("mingru", "fwbw")], "dense": [row("gru", "bw"), row("lstm", "fw")]}))
+
+    def compare(self, changed=(), refused=()):
+        old = stand_in.program(self.folder, "old", f"VERSION, CHANGED, REFUSED = 1, (), ()\n{RONDO}")
+        new = stand_in.program(self.folder, "new", f"VERSION, CHANGED, REFUSED = 2, {changed!r}, {refused!r}\n{RONDO}")
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/same_kernels.py", old, new, self.record, "--commit", "abc"],
+                              env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
+        return done, json.loads(self.record.read_text(encoding="utf-8"))["same_kernels"]
+
+    def test_comments_are_no_kernels(self):
+        done, found = self.compare()
+        self.assertEqual((done.returncode, found), (0, {"commit": "abc", "rows": 3, "changed": [], "refused": []}), done.stderr)
+        self.assertIn("3 of 3 rows", done.stdout)
+
+    def test_another_kernel_and_a_refusal_are_named(self):
+        done, found = self.compare(changed=("gru",), refused=("lstm",))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(found["changed"], ["gru B=1 T=2 D=4 bf16 bw"])
+        self.assertIn("lstm B=1 T=2 D=4 bf16 fw: status 1: no such strategy", found["refused"])
+        self.assertIn("1 of 3 rows", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
