@@ -10,6 +10,7 @@
 #include "compiler/step/forms.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/persistent/dense_points.h"
 #include "tests/schedule/shoot/points.h"
 #include "tests/schedule/stream/head_cases.h"
 
@@ -102,6 +103,34 @@ TEST(ReversedLengths, WholeHeadsLeaveOutWhatIsPastTheEnd) {
     }
 }
 
+// Tiles of eight rows, of which none has the whole time; draws, one value a head, resets.
+TEST(ReversedLengths, PersistentLeavesOutWhatIsPastTheEnd) {
+  const std::vector<double> lengths = {2, 5, 0, 3, 17, 1, 1, 9, 4, 0, 11};
+  const auto kept = [](bool resets) {
+    return reversed_cell(
+        "cell kept(D) {\n input x[D], m\n param R[D, D]\n state h[D], n\n next n = m * n + mean(square(h))\n"
+        " next h = select(uniform(keep) < 0.25, h, tanh(R @ h + m * x / (1 + n)))\n output y = 2 * next "
+        "h\n}\n",
+        resets);
+  };
+  int turn = 0;
+  for (const bool resets : {false, true})
+    for (const auto& [blocks, exchange] : {std::pair{1, 0}, {2, 0}, {2, 1}})
+      for (const Storage storage : {Storage::BF16, Storage::F32})
+        for (const bool plain : {false, true}) {
+          const step::Cell cell =
+              plain ? step::with_forms(cell_named("gru"), {resets, true, true, resets}).value()
+                    : kept(resets);
+          Case c = reversed_case("persistent", cell, storage, 40, ++turn);
+          c.problem.sizes.batch = 11;
+          c.flags["lengths"] = lengths;
+          c.reached_states = true;
+          c.parameters = persistent_point(c.problem, blocks, exchange, turn, false);
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << cell.name << ", " << blocks << " blocks, exchange " << exchange;
+        }
+}
+
 // The walk has as many steps as the longest of the block's rows, in all passes and forms.
 TEST(ReversedLengths, KernelsCountTheStepsOfTheirRows) {
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
@@ -112,10 +141,15 @@ TEST(ReversedLengths, KernelsCountTheStepsOfTheirRows) {
       Parameters parameters = stream_in_cluster_of_two(64, false);
       parameters["time_split"] = split;
       const auto text = [&](const char* strategy, const step::Cell& cell, const Parameters& point) {
-        return kernel::print(
-            point_plan(*find_strategy(strategy), cell, problem, point).launches.front().kernel);
+        std::string kernels;
+        for (const Launch& launch : point_plan(*find_strategy(strategy), cell, problem, point).launches)
+          kernels += kernel::print(launch.kernel);
+        return kernels;
       };
       EXPECT_NE(text("stream", affine_cell(false), parameters).find("left_out"), std::string::npos);
+      const step::Cell dense = step::with_forms(cell_named("elman"), {false, true, true, false}).value();
+      EXPECT_NE(text("persistent", dense, persistent_point(problem, split, 0, 0, false)).find("left_out"),
+                std::string::npos);
       if (pass != Pass::Backward) {
         const ShootTeam team{4, split, 0};
         EXPECT_NE(text("shoot", gated_cell(false), shoot_point(problem, team)).find("left_out"),

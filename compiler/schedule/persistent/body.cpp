@@ -333,7 +333,8 @@ Value PersistentBody::param(const step::Node& leaf, int channel) const {
 
 Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step& now, int channel) {
   const Value unit = kernel_.unit_index(kernel_.geometry().unit_of(channel));
-  return lowering_.draw(node, channel, {kernel_.batch_row(channel), now.time, kernel_.head(), unit});
+  return lowering_.draw(node, channel,
+                        {kernel_.batch_row(channel), kernel_.among_all(now.time), kernel_.head(), unit});
 }
 
 std::size_t PersistentBody::row_of(TensorId id, int row) const {

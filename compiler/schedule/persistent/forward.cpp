@@ -30,17 +30,21 @@ class ForwardBuilder : PersistentBody {
   Launch build() {
     declare();
     kernel_.place_threads();
-    emit_roles([&] { load_start("", first_); },
-               [&] {
-                 store_carries(last_, "last states");
-                 store_histories_past_end();
-               },
-               [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
-                 return leaf(node, step, channel);
-               },
-               [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
-                 consume(now, root, values);
-               });
+    emit_roles(
+        [&] {
+          load_start("", first_);
+          if (kernel_.starts_late()) store_histories_past_end();
+        },
+        [&] {
+          store_carries(last_, "last states");
+          if (!kernel_.starts_late()) store_histories_past_end();
+        },
+        [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
+          return leaf(node, step, channel);
+        },
+        [&](const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
+          consume(now, root, values);
+        });
     return kernel_.finish();
   }
 
@@ -80,7 +84,8 @@ class ForwardBuilder : PersistentBody {
     }
   }
 
-  // The last states, at the steps past the end of the longest row.
+  // The states at the steps past the end of the longest row: the last ones, or, where these steps come first,
+  // the initial ones.
   void store_histories_past_end() {
     if (histories_.empty()) return;
     const auto is_kept = [&](const step::Row& row) { return histories_.count(row.tensor) != 0; };

@@ -87,12 +87,7 @@ void PersistentKernel::place_threads() {
   if (g.p.blocks > 1) team_ = b.let("team", team_);
   head_ = b.let("head", team_ % problem_.sizes.heads);
   first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
-  // Saved products of steps past the end are those of the last states, which nobody has multiplied.
-  const bool saves_products = problem_.save_products && problem_.pass == Pass::ForwardSave;
-  if (flags_.stops_early() && !saves_products) {
-    whole_time_ = time_;
-    time_ = flags_.longest(first_row_, min(first_row_ + g.batch, batch_));
-  }
+  limit_time();
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
   warp_ = b.let("warp", g.parts() == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
   part_ = g.parts() == 1 ? b.constant(0) : b.let("part", b.thread() / (32 * g.warps));
@@ -153,8 +148,15 @@ Value PersistentKernel::time_of(Value count) {
 
 Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
   auto& b = builder_;
-  if (tensor.number) return b.wide(row) * tensor.stride_b + b.wide(head_ * tensor.rows);
-  return b.wide(row) * tensor.stride_b + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
+  const Value begin = row_begin(tensor, row);
+  if (tensor.number) return begin + b.wide(head_ * tensor.rows);
+  return begin + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
+}
+
+// A batch row at the first step of the walk.
+Value PersistentKernel::row_begin(const KernelTensor& tensor, Value row) {
+  const Value begin = builder_.wide(row) * tensor.stride_b;
+  return left_out_.valid() ? begin + builder_.wide(left_out_) * tensor.stride_t : begin;
 }
 
 void PersistentKernel::emit_roles(const Roles& roles) {
@@ -343,46 +345,13 @@ void PersistentKernel::load_fragments(Value line) {
       elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
 }
 
-void PersistentKernel::each_step_past_end(const std::function<void(Value)>& body) {
-  if (!whole_time_.valid()) return;
-  builder_.comment("steps past the end of the longest row");
-  builder_.for_("past", time_, whole_time_, builder_.constant(1), 1, body);
-}
-
 Value PersistentKernel::place(const KernelTensor& tensor, int row, int channel, Value t) {
   auto& b = builder_;
   const std::int64_t dim = problem_.sizes.dim;
   const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
   if (tensor.number) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
-  return b.wide(batch) * tensor.stride_b + b.wide(t) * tensor.stride_t +
+  return row_begin(tensor, batch) + b.wide(t) * tensor.stride_t +
          b.wide(head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim);
-}
-
-// All threads of the block, a channel of a batch row each, neighbours side by side.
-void PersistentKernel::clear_past_end() {
-  auto& b = builder_;
-  const PersistentGeometry& g = geometry_;
-  each_step_past_end([&](Value t) {
-    for (const WrittenTensor& written : written_) {
-      if (written.kept) continue;
-      if (!written.of_channels()) {
-        clear_numbers(written, t);
-        continue;
-      }
-      const KernelTensor& to = written.tensor;
-      const std::int64_t places = std::int64_t{to.rows} * g.batch * g.units;
-      b.for_("place", b.thread(), b.constant(places), b.constant(g.threads()), 1, [&](Value index) {
-        const Value unit = b.let("unit", index % g.units);
-        const Value row = b.let("batch_row", first_row_ + index / g.units % g.batch);
-        Value exists = row < batch_;
-        if (!g.exact()) exists = exists && first_unit_ + unit < problem_.sizes.dim;
-        b.if_(exists, [&] {
-          const Value of_row = b.wide(index / (g.units * g.batch) * problem_.sizes.dim + unit);
-          b.store(to.memory[base(to, row) + b.wide(t) * to.stride_t + of_row], b.real(0));
-        });
-      });
-    }
-  });
 }
 
 Launch PersistentKernel::finish() {

@@ -62,7 +62,12 @@ class PersistentKernel {
   kernel::Value time() const {
     return time_;
   }  // steps of the walk: those of the longest row, if it stops there
-  // Emits `body` for the steps past the end of the longest row, where the walk stops there.
+  // Whether the steps past the end of the longest row come first, and the walk leaves them out.
+  bool starts_late() const { return left_out_.valid(); }
+  // Of the walk's step t among all steps: what draws follow.
+  kernel::Value among_all(kernel::Value t) const { return starts_late() ? t + left_out_ : t; }
+  // Emits `body` for the steps past the end of the longest row, where the walk stops there or starts there:
+  // these have negative t then.
   void each_step_past_end(const std::function<void(kernel::Value t)>& body);
   // Element of a channel of a tensor with a time axis; its batch row and unit exist.
   kernel::Value place(const KernelTensor& tensor, int row, int channel, kernel::Value t);
@@ -131,6 +136,7 @@ class PersistentKernel {
     bool of_channels() const { return !sums && !tensor.number; }
   };
 
+  void limit_time();
   void clear_staging();
   void helper_roles();
   void clear_past_end();
@@ -169,6 +175,7 @@ class PersistentKernel {
   kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
   kernel::Value batch_row(int tile, kernel::Value row_of_tile);
   kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head
+  kernel::Value row_begin(const KernelTensor& tensor, kernel::Value row);
 
   const step::Cell& cell_;
   const Problem& problem_;
@@ -183,7 +190,8 @@ class PersistentKernel {
   std::vector<WrittenTensor> written_;
   kernel::Mbarrier full_, empty_, filled_, drained_;
   Warps emitting_ = Warps::Computing;  // whose role
-  kernel::Value whole_time_;           // T, where the walk may end before it
+  kernel::Value whole_time_;           // T, where the walk may have fewer steps
+  kernel::Value left_out_;             // steps before the first of the walk, where it starts late
   kernel::Value batch_, time_, rank_, team_, head_, first_row_, first_unit_, warp_, part_, lane_, group_,
       quarter_, groups_;
   std::vector<kernel::Value> units_;  // this thread's of each unit block, counted in the block

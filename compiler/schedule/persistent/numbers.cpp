@@ -142,7 +142,7 @@ Value PersistentKernel::number_place(const WrittenTensor& written, Value batch, 
   auto& b = builder_;
   const KernelTensor& to = written.tensor;
   if (to.number) return base(to, batch) + b.wide(t) * to.stride_t + b.wide(row);
-  return b.wide(batch) * to.stride_b + b.wide(t) * to.stride_t +
+  return row_begin(to, batch) + b.wide(t) * to.stride_t +
          b.wide((head_ * to.rows + row) * geometry_.p.blocks + rank_);
 }
 
