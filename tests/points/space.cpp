@@ -47,17 +47,30 @@ class Reservoir {
 constexpr std::array kForms = {"exchange", "reduce_scatter", "cluster_k_split", "setmaxnreg", "segments",
                                "newton",   "time_split",     "pipeline_depth",  "split_k"};
 
-// A value of a variable that has several, half the time of one of kForms: a value that a hundredth of the
-// points has comes thirty times as often as one that all have.
+// The share of points that do not have a variable's commonest value.
+double others_share(const std::map<std::int64_t, std::int64_t>& values, std::int64_t points) {
+  std::int64_t commonest = 0;
+  for (const auto& [value, count] : values) commonest = std::max(commonest, count);
+  return 1 - static_cast<double>(commonest) / static_cast<double>(points);
+}
+
+// A value of a variable that has several, half the time of one of kForms: a variable of which nearly all
+// points have one value comes ten times as often as one whose values are even, and a value that a hundredth
+// of the points has thirty times as often as one that all have.
 std::pair<std::size_t, std::int64_t> draw_value(const System& space, const Reservoir& all, Random& random) {
   std::vector<std::size_t> variables, forms;
+  std::vector<double> of_forms;
   for (std::size_t i = 0; i < space.domains().size(); ++i) {
     if (all.values(i).size() < 2) continue;
     variables.push_back(i);
-    if (std::find(kForms.begin(), kForms.end(), name_of(space, i)) != kForms.end()) forms.push_back(i);
+    if (std::find(kForms.begin(), kForms.end(), name_of(space, i)) == kForms.end()) continue;
+    forms.push_back(i);
+    of_forms.push_back(1 / (0.05 + others_share(all.values(i), all.seen())));
   }
   if (variables.empty()) return {0, all.values(0).begin()->first};
-  const std::size_t variable = one_of(random, forms.empty() || chance(random, 0.5) ? variables : forms);
+  std::size_t variable = one_of(random, variables);
+  if (!forms.empty() && chance(random, 0.5))
+    variable = forms[std::discrete_distribution<std::size_t>(of_forms.begin(), of_forms.end())(random)];
   std::vector<std::int64_t> values;
   std::vector<double> weights;
   for (const auto& [value, points] : all.values(variable)) {

@@ -187,7 +187,7 @@ Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem&
   std::optional<Error> failure;
   const auto one_run = [&](std::int64_t i) {
     const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
-    const auto result = runtime::run_perturbed(cell, problem, data, run.perturbation);
+    const auto result = runtime::run_perturbed(cell, problem, data, exact, run.perturbation);
     const std::lock_guard<std::mutex> guard(lock);
     if (!result) failure = result.error();
     if (failure) return;

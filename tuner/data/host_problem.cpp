@@ -125,14 +125,14 @@ Result<ReferenceResult> run_forward_pass(const step::Cell& cell, const schedule:
   return result;
 }
 
-Result<ReferenceResult> with_backward_pass(const step::Cell& cell, const schedule::Problem& problem,
-                                           const HostProblem& data, const step::RunOptions<double>& options,
-                                           ReferenceResult result) {
-  Result<step::BackwardResult<double>> backward =
-      step::run_backward(cell, data.sizes, arguments_of(problem, data), data.loss, options);
-  if (!backward) return backward.error();
-  result.backward = std::move(backward).value();
-  return result;
+// Over the states that a forward pass has left.
+Result<step::BackwardResult<double>> run_backward_pass(const step::Cell& cell,
+                                                       const schedule::Problem& problem,
+                                                       const HostProblem& data,
+                                                       const step::ForwardResult<double>& forward,
+                                                       const step::RunOptions<double>& options) {
+  return step::run_backward_from(cell, data.sizes, arguments_of(problem, data), data.loss, forward.history,
+                                 options);
 }
 
 // Their name among the outputs of the reference.
@@ -208,17 +208,23 @@ Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Pr
   options.keep_history = true;
   Result<ReferenceResult> result = run_forward_pass(cell, problem, data, options);
   if (!result || problem.pass != Pass::Backward) return result;
-  return with_backward_pass(cell, problem, data, options, std::move(result).value());
+  auto backward = run_backward_pass(cell, problem, data, result->forward, options);
+  if (!backward) return backward.error();
+  result->backward = std::move(backward).value();
+  return result;
 }
 
 Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data, const step::Perturbation& perturbation) {
+                                      const HostProblem& data, const ReferenceResult& exact,
+                                      const step::Perturbation& perturbation) {
   step::RunOptions<double> options;
   options.threads = 1;
   options.perturbation = &perturbation;
   options.keep_history = problem.pass == Pass::ForwardSave;
-  if (problem.pass == Pass::Backward) return with_backward_pass(cell, problem, data, options, {});
-  return run_forward_pass(cell, problem, data, options);
+  if (problem.pass != Pass::Backward) return run_forward_pass(cell, problem, data, options);
+  auto backward = run_backward_pass(cell, problem, data, exact.forward, options);
+  if (!backward) return backward.error();
+  return ReferenceResult{{}, std::move(backward).value()};
 }
 
 const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,

@@ -55,9 +55,11 @@ struct ReferenceResult {
 Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
                                       const HostProblem& data);
 // What the pass computes, with the errors of `perturbation`: of a forward pass the forward results (histories
-// only for ForwardSave), of a backward pass the gradients. By the calling thread alone.
+// only for ForwardSave), of a backward pass the gradients. By the calling thread alone. `exact`: of
+// run_reference, whose states a backward pass is given.
 Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data, const step::Perturbation& perturbation);
+                                      const HostProblem& data, const ReferenceResult& exact,
+                                      const step::Perturbation& perturbation);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
 // Backward, outputs, histories and saved products are given: those of `forward`.

@@ -192,9 +192,11 @@ Value ReductionExchange::spread_of_thread(const Word& word, int tile, int row, V
 ReductionExchange::Parts ReductionExchange::of_warp(const Stage& stage, int tile,
                                                     const ValueOf& value) const {
   Parts parts = of_thread(stage, tile, value);
-  const bool to_block = !stage.meetings.empty() && stage.meetings.front().in_block;
+  // In a team of blocks registers are short: there lanes that read whole lines afterwards do not share rows.
+  const bool shared = !stage.meetings.empty() && stage.meetings.front().in_block &&
+                      (geometry_.p.blocks == 1 || stage.meetings.front().lines > kMostOfThread);
   const Lanes lanes{geometry_.exact(), static_cast<double>(geometry_.p.unit_blocks), share_of_warp_,
-                    to_block && geometry_.exact()};
+                    shared && geometry_.exact()};
   across_lanes(stage, parts, lanes, [&](const Word& word, int row, Value mean) {
     return spread_of_thread(word, tile, row, mean, value);
   });

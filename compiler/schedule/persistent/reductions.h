@@ -152,11 +152,11 @@ class ReductionExchange {
                       kernel::Value count) const;
 
   static constexpr int kGroups = 8;  // lanes of a warp that hold one pair of batch rows
-  // Lanes that share the lines of a batch row, and which of them this lane is: in shared memory those of one
-  // row.
-  int sharers(const Meeting& meeting) const { return in_shared(meeting) ? kGroups / 2 : kGroups; }
+  // Lanes that share lines, and which of them this lane is: of a block's lines each takes its own row, of a
+  // team's, which are few for a lane, both rows.
+  int sharers(const Meeting& meeting) const { return meeting.in_block ? kGroups / 2 : kGroups; }
   kernel::Value sharer(const Meeting& meeting) const {
-    return in_shared(meeting) ? kernel_.group() / 2 : kernel_.group();
+    return meeting.in_block ? kernel_.group() / 2 : kernel_.group();
   }
   bool in_shared(const Meeting& meeting) const { return meeting.in_block || !geometry_.in_grid(); }
 

@@ -239,9 +239,12 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
   const std::size_t of_row = stage.words.size();
   std::vector<Parts> loaded;
   if (in_shared(meeting)) {
-    const Value own = kernel_.group() % 2 * static_cast<std::int64_t>(of_row);
-    for (int turn = 0; turn < turns; ++turn)
-      loaded.push_back(load_line(meeting, of_row, place(meeting, tile, of_row, line_of(turn), count) + own));
+    for (int turn = 0; turn < turns; ++turn) {
+      const Value both = place(meeting, tile, of_row, line_of(turn), count);
+      const Value own = both + kernel_.group() % 2 * static_cast<std::int64_t>(of_row);
+      loaded.push_back(meeting.in_block ? load_line(meeting, of_row, own)
+                                        : load_line(meeting, 2 * of_row, both));
+    }
     return loaded;
   }
   const int words = padded(static_cast<int>(of_row));

@@ -156,10 +156,12 @@ __device__ __forceinline__ float tanh_approx(float x) {
 __device__ __forceinline__ float square(float x) { return x * x; }
 __device__ __forceinline__ float fast_div(float x, float y) { return x * rcp_approx(y); }
 
-__device__ __forceinline__ void load_fp32x2(const float* from, float& v0, float& v1) {
-  const float2 packed = *reinterpret_cast<const float2*>(from);
+__device__ __forceinline__ void load_fp32x4(const float* from, float& v0, float& v1, float& v2, float& v3) {
+  const float4 packed = *reinterpret_cast<const float4*>(from);
   v0 = packed.x;
   v1 = packed.y;
+  v2 = packed.z;
+  v3 = packed.w;
 }
 
 __device__ __forceinline__ void store_pair(void* to, int v0) { *reinterpret_cast<int*>(to) = v0; }
@@ -462,38 +464,51 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) l
         if (group < 2)
           store_async_4(&reduced_0[line_2], group, &lines_0[done % 2], __float_as_int(part_7), __float_as_int(part_13), __float_as_int(part_8), __float_as_int(part_14));
         in_vain |= mbarrier_wait_cluster(&lines_0[done % 2], done / 2 % 2, status);
-        float of_line_0, of_line_1;
-        load_fp32x2(&reduced_0[(group / 2 * 4 + quarter) * 4 + done % 2 * 96 + group % 2 * 2], of_line_0, of_line_1);
-        float of_line_0_2, of_line_1_2;
-        load_fp32x2(&reduced_0[(min(group / 2 + 4, 5) * 4 + quarter) * 4 + done % 2 * 96 + group % 2 * 2], of_line_0_2, of_line_1_2);
-        const float of_line = group / 2 < 2 ? of_line_0_2 : 0.0f;
-        const float of_line_2 = group / 2 < 2 ? of_line_1_2 : 0.0f;
-        const float part_15 = of_line_0 + of_line;
-        const float other_13 = __shfl_xor_sync(0xffffffffu, part_15, 8);
-        const float part_16 = part_15 + other_13;
-        const float other_14 = __shfl_xor_sync(0xffffffffu, part_16, 16);
-        const float part_17 = part_16 + other_14;
-        const float mean_3 = part_17 * 0.008333334f;
-        const float numbers = float(min(40 - group / 2 * 8 < 0 ? 0 : 40 - group / 2 * 8, 8)) * 3.0f;
-        const float off = fast_div(of_line_0, fmaxf(numbers, 1.0f)) - mean_3;
-        const float numbers_2 = float(min(40 - (group / 2 + 4) * 8 < 0 ? 0 : 40 - (group / 2 + 4) * 8, 8)) * 3.0f;
-        const float off_2 = fast_div(of_line, fmaxf(numbers_2, 1.0f)) - mean_3;
-        const float spread_3 = of_line_1 + square(off) * numbers + (of_line_2 + square(off_2) * numbers_2);
-        const float other_15 = __shfl_xor_sync(0xffffffffu, spread_3, 8);
-        const float part_18 = spread_3 + other_15;
-        const float other_16 = __shfl_xor_sync(0xffffffffu, part_18, 16);
-        const float part_19 = part_18 + other_16;
-        const float other_17 = __shfl_xor_sync(0xffffffffu, part_17, 4);
-        const float of_row_0 = group % 2 == 1 ? other_17 : part_17;
-        const float of_row_1 = group % 2 == 1 ? part_17 : other_17;
-        const float other_18 = __shfl_xor_sync(0xffffffffu, part_19, 4);
-        const float of_row_0_2 = group % 2 == 1 ? other_18 : part_19;
-        const float of_row_1_2 = group % 2 == 1 ? part_19 : other_18;
+        float of_line_0, of_line_1, of_line_2, of_line_3;
+        load_fp32x4(&reduced_0[(min(group, 5) * 4 + quarter) * 4 + done % 2 * 96], of_line_0, of_line_1, of_line_2, of_line_3);
+        const float of_line = group < 6 ? of_line_0 : 0.0f;
+        const float of_line_4 = group < 6 ? of_line_1 : 0.0f;
+        const float of_line_5 = group < 6 ? of_line_2 : 0.0f;
+        const float of_line_6 = group < 6 ? of_line_3 : 0.0f;
+        const float part_15 = of_line;
+        const float part_16 = of_line_5;
+        const float other_13 = __shfl_xor_sync(0xffffffffu, part_15, 4);
+        const float part_17 = part_15 + other_13;
+        const float other_14 = __shfl_xor_sync(0xffffffffu, part_16, 4);
+        const float part_18 = part_16 + other_14;
+        const float other_15 = __shfl_xor_sync(0xffffffffu, part_17, 8);
+        const float part_19 = part_17 + other_15;
+        const float other_16 = __shfl_xor_sync(0xffffffffu, part_18, 8);
+        const float part_20 = part_18 + other_16;
+        const float other_17 = __shfl_xor_sync(0xffffffffu, part_19, 16);
+        const float part_21 = part_19 + other_17;
+        const float other_18 = __shfl_xor_sync(0xffffffffu, part_20, 16);
+        const float part_22 = part_20 + other_18;
+        const float mean_3 = part_21 * 0.008333334f;
+        const float numbers = float(min(40 - group * 8 < 0 ? 0 : 40 - group * 8, 8)) * 3.0f;
+        const float off = fast_div(of_line, fmaxf(numbers, 1.0f)) - mean_3;
+        const float spread_3 = of_line_4 + square(off) * numbers;
+        const float mean_4 = part_22 * 0.008333334f;
+        const float numbers_2 = float(min(40 - group * 8 < 0 ? 0 : 40 - group * 8, 8)) * 3.0f;
+        const float off_2 = fast_div(of_line_5, fmaxf(numbers_2, 1.0f)) - mean_4;
+        const float spread_4 = of_line_6 + square(off_2) * numbers_2;
+        const float other_19 = __shfl_xor_sync(0xffffffffu, spread_3, 4);
+        const float part_23 = spread_3 + other_19;
+        const float other_20 = __shfl_xor_sync(0xffffffffu, spread_4, 4);
+        const float part_24 = spread_4 + other_20;
+        const float other_21 = __shfl_xor_sync(0xffffffffu, part_23, 8);
+        const float part_25 = part_23 + other_21;
+        const float other_22 = __shfl_xor_sync(0xffffffffu, part_24, 8);
+        const float part_26 = part_24 + other_22;
+        const float other_23 = __shfl_xor_sync(0xffffffffu, part_25, 16);
+        const float part_27 = part_25 + other_23;
+        const float other_24 = __shfl_xor_sync(0xffffffffu, part_26, 16);
+        const float part_28 = part_26 + other_24;
         if (thread_x == 0) if (!in_vain) mbarrier_expect(&lines_0[done % 2], 384);
-        const float reduced = of_row_0;
-        const float reduced_2 = of_row_1;
-        const float reduced_3 = of_row_0_2;
-        const float reduced_4 = of_row_1_2;
+        const float reduced = part_21;
+        const float reduced_2 = part_22;
+        const float reduced_3 = part_27;
+        const float reduced_4 = part_28;
         const float v_3 = fast_div(fast_div(reduced, 40.0f), 3.0f);
         const float v_4 = 1e-05f + fast_div(fast_div(reduced_3, 40.0f), 3.0f);
         const float v_5 = rsqrt_approx(v_4);

@@ -142,6 +142,12 @@ __device__ __forceinline__ void store_async_2(void* to, int rank, mbarrier* barr
                :: "r"(in_block(to, rank)), "r"(a), "r"(b), "r"(in_block(barrier, rank)) : "memory");
 }
 
+__device__ __forceinline__ void load_fp32x2(const float* from, float& v0, float& v1) {
+  const float2 packed = *reinterpret_cast<const float2*>(from);
+  v0 = packed.x;
+  v1 = packed.y;
+}
+
 __device__ __forceinline__ void store_fp32x2(float* to, float v0, float v1) {
   *reinterpret_cast<float2*>(to) = make_float2(v0, v1);
 }
@@ -354,37 +360,44 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         if (group < 2)
           store_async_2(&reduced_0[line_2], group, &lines_0[done % 2], __float_as_int(part_7), __float_as_int(part_8));
         in_vain |= mbarrier_wait_cluster(&lines_0[done % 2], done / 2 % 2, status);
-        const float of_line = reduced_0[(group / 2 * 4 + quarter) * 2 + done % 2 * 48 + group % 2];
-        const float of_line_2 = reduced_0[(min(group / 2 + 4, 5) * 4 + quarter) * 2 + done % 2 * 48 + group % 2];
-        const float of_line_3 = group / 2 < 2 ? of_line_2 : 0.0f;
-        const float part_9 = of_line + of_line_3;
-        const float other_7 = __shfl_xor_sync(0xffffffffu, part_9, 8);
-        const float part_10 = part_9 + other_7;
-        const float other_8 = __shfl_xor_sync(0xffffffffu, part_10, 16);
-        const float part_11 = part_10 + other_8;
-        const float other_9 = __shfl_xor_sync(0xffffffffu, part_11, 4);
-        const float of_row_0 = group % 2 == 1 ? other_9 : part_11;
-        const float of_row_1 = group % 2 == 1 ? part_11 : other_9;
+        float of_line_0, of_line_1;
+        load_fp32x2(&reduced_0[(min(group, 5) * 4 + quarter) * 2 + done % 2 * 48], of_line_0, of_line_1);
+        const float of_line = group < 6 ? of_line_0 : 0.0f;
+        const float of_line_2 = group < 6 ? of_line_1 : 0.0f;
+        const float part_9 = of_line;
+        const float part_10 = of_line_2;
+        const float other_7 = __shfl_xor_sync(0xffffffffu, part_9, 4);
+        const float part_11 = part_9 + other_7;
+        const float other_8 = __shfl_xor_sync(0xffffffffu, part_10, 4);
+        const float part_12 = part_10 + other_8;
+        const float other_9 = __shfl_xor_sync(0xffffffffu, part_11, 8);
+        const float part_13 = part_11 + other_9;
+        const float other_10 = __shfl_xor_sync(0xffffffffu, part_12, 8);
+        const float part_14 = part_12 + other_10;
+        const float other_11 = __shfl_xor_sync(0xffffffffu, part_13, 16);
+        const float part_15 = part_13 + other_11;
+        const float other_12 = __shfl_xor_sync(0xffffffffu, part_14, 16);
+        const float part_16 = part_14 + other_12;
         if (thread_x == 0) if (!in_vain) mbarrier_expect(&lines_0[done % 2], 192);
-        const float reduced = of_row_0;
-        const float reduced_2 = of_row_1;
+        const float reduced = part_15;
+        const float reduced_2 = part_16;
         const float next_n = reduced + grad_n * low_bf16(m_now[0]);
         const float next_n_2 = reduced_2 + grad_n_2 * high_bf16(m_now[0]);
         store_pair(&grad_x_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v * before, v_2 * before_2)));
         const float share = first_unit + unit < kDim ? v_3 : 0.0f;
-        const float other_10 = __shfl_xor_sync(0xffffffffu, share, 4);
-        const float share_2 = share + other_10;
-        const float other_11 = __shfl_xor_sync(0xffffffffu, share_2, 8);
-        const float share_3 = share_2 + other_11;
-        const float other_12 = __shfl_xor_sync(0xffffffffu, share_3, 16);
-        const float share_4 = share_3 + other_12;
+        const float other_13 = __shfl_xor_sync(0xffffffffu, share, 4);
+        const float share_2 = share + other_13;
+        const float other_14 = __shfl_xor_sync(0xffffffffu, share_2, 8);
+        const float share_3 = share_2 + other_14;
+        const float other_15 = __shfl_xor_sync(0xffffffffu, share_3, 16);
+        const float share_4 = share_3 + other_15;
         const float share_5 = first_unit + unit < kDim ? v_4 : 0.0f;
-        const float other_13 = __shfl_xor_sync(0xffffffffu, share_5, 4);
-        const float share_6 = share_5 + other_13;
-        const float other_14 = __shfl_xor_sync(0xffffffffu, share_6, 8);
-        const float share_7 = share_6 + other_14;
-        const float other_15 = __shfl_xor_sync(0xffffffffu, share_7, 16);
-        const float share_8 = share_7 + other_15;
+        const float other_16 = __shfl_xor_sync(0xffffffffu, share_5, 4);
+        const float share_6 = share_5 + other_16;
+        const float other_17 = __shfl_xor_sync(0xffffffffu, share_6, 8);
+        const float share_7 = share_6 + other_17;
+        const float other_18 = __shfl_xor_sync(0xffffffffu, share_7, 16);
+        const float share_8 = share_7 + other_18;
         if (group == 0) store_fp32x2(&scratch_3_ring[(ring_line * 3 + warp) * 8 + quarter * 2], share_4, share_8);
         store_pair(&scratch_2_ring[ring_line * 192 + unit * 8 + quarter * 2], int(pack_bf16(v, v_2)));
         in_vain |= mbarrier_wait_cluster(&ready_0[done % 2], done / 2 % 2, status);

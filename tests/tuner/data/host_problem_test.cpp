@@ -169,7 +169,7 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
     step::Perturbation perturbation;
     perturbation.stored = Storage::BF16;
     perturbation.fast_math = true;
-    const auto perturbed = run_perturbed(cell, problem, *data, perturbation);
+    const auto perturbed = run_perturbed(cell, problem, *data, *exact, perturbation);
     ASSERT_TRUE(perturbed.ok()) << embedded.name << ": " << perturbed.error().message;
     for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
                                 &exact->backward.params})
@@ -200,9 +200,9 @@ TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
     const auto errors = [&](const step::Perturbation& perturbation) {
       return std::pair(
           largest_difference(exact->forward.outputs,
-                             run_perturbed(cell, forward, *data, perturbation)->forward.outputs),
+                             run_perturbed(cell, forward, *data, *exact, perturbation)->forward.outputs),
           largest_difference(exact->backward.inputs,
-                             run_perturbed(cell, problem, *data, perturbation)->backward.inputs));
+                             run_perturbed(cell, problem, *data, *exact, perturbation)->backward.inputs));
     };
     const auto fp32 = errors({});
     const auto tf32 = errors({.product = 0x1p-11});
@@ -231,9 +231,11 @@ TEST(HostProblem, PerturbationsFollowTheirSeed) {
   const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);
   const auto data = random_problem(cell, problem, {2, 9, 1, 16}, {});
   ASSERT_TRUE(data.ok());
-  const auto exact = run_reference(cell, problem, *data)->forward.outputs;
+  const auto reference = run_reference(cell, problem, *data);
+  const auto& exact = reference->forward.outputs;
   const auto run = [&](std::uint64_t seed, double amplitude, bool steady) {
-    return run_perturbed(cell, problem, *data, {.seed = seed, .amplitude = amplitude, .steady = steady})
+    return run_perturbed(cell, problem, *data, *reference,
+                         {.seed = seed, .amplitude = amplitude, .steady = steady})
         ->forward.outputs;
   };
   for (const bool steady : {false, true}) {
