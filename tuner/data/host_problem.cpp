@@ -160,18 +160,16 @@ std::vector<double> random_values(Storage storage, std::int64_t count, double sc
   return values;
 }
 
-std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed,
-                                 std::int64_t least) {
+std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed) {
   Random random(seed_for(tensor.name, seed));
   std::vector<double> values(static_cast<std::size_t>(step::element_count(tensor, sizes)));
+  const auto time = static_cast<double>(sizes.time);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double drawn = (random.uniform() + 1) / 2;
-    const auto time = static_cast<double>(sizes.time),
-               first = static_cast<double>(std::min(least, sizes.time));
     if (tensor.kind == TensorKind::Reset)
       values[i] = drawn < 0.125 ? 1 : 0;
     else
-      values[i] = i % 4 == 0 ? time : std::min(time, std::floor(first + drawn * (time - first + 1)));
+      values[i] = i == 0 ? time : std::min(time, std::floor(drawn * (time + 1)));
   }
   return values;
 }

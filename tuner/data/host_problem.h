@@ -41,10 +41,9 @@ double random_scale(const step::Tensor& tensor, std::int64_t dim);
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
                                   std::uint64_t seed);
 
-// A tensor of flags (step/forms.h). Resets: one step of eight. Lengths: T in every fourth row, from the
-// first on, and else any from `least` to T.
-std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed,
-                                 std::int64_t least = 0);
+// A tensor of flags (step/forms.h). Resets: one step of eight. Lengths: T in the first row, and any from 0 to
+// T in the others, so that some batch tiles end before T.
+std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed);
 
 // What the reference gives for a problem, in double; `backward` is filled for Pass::Backward only. Products
 // that pass from forward to backward are outputs by the names of schedule::product_output().
