@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
