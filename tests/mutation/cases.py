@@ -53,7 +53,7 @@ CASES = {
                          "--param channels=16 --param stages=2 --param time_split=1 " + STREAM,
     "draws shoot": DRAWS + " --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
                    "--param exchange=cluster " + SHOT,
-    "draws dense bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=4 " +
+    "draws dense bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param blocks=1 --param batch_tiles=1 --param steps=2 " +
                       KEPT,
     "draws in turns bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param units=8 --param stages=2 --param warps=2 " +
                          TURNS,
