@@ -39,7 +39,7 @@ class FlagWindow {
   static constexpr int kSteps = 8;  // of a window: groups of lanes
 
   // Of a batch tile. What a step has is 1 for a reset of the first row of the pair, 2 for one of the second.
-  // A window has that of the eight steps after its stage's first, or of those after another eight.
+  // A window has that of eight steps, two bits each, from the second step of the stage that began it.
   struct Tile {
     std::vector<kernel::Value> bytes;  // on their way, by row of the pair
     kernel::Value window, now, next;
