@@ -138,6 +138,7 @@ Result<Index> index_from_bytes(std::string_view bytes, const std::string& origin
     part.offset = in.u64();
     part.bytes = in.u64();
     part.hash = in.text();
+    if (part.hash.size() != kHashDigits) in.fail();
   }
   index.entries.resize(in.count(kLeastEntry));
   for (Entry& entry : index.entries) entry = read_entry(in);

@@ -147,6 +147,22 @@ TEST(Package, AnIndexThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(wrong));
 }
 
+// What is read must be what a writer writes: `check_places` measures the index by writing it again.
+TEST(Package, AHashOfAnotherLengthIsRefused) {
+  const std::string bytes = sample();
+  const std::string index = index_to_bytes(Package::from_memory(bytes, "a test")->index());
+  const std::string digits("\x40\0\0\0", 4);  // the length of a hash, before its 64 digits
+  const std::size_t hash = index.find(digits);
+  ASSERT_NE(hash, std::string::npos);
+  for (const int more : {-1, 1}) {
+    std::string wrong = index;
+    wrong[hash] = static_cast<char>(kHashDigits + more);
+    if (more < 0) wrong.erase(hash + digits.size(), 1);
+    if (more > 0) wrong.insert(hash + digits.size(), 1, '0');
+    EXPECT_FALSE(index_from_bytes(wrong, "a test").ok()) << more;
+  }
+}
+
 // Whoever makes right hashes for wrong bytes gets errors, not crashes.
 TEST(Package, DamagedIndexesAndSelfTestsNeverCrash) {
   const std::string bytes = sample();
