@@ -28,6 +28,7 @@ void write_node(ByteWriter& writer, const Node& node) {
 Node read_node(ByteReader& reader) {
   Node node;
   node.kind = reader.one_of(NodeKind::Uniform);
+  if (node.kind == NodeKind::ReduceSpread) reader.fail();  // of schedules: no cell has it, nor a derivative
   node.op = reader.one_of(static_cast<scalar::Op>(scalar::kOpCount - 1));
   node.extent = reader.one_of(Extent::Vector);
   node.operands.resize(reader.count(4));

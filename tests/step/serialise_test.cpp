@@ -50,5 +50,18 @@ TEST(SerialiseCell, EveryTruncationFails) {
   }
 }
 
+// Passes over cells, the derivative among them, take it for granted that there is none.
+TEST(SerialiseCell, ANodeThatOnlySchedulesMakeIsRefused) {
+  Cell cell = lstm();
+  Node spread;
+  spread.kind = NodeKind::ReduceSpread;
+  spread.operands = {0, 0};
+  cell.graph.nodes.push_back(spread);
+  const std::string bytes = bytes_of(cell);
+  ByteReader reader(bytes);
+  (void)read_cell(reader);
+  EXPECT_FALSE(reader.ok());
+}
+
 }  // namespace
 }  // namespace rondo::step::testing
