@@ -36,6 +36,9 @@ class DenseCell : public rondo::testing::GpuTest,
     return std::move(found).value();
   }
 
+  // Of the largest kernels there are: each compilation takes seconds.
+  static constexpr int kTriesOfVariant = 4;
+
   // The model's best of them, with products split among `splits` warps or more. Nothing, and no failure,
   // where products cannot be split.
   std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
@@ -49,7 +52,7 @@ class DenseCell : public rondo::testing::GpuTest,
       // As the tuner does: what spills is passed over.
       if (!spills(cell, p, candidate, gpu_->profile))
         return load(cell, p, candidate.strategy, candidate.parameters);
-      if (++tries == kTries) break;
+      if (++tries == kTriesOfVariant) break;
     }
     // A variant of which nothing is without spills is none that users get (ShippedKernels compiles those);
     // what it computes must be right all the same.
@@ -70,8 +73,9 @@ class DenseCell : public rondo::testing::GpuTest,
     const auto plan = plan_for(cell, p, found.list, splits);
     if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this variant";
     if (plan == nullptr) return;
-    const auto verifier = Verifier::make(cell, p, std::move(cases), 23);
-    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto made = rondo::testing::verifier_of(cell, p, cases, 23);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    const Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
@@ -134,13 +138,14 @@ std::string name_of_case(const ::testing::TestParamInfo<DenseCell::ParamType>& i
          variants[static_cast<int>(std::get<3>(info.param))];
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Cells, DenseCell,
-    ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
-                       ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                       ::testing::Values(Pass::Forward, Pass::ForwardSave, Pass::Backward),
-                       ::testing::Values(Variant::Block, Variant::Cluster, Variant::Grid)),
-    name_of_case);
+INSTANTIATE_TEST_SUITE_P(Cells, DenseCell,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
+                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
+                                                              Pass::Backward),
+                                            ::testing::Values(Variant::Block, Variant::Cluster, Variant::Grid,
+                                                              Variant::Alternating)),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Cells, Tf32Products,
                          ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
                                             ::testing::Values(Storage::F32),
@@ -160,13 +165,6 @@ INSTANTIATE_TEST_SUITE_P(Cells, SavedProducts,
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward),
                                             ::testing::Values(Variant::Block, Variant::Grid,
                                                               Variant::Alternating)),
-                         name_of_case);
-INSTANTIATE_TEST_SUITE_P(Alternating, DenseCell,
-                         ::testing::Combine(::testing::ValuesIn(rondo::testing::dense_cells()),
-                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                                            ::testing::Values(Pass::Forward, Pass::ForwardSave,
-                                                              Pass::Backward),
-                                            ::testing::Values(Variant::Alternating)),
                          name_of_case);
 
 }  // namespace

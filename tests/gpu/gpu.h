@@ -1,16 +1,22 @@
-// What the GPU tests share: the device, cells, and plans by the model's choice. Without a GPU every test
-// fails, saying why.
+// What the GPU tests share: the device, cells, plans by the model's choice, and what takes long to make.
+// Without a GPU every test fails, saying why. RONDO_TEST_CODE names a database, made where there is none:
+// what one test has compiled is there for the others, and for those of processes beside it.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/serialise.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/step/serialise.h"
 #include "runtime/choice/choose.h"
 #include "runtime/commands/cell_library.h"
 #include "runtime/device/gpu_device.h"
@@ -18,6 +24,7 @@
 #include "runtime/plan/device_tensor.h"
 #include "tests/schedule/point_plan.h"
 #include "tuner/calibrate/calibrate.h"
+#include "tuner/check/verify.h"
 #include "tuner/data/host_problem.h"
 #include "tuner/machine/device_profile.h"
 
@@ -28,7 +35,8 @@ struct Gpu {
   runtime::DeviceInfo info;
   target::Profile profile;
   std::shared_ptr<const runtime::Device> device;
-  runtime::StreamHandle stream;  // the device's
+  runtime::StreamHandle stream;      // the device's
+  std::optional<db::Database> code;  // what has been compiled
 
   tuner::Machine machine() const {
     tuner::Machine machine;
@@ -50,7 +58,14 @@ struct Gpu {
     if (!context) return context.error();
     Result<runtime::DeviceInfo> info = runtime::device_info(0);
     if (!info) return info.error();
-    Gpu* gpu = new Gpu{std::move(context).value(), *info, tuner::profile_of(*info), nullptr, nullptr};
+    std::optional<db::Database> code;
+    if (const char* path = std::getenv("RONDO_TEST_CODE")) {
+      Result<db::Database> opened = db::Database::open(path);
+      if (!opened) return opened.error();
+      code = std::move(opened).value();
+    }
+    Gpu* gpu = new Gpu{
+        std::move(context).value(), *info, tuner::profile_of(*info), nullptr, nullptr, std::move(code)};
     auto device = runtime::gpu_device_in(gpu->context);
     if (!device) return device.error();
     gpu->device = std::move(device).value();
@@ -77,6 +92,28 @@ class LentPlan final : public runtime::LoadedPlan {
   runtime::StreamHandle stream_;
 };
 
+// Data and exact results for plans of a problem, as Verifier::make gives them. Tests of several plans of one
+// problem follow each other and share them: the reference takes longer than all the rest. Valid until four
+// others have been asked for.
+inline Result<const tuner::Verifier*> verifier_of(const step::Cell& cell, const schedule::Problem& p,
+                                                  const std::vector<tuner::VerifyCase>& cases,
+                                                  std::uint64_t seed) {
+  constexpr std::size_t kKept = 4;
+  static std::list<std::pair<std::string, tuner::Verifier>> kept;  // the newest first
+  ByteWriter key;
+  step::write_cell(key, cell);
+  schedule::write_problem(key, p);
+  for (const tuner::VerifyCase& shape : cases) key.text(shape.text());
+  key.u64(seed);
+  for (const auto& [of, verifier] : kept)
+    if (of == key.bytes()) return &verifier;
+  Result<tuner::Verifier> made = tuner::Verifier::make(cell, p, cases, seed);
+  if (!made) return made.error();
+  kept.emplace_front(key.take(), std::move(made).value());
+  if (kept.size() > kKept) kept.pop_back();
+  return &kept.front().second;
+}
+
 // Fixture: `gpu_` is there, or the test has failed with the reason.
 class GpuTest : public ::testing::Test {
  protected:
@@ -97,6 +134,12 @@ class GpuTest : public ::testing::Test {
     return p;
   }
 
+  Result<runtime::CompiledPlan> compile(const step::Cell& cell, const schedule::Problem& p,
+                                        schedule::KernelPlan plan) const {
+    runtime::CompileOptions options;
+    if (gpu_->code) options.database = &*gpu_->code;
+    return runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan), options);
+  }
   // Compiled and loaded; fails the test and gives nothing on an error.
   std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
                                             const std::string& strategy,
@@ -108,9 +151,8 @@ class GpuTest : public ::testing::Test {
                                             const std::string& strategy,
                                             const schedule::Parameters& parameters,
                                             const target::Profile& profile, bool may_spill) const {
-    auto compiled = runtime::compile_plan(
-        std::make_shared<step::Cell>(cell), p,
-        schedule::point_plan(*schedule::find_strategy(strategy), cell, p, parameters, profile));
+    auto compiled = compile(
+        cell, p, schedule::point_plan(*schedule::find_strategy(strategy), cell, p, parameters, profile));
     if (!compiled) {
       ADD_FAILURE() << cell.name << ": " << compiled.error().message;
       return nullptr;
@@ -127,8 +169,8 @@ class GpuTest : public ::testing::Test {
   static constexpr int kTries = 20;
   bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate,
               const target::Profile& profile) const {
-    const auto compiled = runtime::compile_plan(
-        std::make_shared<step::Cell>(cell), p,
+    const auto compiled = compile(
+        cell, p,
         schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, profile).value());
     return compiled.ok() && compiled->spills();
   }

@@ -99,8 +99,9 @@ class EveryCell : public rondo::testing::GpuTest,
     if (plan == nullptr) return;
     const std::string& name = cell.name;
     const std::int64_t dim = p.sizes.dim;
-    const auto verifier = Verifier::make(cell, p, cases, 17);
-    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto made = rondo::testing::verifier_of(cell, p, cases, 17);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    const Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& check : result->checks)
@@ -114,18 +115,15 @@ class EveryCell : public rondo::testing::GpuTest,
 TEST_P(EveryCell, OneChannel) { verify(1, 1, awkward_cases(1, 1, std::get<1>(GetParam()))); }
 TEST_P(EveryCell, OddChannels) { verify(kHeads, 33, awkward_cases(kHeads, 33, std::get<1>(GetParam()))); }
 TEST_P(EveryCell, EvenTail) { verify(kHeads, 130, awkward_cases(kHeads, 130, std::get<1>(GetParam()))); }
-// Time split among the blocks of a cluster: fewer steps than blocks, whole rounds and tails.
-TEST_P(EveryCell, Clusters) {
-  if (gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
-  verify_team(kHeads, 33, 2, false, false);
-  verify_team(kHeads, 130, 4, false, true);
-  verify_team(1, 64, 8, false, true);
-}
-// The same through global memory.
-TEST_P(EveryCell, Grids) {
-  verify_team(kHeads, 33, 2, true, false);
-  verify_team(kHeads, 130, 4, true, true);
-  verify_team(1, 64, 8, true, true);
+// Time split among the blocks of a cluster, and among those of the grid, through global memory: fewer steps
+// than blocks, whole rounds and tails.
+TEST_P(EveryCell, Teams) {
+  for (const bool grid : {false, true}) {
+    if (!grid && gpu_->info.cc() < 90) continue;  // clusters begin with sm_90
+    verify_team(kHeads, 33, 2, grid, false);
+    verify_team(kHeads, 130, 4, grid, true);
+    verify_team(1, 64, 8, grid, true);
+  }
 }
 // For the sanitizers, under which a launch takes seconds: blocks alone, a cluster, and blocks of the grid;
 // single channels and vectors of them.
@@ -176,10 +174,10 @@ TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   constexpr std::size_t kSample = 40;
   for (std::size_t i = 0; i < kSample; ++i) {
     const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
-    auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p,
-                                          schedule::find_strategy(candidate.strategy)
-                                              ->build(cell, p, candidate.parameters, gpu_->profile)
-                                              .value());
+    auto compiled = compile(cell, p,
+                            schedule::find_strategy(candidate.strategy)
+                                ->build(cell, p, candidate.parameters, gpu_->profile)
+                                .value());
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);
     ASSERT_TRUE(plan.ok()) << plan.error().message;

@@ -20,8 +20,9 @@ class WholeHeadOnGpu : public rondo::testing::GpuTest,
  protected:
   void expect_right(const step::Cell& cell, const schedule::Problem& p, const runtime::DevicePlan& plan,
                     const std::vector<VerifyCase>& cases) const {
-    const auto verifier = Verifier::make(cell, p, cases, 17);
-    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto made = rondo::testing::verifier_of(cell, p, cases, 17);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    const Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
     for (const TensorCheck& one : result->checks)
