@@ -23,11 +23,19 @@ void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeI
 }
 
 Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
+  if (!is_length(tensor)) return load_at(tensor, place(tensor, batch_row, t));
+  return batch_row.builder()->load("length", tensors_.at(tensor).memory[batch_row]);
+}
+
+Value FlagReader::place(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
-  if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
   if (left_out_.valid()) t = t + left_out_;
-  return b.load("reset_byte", from.memory[b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t]);
+  return b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t;
+}
+
+Value FlagReader::load_at(TensorId tensor, Value place) const {
+  return place.builder()->load("reset_byte", tensors_.at(tensor).memory[place]);
 }
 
 Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
