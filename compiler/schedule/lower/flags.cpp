@@ -23,8 +23,10 @@ void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeI
 }
 
 Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
-  if (!is_length(tensor)) return load_at(tensor, place(tensor, batch_row, t));
-  return batch_row.builder()->load("length", tensors_.at(tensor).memory[batch_row]);
+  kernel::Builder& b = *batch_row.builder();
+  const KernelTensor& from = tensors_.at(tensor);
+  if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  return load_at(tensor, place(tensor, batch_row, t));
 }
 
 Value FlagReader::place(TensorId tensor, Value batch_row, Value t) const {
