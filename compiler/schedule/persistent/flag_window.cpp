@@ -40,40 +40,38 @@ FlagWindow::Tile FlagWindow::begin_tile(kernel::Builder& b, step::TensorId tenso
   Tile begun;
   begun.next = b.variable("next_resets", first(0) + first(1));
   begun.window = b.variable("reset_window", zero);
-  const Value row = places_.row(tile, places_.quarter * 2 + places_.group / 4), step_1 = b.constant(1);
-  for (const int odd : {0, 1}) {
-    const Value step = min(own_step(step_1, odd), places_.steps - 1);
-    begun.places.push_back(b.variable("resets_at", reader_.place(tensor, row, places_.time(step))));
-    begun.bytes.push_back(b.variable("coming_reset", zero));
-  }
-  load(tensor, begun, step_1);
+  begun.bytes = {b.variable("coming_reset", zero), b.variable("coming_reset", zero)};
+  const Value step = min(own_step(b.constant(1)), places_.steps - 1);
+  const auto place = [&](int row) {
+    return reader_.place(tensor, row_of_quarter(2 * tile + row), places_.time(step));
+  };
+  const Value first_row = b.let("resets_of_row", place(0));
+  begun.to_second = b.let("to_second_row", place(1) - first_row);
+  begun.place = b.variable("resets_at", first_row);
+  load(tensor, begun, b.constant(1));
   return begun;
 }
 
-Value FlagWindow::own_step(Value first_step, int odd) const {
-  return first_step + places_.group % 4 * 2 + odd;
-}
+Value FlagWindow::own_step(Value first_step) const { return first_step + places_.group; }
 
-// A place moves on only within the walk. So a byte for a step past its end is that of a step before, which is
-// there to be read, and no step looks at it.
+// The place moves on only within the walk. So a byte for a step past its end is that of a step before, which
+// is there to be read, and no step looks at it.
 void FlagWindow::load(step::TensorId tensor, Tile& tile, Value first_step) const {
   kernel::Builder& b = *first_step.builder();
-  for (const int odd : {0, 1}) {
-    const Value& place = tile.places[at(odd)];
-    b.assign(tile.bytes[at(odd)], reader_.load_at(tensor, place));
-    b.if_(own_step(first_step + kSteps, odd) < places_.steps,
-          [&] { b.assign(place, place + to_next_.at(tensor)); });
-  }
+  b.assign(tile.bytes[0], reader_.load_at(tensor, tile.place));
+  b.assign(tile.bytes[1], reader_.load_at(tensor, tile.place + tile.to_second));
+  b.if_(own_step(first_step + kSteps) < places_.steps,
+        [&] { b.assign(tile.place, tile.place + to_next_.at(tensor)); });
 }
 
-// Of a window: bit 4g + q of a vote is that of lane 4g + q.
+// Of a window: bit 4g + q of a vote is that of lane 4g + q. What a shift leaves of the sign is masked.
 Value FlagWindow::of_quarter(const std::vector<Value>& bytes) const {
   kernel::Builder& b = *bytes[0].builder();
   const auto votes = [&](const char* name, Value byte) {
     return b.ballot(name, b.constant(0) < byte) >> places_.quarter & kOfQuarter;
   };
-  const Value even = votes("even_resets", bytes[0]), odd = votes("odd_resets", bytes[1]);
-  return even | odd << b.constant(2);
+  const Value first = votes("resets_of_first", bytes[0]), second = votes("resets_of_second", bytes[1]);
+  return first | second << b.constant(1);
 }
 
 void FlagWindow::begin_stage(Value first, int steps) {
@@ -95,7 +93,7 @@ void FlagWindow::advance(kernel::Builder& b) {
     for (Tile& tile : tiles) {
       tile.now = b.let("resets_now", tile.next);
       b.assign(tile.next, tile.window);
-      b.assign(tile.window, tile.window >> b.constant(2));
+      b.assign(tile.window, tile.window >> b.constant(4));
     }
 }
 

@@ -1,10 +1,8 @@
 // Flags of the sequence (lower/flags.h) in a computing warp. A step's vector is sent at the end of the step
 // before it, masked by the step's resets, so those must be in registers by then, and a load takes longer than
-// a step may. So the bytes of eight steps are loaded together, eight steps ahead: lane 4g + q loads two
-// steps, 2 (g % 4) and the one after it, of one row, the first (g < 4) or the second of the pair of batch
-// rows that lanes of quarter q hold. Where a stage begins, two votes of the warp give each lane the bits of
-// its pair: the first row's two bits apart from bit 0 on, the second's from bit 16 on. So a step takes one
-// shift.
+// a step may. So the bytes of eight steps are loaded together, eight steps ahead: lane 4g + q loads those of
+// step g for the two batch rows of each tile that lanes of quarter q hold. Where a stage begins, two votes of
+// the warp give each lane the bits of its two rows, four bits a step, so that a step takes one shift.
 #pragma once
 
 #include <functional>
@@ -35,26 +33,28 @@ class FlagWindow {
   void begin_stage(kernel::Value first, int steps);
   // Where a step begins: the one that was ahead is under way.
   void advance(kernel::Builder& b);
-  // What the leaf has at time t in a batch row of the thread, numbered as Places::row does: for the step
-  // under way, or for the one ahead.
+  // What the leaf has at time t in a batch row of the thread, 2 * batch tile + its place in the pair: for the
+  // step under way, or for the one ahead.
   kernel::Value value(step::TensorId tensor, int row, kernel::Value t, bool ahead) const;
 
  private:
   static constexpr int kSteps = 8;  // of a window: groups of lanes
 
-  // Of a batch tile. A step's resets are bit 0 of its word, for the first row of the pair, and bit 16 for the
-  // second; other bits belong to steps after it. The window is the word of the step after the one ahead.
+  // Of a batch tile. A step's resets are bit 0 of its word, for the first row of the pair, and bit 1 for the
+  // second; bits from bit 4 on belong to steps after it. The window is the word of the step after the
+  // one ahead.
   struct Tile {
-    std::vector<kernel::Value> bytes;   // on their way: of the lane's even step, of its odd one
-    std::vector<kernel::Value> places;  // I64, of the bytes to be loaded next
+    std::vector<kernel::Value> bytes;  // on their way, by row of the pair
+    kernel::Value place;               // I64, of the first row's byte to be loaded next
+    kernel::Value to_second;           // I64, elements from there to the second row's
     kernel::Value window, now, next;
   };
-  static constexpr int of_row(int row) { return row % 2 == 0 ? 1 : 1 << 16; }  // its bit
+  static constexpr int of_row(int row) { return 1 << row % 2; }  // its bit
   Tile begin_tile(kernel::Builder& b, step::TensorId tensor, int tile) const;
   void load(step::TensorId tensor, Tile& tile, kernel::Value first_step) const;
-  kernel::Value own_step(kernel::Value first_step, int odd) const;  // of a window, the lane's
+  kernel::Value own_step(kernel::Value first_step) const;  // of a window, the lane's
   kernel::Value of_quarter(const std::vector<kernel::Value>& bytes) const;
-  kernel::Value row_of_quarter(int row) const;  // by 2 * batch tile + its pair's
+  kernel::Value row_of_quarter(int row) const;  // a batch row, numbered as in value()
 
   const FlagReader& reader_;
   Places places_;
