@@ -158,7 +158,7 @@ FAULTS = [
     fault("late: a length is that of steps before", "schedule/lower/flags.cpp",
           "  if (left_out_.valid()) t = t + left_out_;\n  return (cell_", "  return (cell_", "late fw", "late bw"),
     fault("late: resets are those of steps before", "schedule/lower/flags.cpp",
-          "  if (left_out_.valid()) t = t + left_out_;\n  return b.load", "  return b.load", "late saving", "late bw"),
+          "  if (left_out_.valid()) t = t + left_out_;\n  return b.wide", "  return b.wide", "late saving", "late bw"),
     fault("late: a history has the last state past the end", S + "forward.cpp",
           "cell_.reversed ? first_state(state, row, channel) : carry", "carry", "late saving"),
     fault("late: shoot leaves zeros in a history past the end", H + "sweep.cpp",

@@ -177,6 +177,9 @@ struct StatementWriter::Visit : StatementWriter::Units {
     const std::string from = text(s.from);
     declare("const ", s.into, fmt::format("{}(0xffffffffu, {}, {})", name_of(s.mode), from, text(s.lane)));
   }
+  void operator()(const Ballot& s) const {
+    declare("const ", s.into, fmt::format("__ballot_sync(0xffffffffu, {})", text(s.predicate)));
+  }
 
   void operator()(const For& s) const {
     w.line(s.unroll == kFullUnroll ? "#pragma unroll" : fmt::format("#pragma unroll {}", s.unroll));
@@ -219,9 +222,9 @@ struct StatementWriter::Visit : StatementWriter::Units {
   static bool is_simple(const Stmt& stmt) {
     return !std::visit(Overloaded{[](const Let&) { return true; }, [](const Variable&) { return true; },
                                   [](const DeclareArray&) { return true; }, [](const Load&) { return true; },
-                                  [](const Shuffle&) { return true; }, [](const For&) { return true; },
-                                  [](const If&) { return true; }, [](const Comment&) { return true; },
-                                  [](const auto&) { return false; }},
+                                  [](const Shuffle&) { return true; }, [](const Ballot&) { return true; },
+                                  [](const For&) { return true; }, [](const If&) { return true; },
+                                  [](const Comment&) { return true; }, [](const auto&) { return false; }},
                        stmt.node);
   }
 

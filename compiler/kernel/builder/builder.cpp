@@ -369,6 +369,12 @@ Value Builder::shuffle(const std::string& name, Value from, ShuffleMode mode, Va
   return {this, add({from.type(), RegRead{reg}})};
 }
 
+Value Builder::ballot(const std::string& name, Value predicate) {
+  const RegId reg = make_register(name, Type::I32);
+  put({Ballot{reg, predicate.id()}});
+  return {this, add({Type::I32, RegRead{reg}})};
+}
+
 // Bodies are built in a place of their own and then moved in: scopes_ never points into a growing vector.
 void Builder::for_(const std::string& name, Value begin, Value end, Value step, int unroll,
                    const std::function<void(Value)>& body) {

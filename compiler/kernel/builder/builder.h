@@ -168,6 +168,7 @@ class Builder {
   void grid_fence();
   void set_max_nreg(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);
+  Value ballot(const std::string& name, Value predicate);  // I32: bit l is that of lane l
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);
   void for_(const std::string& name, std::int64_t begin, std::int64_t end, int unroll,

@@ -103,6 +103,12 @@ struct Shuffle {
   ShuffleMode mode;
   ExprId lane;
 };
+// into = I32 whose bit l is the predicate (Pred) of lane l of the warp; all 32 lanes take part and get the
+// same word (PTX ISA, vote.sync.ballot).
+struct Ballot {
+  RegId into;
+  ExprId predicate;
+};
 // ---- tensor cores (PTX ISA, mma.sync.m16n8k16, mma.sync.m16n8k8 with tf32, and ldmatrix; all 32 lanes take
 // part) ----
 // Consecutive elements of a register array from `first` on (constants and variables of unrolled loops only).
@@ -254,7 +260,7 @@ struct Comment {
 
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Prefetch, CopyAsync,
-               CommitCopies, WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Mma, LoadMatrix,
+               CommitCopies, WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Ballot, Mma, LoadMatrix,
                WarpgroupMma, WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
                GridArrive, GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If,
                Comment>

@@ -90,6 +90,9 @@ struct StatementHead {
   std::string operator()(const Shuffle& s) const {
     return fmt::format("{} = shuffle.{} {}, {}", typed(s.into), describe(s.mode), text(s.from), text(s.lane));
   }
+  std::string operator()(const Ballot& s) const {
+    return fmt::format("{} = ballot {}", typed(s.into), text(s.predicate));
+  }
   std::string operator()(const Mma& s) const {
     return fmt::format("mma.{}{} {} += {} * {}", storage_name(s.storage), s.tf32x3 ? ".tf32x3" : "",
                        slice(s.acc), slice(s.a), slice(s.b));

@@ -70,6 +70,7 @@ struct Roots {
   void operator()(Node<WarpSync> auto&) {}
   void operator()(Node<ClusterBarrier> auto&) {}
   void operator()(Node<Shuffle> auto& s) { f(s.from), f(s.lane); }
+  void operator()(Node<Ballot> auto& s) { f(s.predicate); }
   void operator()(Node<Mma> auto& s) { f(s.acc.first), f(s.a.first), f(s.b.first); }
   void operator()(Node<LoadMatrix> auto& s) { f(s.into.first), f(s.row.index); }
   void operator()(Node<WarpgroupMma> auto& s) { f(s.acc.first), f(s.a.first.index), f(s.b.first.index); }

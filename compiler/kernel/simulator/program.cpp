@@ -121,6 +121,9 @@ class Compiler {
   void statement(const Shuffle& s, const Stmt* source) {
     emit(source, {s.from, s.lane}, [&](Slots in) { return ShuffleLanes{s.mode, s.into, in[0], in[1]}; });
   }
+  void statement(const Ballot& s, const Stmt* source) {
+    emit(source, {s.predicate}, [&](Slots in) { return CountVotes{s.into, in[0]}; });
+  }
   void statement(const Mma& s, const Stmt* source) {
     emit(source, {s.acc.first, s.a.first, s.b.first}, [&](Slots in) {
       return MultiplyMatrices{&s, in[0], in[1], in[2]};

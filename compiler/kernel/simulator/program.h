@@ -65,6 +65,9 @@ struct ShuffleLanes {
   ShuffleMode mode;
   Slot into, from, lane;
 };
+struct CountVotes {
+  Slot into, predicate;
+};
 // Slots of first elements of slices, and of the place of the lane's row.
 struct MultiplyMatrices {
   const Mma* mma;
@@ -138,7 +141,7 @@ struct Finish {};
 
 using Action =
     std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy, CommitGroup,
-                 WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp, ShuffleLanes,
+                 WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp, ShuffleLanes, CountVotes,
                  MultiplyMatrices, LoadMatrices, StartProduct, AwaitProducts, PublishShared, ArriveMbarrier,
                  AwaitPhase, SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
                  SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;

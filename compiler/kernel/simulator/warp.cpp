@@ -211,6 +211,15 @@ void Warp::act(const ShuffleLanes& a, GroupContext& context) {
   into.undefined = 0;
 }
 
+// PTX ISA, vote.sync.ballot: bit l is the predicate of lane l.
+void Warp::act(const CountVotes& a, GroupContext& context) {
+  if (!all_lanes("a ballot", context)) return;
+  const auto votes = static_cast<std::int32_t>(where_true(a.predicate));
+  Lanes& into = lanes_[a.into];
+  for (int l = 0; l < kLanes; ++l) into.i[l] = votes;
+  into.undefined = 0;
+}
+
 void Warp::act(const EnterIf& a, GroupContext&) {
   const Mask taken = active_ & where_true(a.condition);
   frames_.push_back({active_, active_ & ~taken});

@@ -145,6 +145,7 @@ class Warp {
   void act(const ClusterMeeting& a, GroupContext& context);
   void act(const SyncWarp& a, GroupContext& context);
   void act(const ShuffleLanes& a, GroupContext& context);
+  void act(const CountVotes& a, GroupContext& context);
   void act(const MultiplyMatrices& a, GroupContext& context);
   void act(const LoadMatrices& a, GroupContext& context);
   void act(const StartProduct& a, GroupContext& context);

@@ -116,6 +116,8 @@ class Divergence {
               for (const RegId reg : s.into) mark(registers_, reg, loaded(s));
             },
             [&](const Shuffle& s) { mark(registers_, s.into, std::max(spread(s.from), spread(s.lane))); },
+            // The lanes of a warp get the same word, but warps may get others.
+            [&](const Ballot& s) { mark(registers_, s.into, spread(s.predicate)); },
             // Each lane holds a part of the matrix.
             [&](const Mma& s) { mark(arrays_, s.acc.array, kThread); },
             [&](const LoadMatrix& s) { mark(arrays_, s.into.array, kThread); },

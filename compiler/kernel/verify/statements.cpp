@@ -211,6 +211,11 @@ class StatementCheck {
     if (of(s.from) == Type::Pred) defect("a predicate cannot be shuffled");
     declare(s.into, of(s.from), Declared::Fixed);
   }
+  void visit(const Ballot& s) {
+    if (of(s.predicate) != Type::Pred)
+      defect(fmt::format("a vote on {}, not on a predicate", type_name(of(s.predicate))));
+    declare(s.into, Type::I32, Declared::Fixed);
+  }
   // Of the arrays only scope and type: counts and ranges are verify_units' and verify_arrays'.
   void slice(const ArraySlice& slice, Type type) {
     want_integer(slice.first, "the first element");

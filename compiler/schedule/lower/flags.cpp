@@ -26,8 +26,18 @@ Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
   if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  return load_at(tensor, place(tensor, batch_row, t));
+}
+
+Value FlagReader::place(TensorId tensor, Value batch_row, Value t) const {
+  kernel::Builder& b = *batch_row.builder();
+  const KernelTensor& from = tensors_.at(tensor);
   if (left_out_.valid()) t = t + left_out_;
-  return b.load("reset_byte", from.memory[b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t]);
+  return b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t;
+}
+
+Value FlagReader::load_at(TensorId tensor, Value place) const {
+  return place.builder()->load("reset_byte", tensors_.at(tensor).memory[place]);
 }
 
 Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {

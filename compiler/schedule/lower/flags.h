@@ -25,6 +25,11 @@ class FlagReader {
   // The same in two parts, where a kernel loads ahead: what lies in memory, I32, and what its leaf has. A
   // length is the same at all steps.
   kernel::Value load(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  // Of resets: the element (I64) that `load` reads, which may also lie past the tensor; elements from a step
+  // to the one after it in memory; and what lies at an element, I32.
+  kernel::Value place(step::TensorId tensor, kernel::Value batch_row, kernel::Value t) const;
+  kernel::Value stride(step::TensorId tensor) const { return tensors_.at(tensor).stride_t; }
+  kernel::Value load_at(step::TensorId tensor, kernel::Value place) const;
   kernel::Value value(step::TensorId tensor, kernel::Value loaded, kernel::Value t) const;
   bool is_length(step::TensorId tensor) const { return tensors_.at(tensor).ref.role == Role::Lengths; }
   std::vector<step::TensorId> tensors() const;

@@ -251,8 +251,8 @@ void PersistentKernel::compute_role(const Roles& roles) {
     flag_window_ = std::make_unique<FlagWindow>(
         flags_,
         FlagWindow::Places{g.p.batch_tiles, group_, quarter_,
-                           [&](int i) { return min(batch_row(i / 2, quarter_ * 2 + i % 2), batch_ - 1); },
-                           [&](Value count) { return time_of(min(count, time_ - 1)); }});
+                           [&](int tile, Value place) { return min(batch_row(tile, place), batch_ - 1); },
+                           [&](Value count) { return time_of(count); }, time_});
     flag_window_->begin(b);
   }
   roles.prepare();
@@ -265,10 +265,10 @@ void PersistentKernel::compute_role(const Roles& roles) {
   b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
     const Value slot = b.let("slot", stage % g.p.stages);
     const Value turn = b.let("turn", stage % 2);
+    if (flag_window_) flag_window_->begin_stage(stage * steps, g.p.steps);
     if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
-    if (flag_window_) flag_window_->begin_stage(stage * steps, g.p.steps);
     b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1,
            [&](Value s) { compute_step(roles, stage, s); });
     if (!roles.begin) b.arrive(empty_, slot);
@@ -283,7 +283,7 @@ void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   Value row = stage % 2 * geometry_.p.steps + s;
   if (written_.size() > 1 || geometry_.channels() > 2) row = b.let("ring_line", row);  // used more than once
   if (!roles.begin) load_fragments(b.let("line", stage % geometry_.p.stages * geometry_.p.steps + s));
-  if (flag_window_) flag_window_->advance(done);
+  if (flag_window_) flag_window_->advance(b);
   Step now = step_at(done, false);
   now.store = [&](int written, int r, const std::vector<Value>& values) {
     store_row(written_[at(written)], row, r, values);

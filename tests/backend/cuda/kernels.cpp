@@ -101,6 +101,15 @@ Kernel block_total() {
   return b.finish();
 }
 
+Kernel votes() {
+  Builder b("votes", 32);
+  const Memory x = b.input("x", Storage::I32, "[32]");
+  const Memory y = b.output("y", Storage::I32, "[32]");
+  const Value votes = b.ballot("negative", b.load("v", x[b.thread()]) < 0);
+  b.store(y[b.thread()], votes >> b.thread() & 1);
+  return b.finish();
+}
+
 Kernel bytes_and_lengths() {
   Builder b("bytes_and_lengths", 32);
   const Memory bytes = b.input("resets", Storage::U8, "[32]");
@@ -282,6 +291,7 @@ std::vector<Sample> samples() {
           {"staged_sum", staged_sum()},
           {"asked_ahead", asked_ahead()},
           {"block_total", block_total()},
+          {"votes", votes()},
           {"bytes_and_lengths", bytes_and_lengths()},
           {"every_access", every_access()},
           {"every_expression", every_expression()},

@@ -12,6 +12,7 @@ namespace rondo::backend::cuda::testing {
 kernel::Kernel axpy();                       // bf16, one element a thread
 kernel::Kernel staged_sum();                 // fp16 vectors through a ring of asynchronous copies
 kernel::Kernel asked_ahead();                // the next element is asked for before this one is read
+kernel::Kernel votes();                      // a vote of the warp, of which each thread takes a bit
 kernel::Kernel block_total();                // fp32, shuffles and shared memory, 64-bit indices
 kernel::Kernel bytes_and_lengths();          // a byte and an integer that decide which number is stored
 kernel::Kernel every_access();               // each storage type at each width, plain and streaming

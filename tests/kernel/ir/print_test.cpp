@@ -52,6 +52,7 @@ Kernel everything() {
          [&](Value t) { b.assign(sum, sum + b.read(a, b.constant(1)) * (w - b.to_real(t)) / b.real(-1.5)); });
   b.warp_sync();
   auto other = b.shuffle("other", sum, ShuffleMode::Xor, b.constant(16));
+  b.ballot("votes", i == 3);
   const Value low{&b, b.add({Type::I32, IntExpr{IntOp::Shr, i.id(), b.constant(1).id()}})};
   const Value bound{&b, b.add({Type::Pred, LogicExpr{Logic::Not, (b.wide(i) < n).id(), -1}})};
   b.if_((b.wide(low) < n && i >= 3) || bound,

@@ -262,6 +262,9 @@ TEST(SimulateFaults, PartOfAWarpSynchronising) {
   shuffle.if_(shuffle.thread() < 16,
               [&] { shuffle.shuffle("v", shuffle.thread(), ShuffleMode::Up, shuffle.constant(1)); });
   expect_fault(run(raw(shuffle), 1, none), Kind::Deadlock, {"shuffle", "all 32"});
+  Builder vote("part", 32);
+  vote.if_(vote.thread() < 16, [&] { vote.ballot("v", vote.thread() == 1); });
+  expect_fault(run(raw(vote), 1, none), Kind::Deadlock, {"a ballot", "all 32"});
 }
 
 TEST(SimulateFaults, UnsetArrayElement) {

@@ -13,11 +13,11 @@ namespace rondo::kernel::test {
 namespace {
 
 // The result of f(lane) for the 32 lanes of a warp, F32 or I32.
-std::vector<std::int32_t> integers(const std::function<Value(Builder&)>& f) {
-  Builder b("integers", 32);
+std::vector<std::int32_t> integers(const std::function<Value(Builder&)>& f, int threads = 32) {
+  Builder b("integers", threads);
   auto y = b.output("y", Storage::I32);
   b.store(y[b.thread()], f(b));
-  std::vector<GlobalBuffer> buffers{output_buffer(Storage::I32, 32)};
+  std::vector<GlobalBuffer> buffers{output_buffer(Storage::I32, threads)};
   expect_clean(run(b.finish(), 1, buffers));
   return buffers[0].integers;
 }
@@ -156,6 +156,17 @@ TEST(SimulateValues, Shuffles) {
     EXPECT_EQ(shuffled(ShuffleMode::Xor, 9)[at(l)], (l ^ 9) * 10);
     EXPECT_EQ(shuffled(ShuffleMode::Index, 35)[at(l)], 30);
   }
+}
+
+// Bit l is the predicate of lane l, also the sign's, and every lane of a warp has its own warp's word.
+TEST(SimulateValues, Ballot) {
+  const auto votes = integers([](Builder& b) { return b.ballot("v", b.thread() % 5 == 1); });
+  std::uint32_t expected = 0;
+  for (int l = 1; l < 32; l += 5) expected |= 1u << l;
+  for (int l = 0; l < 32; ++l) EXPECT_EQ(votes[at(l)], static_cast<std::int32_t>(expected));
+  const auto of_two = integers([](Builder& b) { return b.ballot("v", b.thread() == 40); }, 64);
+  for (int l = 0; l < 64; ++l) EXPECT_EQ(of_two[at(l)], l < 32 ? 0 : 1 << 8);
+  EXPECT_EQ(integers([](Builder& b) { return b.ballot("v", b.thread() >= 0); })[7], -1);
 }
 
 TEST(SimulateValues, WarpSumByShuffles) {

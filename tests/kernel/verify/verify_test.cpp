@@ -294,6 +294,7 @@ TEST(Verify, LoopsAndBranches) {
   expect_finding(
       built([](Builder& b) { b.shuffle("v", b.thread(), ShuffleMode::Up, b.constant(1, Type::I64)); }),
       {"a lane is i32"});
+  expect_finding(built([](Builder& b) { b.ballot("v", b.thread()); }), {"a vote on i32, not on a predicate"});
 }
 
 TEST(Verify, DivergentBarriers) {
@@ -311,6 +312,12 @@ TEST(Verify, DivergentBarriers) {
   expect_finding(under([](Builder& b, Memory, Memory y) { return b.load("v", y[b.block()]) < 1; }), {found});
   EXPECT_TRUE(
       verify(under([](Builder& b, Memory x, Memory) { return b.load("v", x[b.block()]) < 1; })).empty());
+  // The word of a vote is the same in a warp, and in the block only where the predicate is.
+  const auto voted = [&](auto predicate) {
+    return under([predicate](Builder& b, Memory, Memory) { return b.ballot("v", predicate(b)) == 0; });
+  };
+  expect_finding(voted([](Builder& b) { return b.thread() < 32; }), {found, "`if v == 0`"});
+  EXPECT_TRUE(verify(voted([](Builder& b) { return b.block() < 3; })).empty());
   // Through a variable assigned under a divergent branch, and late in a loop for its next turn.
   expect_finding(under([](Builder& b, Memory, Memory) {
                    auto v = b.variable("v", b.constant(0));

@@ -97,6 +97,7 @@ void Spreads::visit(const Body& body, Region region) {
                        declare(reg, uniform ? Spread::uniform() : Spread::varying());
                    },
                    [&](const Shuffle& s) { declare(s.into, Spread::varying()); },
+                   [&](const Ballot& s) { declare(s.into, Spread::uniform()); },
                    [&](const For& s) { visit(s, region); },
                    [&](const If& s) {
                      const bool masks = !of(s.condition).is_uniform();

@@ -135,11 +135,11 @@ bool StatementWriter::acts_together(const Body& body) {
         std::visit(
             Overloaded{[](const Barrier&) { return true; }, [](const WarpSync&) { return true; },
                        [](const ClusterBarrier&) { return true; }, [](const Shuffle&) { return true; },
-                       [](const Mma&) { return true; }, [](const LoadMatrix&) { return true; },
-                       [](const WarpgroupMma&) { return true; }, [](const WgmmaWait&) { return true; },
-                       [](const MbarrierArrive&) { return true; }, [](const MbarrierExpect&) { return true; },
-                       [](const MbarrierWait&) { return true; }, [](const StoreAsync&) { return true; },
-                       [](const auto&) { return false; }},
+                       [](const Ballot&) { return true; }, [](const Mma&) { return true; },
+                       [](const LoadMatrix&) { return true; }, [](const WarpgroupMma&) { return true; },
+                       [](const WgmmaWait&) { return true; }, [](const MbarrierArrive&) { return true; },
+                       [](const MbarrierExpect&) { return true; }, [](const MbarrierWait&) { return true; },
+                       [](const StoreAsync&) { return true; }, [](const auto&) { return false; }},
             stmt.node);
   });
   return found;

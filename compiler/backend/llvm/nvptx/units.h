@@ -35,7 +35,7 @@ struct StatementWriter::Units {
     w.text_.line("call void @llvm.nvvm.barrier.cluster.wait.aligned()");
   }
 
-  // ---- shuffles ----
+  // ---- shuffles and votes ----
   static std::string_view name_of(kernel::ShuffleMode mode) {
     switch (mode) {
       case kernel::ShuffleMode::Up: return "up";
@@ -71,6 +71,13 @@ struct StatementWriter::Units {
     }
     w.values_.set_known(s.into, std::nullopt);
     w.values_.set(s.into, w.text_.named(result, w.values_.name(s.into)));
+  }
+
+  void operator()(const kernel::Ballot& s) const {
+    const std::string votes =
+        w.text_.value("call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, {})", w.values_.typed(s.predicate));
+    w.values_.set_known(s.into, std::nullopt);
+    w.values_.set(s.into, w.text_.named(votes, w.values_.name(s.into)));
   }
 
   // ---- mbarriers and clusters ----
