@@ -43,7 +43,7 @@ FAULTS = [
     fault("package: an entry's code may be a part of another kind", R + "index.cpp",
           "part < index.parts.size() && index.parts[part].kind == kind", "part < index.parts.size() && (index.parts[part].kind == kind || kind != PartKind::Manifest)",
           test="test_runtime Package.*"),
-    fault("a cell that is read may have nodes that only schedules make", "compiler/step/serialise.cpp",
+    fault("a cell that is read may have nodes that only schedules make", "step/serialise.cpp",
           "node.kind == NodeKind::ReduceSpread", "node.kind == NodeKind::Gradient",
           test="test_step SerialiseCell.*"),
     fault("package: a hash may have any number of digits", R + "index.cpp",
