@@ -65,7 +65,8 @@ class Bench {
       if (Status status = beside.add(data_.work(*ready_.plan), data_.sets(), samples); !status) return status;
     }
     seconds_ = beside.times().kernel;
-    copy_bytes_per_s_ = static_cast<double>(bytes_) / median(beside.times().copies);
+    // What makes BenchRow::share() that of the pairs.
+    copy_bytes_per_s_ = static_cast<double>(bytes_) / (median(seconds_) * beside.times().share());
     return success();
   }
 

@@ -65,6 +65,12 @@ Result<double> copy_bandwidth(Timer& timer, std::size_t bytes, int samples) {
   return 2.0 * static_cast<double>(bytes) / once;
 }
 
+double TimesBesideCopies::share() const {
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < kernel.size(); ++i) shares.push_back(copies[i] / std::max(kernel[i], 1e-12));
+  return median(shares);
+}
+
 Status BesideCopies::add(const TimedWork& kernel, int sets, int samples) {
   const auto half = static_cast<std::size_t>(std::max<std::int64_t>(bytes_ / 2, 1));
   const std::int64_t enough = (2 * cache_bytes_ + bytes_ - 1) / std::max<std::int64_t>(bytes_, 1);

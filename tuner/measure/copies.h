@@ -26,9 +26,13 @@ class CopyData {
 // the device's bandwidth).
 Result<double> copy_bandwidth(Timer& timer, std::size_t bytes = 0, int samples = 9);
 
-// Seconds of a kernel's runs and of copies of as many bytes.
+// Seconds of a kernel's runs and of copies of as many bytes, in pairs that follow each other.
 struct TimesBesideCopies {
   std::vector<double> kernel, copies;
+
+  // Of a copy, of what the kernel takes: the median of all pairs. Memory is faster at one moment than at
+  // another, and both of a pair met the same.
+  double share() const;
 };
 
 // On CPUs. Bandwidth depends on which pages the memory has, on the cache that the tensors fit in or not, and

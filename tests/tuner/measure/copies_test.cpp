@@ -27,6 +27,14 @@ TEST(Copies, AlternateWithTheKernelAndMoveAsManyBytes) {
   for (const double seconds : beside.times().copies) EXPECT_GT(seconds, 0);
 }
 
+// The memory became slower half way: each pair has the same share.
+TEST(Copies, AreComparedWithTheRunBesideThem) {
+  const TimesBesideCopies times{{2, 2, 8, 8, 8}, {1, 1, 4, 4, 4}};
+  EXPECT_DOUBLE_EQ(times.share(), 0.5);
+  const TimesBesideCopies odd{{2, 2, 8}, {1, 1, 2}};
+  EXPECT_DOUBLE_EQ(odd.share(), 0.5);
+}
+
 TEST(Copies, TakeTurnsWithTheirPlaces) {
   const std::shared_ptr<const runtime::Device> device = runtime::cpu_device();
   const auto data = CopyData::make(*device, 4096, 3);
