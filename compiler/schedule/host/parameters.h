@@ -1,7 +1,7 @@
 // The tuning parameters of kernels for CPUs.
 #pragma once
 
-#include "compiler/kernel/ir/ir.h"
+#include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/problem/parameters.h"
 
 namespace rondo::schedule {
