@@ -1,5 +1,6 @@
-// Times a pass of a shipped cell on this machine's CPUs, beside a copy of as many bytes and the reference
-// executor, and prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS`.
+// Times a pass of a shipped cell on this machine's CPUs, with the same tensors in each run, beside the
+// reference executor; and again as `rondo bench` does, in turns with copies of as many bytes and with tensors
+// that no cache holds. Prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS`.
 // benchmarks/cpu.py calls it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,13 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <thread>
 
-#include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/target/target.h"
 #include "runtime/commands/load_cell.h"
+#include "tuner/measure/bench.h"
 #include "tuner/measure/ready_plan.h"
 
 using namespace rondo;
@@ -25,27 +24,6 @@ double milliseconds(Body body) {
   const auto begin = std::chrono::steady_clock::now();
   body();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// Half of the bytes are read and half are written, by as many threads as kernels have.
-double copy_ms(std::int64_t bytes, int threads, int runs) {
-  const auto half = static_cast<std::size_t>(bytes / 2);
-  std::vector<char> from(half, 1), to(half, 2);
-  double best = 1e30;
-  for (int run = 0; run < runs; ++run)
-    best = std::min(best, milliseconds([&] {
-                      std::vector<std::thread> all;
-                      for (int i = 0; i < threads; ++i)
-                        all.emplace_back([&, i] {
-                          const std::size_t begin =
-                              half * static_cast<std::size_t>(i) / static_cast<std::size_t>(threads);
-                          const std::size_t end =
-                              half * static_cast<std::size_t>(i + 1) / static_cast<std::size_t>(threads);
-                          std::memcpy(to.data() + begin, from.data() + begin, end - begin);
-                        });
-                      for (std::thread& thread : all) thread.join();
-                    }));
-  return best;
 }
 
 // One run of a forward pass; 0 for other passes.
@@ -109,12 +87,12 @@ int bench(char** arguments) {
     if (!launched) return fail(launched.error().message);
     if (run > 0) times.push_back(ms);
   }
-  const std::int64_t bytes = schedule::compulsory_bytes(*cell, problem);
-  const int threads = target::usable_threads();
+  const auto row = tuner::bench(*cell, problem, *machine, **ready);
+  if (!row) return fail(row.error().message);
   fmt::print(
-      "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"copy_ms\": {:.4f}, \"threads\": {}, "
+      "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"share_of_copy\": {:.4f}, \"threads\": {}, "
       "\"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
-      fmt::join(times, ", "), ready_ms, bytes, copy_ms(bytes, threads, runs), threads,
+      fmt::join(times, ", "), ready_ms, row->bytes, row->share(), target::usable_threads(),
       reference_ms(*cell, problem), (*ready)->compiled.executable.images.front().target,
       schedule::print((*ready)->choice.parameters));
   return 0;

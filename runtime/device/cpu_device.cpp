@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/host/host_plan.h"
+#include "runtime/host/stream_copy.h"
 
 namespace rondo::runtime {
 
@@ -33,6 +34,10 @@ class CpuPlan final : public LoadedPlan {
   HostPlan plan_;
 };
 
+// Larger ones go past the caches: those of a C library do from a size on that is another on every machine,
+// and read each line before they write it below that.
+constexpr std::size_t kStreamedCopy = std::size_t{1} << 20;
+
 // A copy in one part a thread.
 struct PartedCopy {
   std::byte* to;
@@ -44,7 +49,10 @@ struct PartedCopy {
     const PartedCopy& all = *static_cast<const PartedCopy*>(context);
     const auto begin = all.bytes * static_cast<std::size_t>(part) / all.parts;
     const auto end = all.bytes * static_cast<std::size_t>(part + 1) / all.parts;
-    std::memcpy(all.to + begin, all.from + begin, end - begin);
+    if (all.bytes < kStreamedCopy)
+      std::memcpy(all.to + begin, all.from + begin, end - begin);
+    else
+      stream_copy(all.to + begin, all.from + begin, end - begin);
   }
 };
 
@@ -91,7 +99,8 @@ class CpuDevice final : public Device {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     return took.count();
   }
-  std::size_t copy_bytes() const override { return std::size_t{1} << 28; }
+  std::size_t copy_bytes() const override { return std::size_t{1} << 25; }
+  int copy_sets() const override { return 8; }
 
   bool usable() const override { return true; }
 };

@@ -91,8 +91,10 @@ class Device {
 
   // Seconds from the start to the end of what `work` submits. Waits.
   virtual Result<double> seconds_of(const std::function<Status()>& work) const = 0;
-  // The size of a copy that no cache holds.
+  // The size of a copy that shows the bandwidth of the memory, and how many places such copies should take
+  // turns with so that no cache holds them.
   virtual std::size_t copy_bytes() const = 0;
+  virtual int copy_sets() const { return 1; }
 
   // Whether the device still works after a failure.
   virtual bool usable() const = 0;

@@ -7,6 +7,7 @@
 #include "tests/gpu/gpu.h"
 #include "tuner/check/verify.h"
 #include "tuner/data/host_problem.h"
+#include "tuner/measure/copies.h"
 #include "tuner/measure/measure.h"
 #include "tuner/tune/tune.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
+#include <fstream>
 #include <set>
 
 namespace rondo::target {
@@ -106,6 +106,14 @@ TEST(Profile, FiguresThatNoBoardHasAreRefused) {
   EXPECT_NE(message(std::string(1'000'000, '[')).find("nested"), std::string::npos);
   EXPECT_NE(message("{\"limits\": 3, \"speeds\": []}").find("limits.sm_count is no integer"),
             std::string::npos);
+}
+
+// In a virtual machine glibc may count what other groups of cores have too.
+TEST(Profile, TheSharedCacheIsThatOfTheCores) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");  // as "32768K"
+  std::int64_t kilobytes = 0;
+  if (!(file >> kilobytes)) GTEST_SKIP() << "the system does not tell";
+  EXPECT_EQ(host_profile(host_capability()).limits.l3_bytes, kilobytes << 10);
 }
 
 // Profiles of CPUs have figures that those of GPUs do not have; they are read back whole, and checked alike.

@@ -12,6 +12,7 @@
 #include "runtime/cuda/driver_graph.h"
 #include "runtime/device/gpu_device.h"
 #include "tuner/machine/device_profile.h"
+#include "tuner/measure/copies.h"
 #include "tuner/measure/measure.h"
 
 namespace rondo::tuner {

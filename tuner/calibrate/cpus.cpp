@@ -8,6 +8,7 @@
 #include "runtime/host/thread_pool.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/calibrate/cpu_probes.h"
+#include "tuner/measure/copies.h"
 #include "tuner/measure/measure.h"
 
 namespace rondo::tuner {

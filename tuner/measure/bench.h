@@ -18,7 +18,8 @@ struct BenchRow {
   runtime::Choice choice;
   Timing timing;                // seconds
   std::int64_t bytes = 0;       // that a run must move (schedule::compulsory_bytes)
-  double copy_bytes_per_s = 0;  // a copy within the device's memory, read + write, measured in this run
+  double copy_bytes_per_s = 0;  // a copy within the device's memory, read + write, measured in this run; on
+                                // CPUs of as many bytes, in turns with the kernel
   double ready_s =
       0;  // from the parsed cell to a loaded kernel: choice, cubin from cache or compiler, module
   bool from_cache = false;                             // the cubin came from the database
@@ -29,7 +30,7 @@ struct BenchRow {
 
 struct BenchOptions {
   int samples = 21;
-  double copy_bytes_per_s = 0;         // 0: measured first
+  double copy_bytes_per_s = 0;         // of a GPU; 0: measured first
   double weights = RunData::kWeights;  // standard deviation of the parameters
 };
 

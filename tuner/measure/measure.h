@@ -45,6 +45,9 @@ struct TimingPlan {
       500e-6;  // a sample repeats the work until it lasts this long, and is divided by the repetitions
   int most_repetitions = 200;
   int sets = 1;  // input sets that the runs take turns with
+  // How often a sample is taken again during which the threads waited for a core: of them that with the
+  // shortest waits counts. Of CPUs alone.
+  int retries = 0;
 };
 
 // Times work on a device, which outlives it.
@@ -59,13 +62,11 @@ class Timer {
   Result<double> sample(const TimedWork& work, int repetitions, int sets);
 
  private:
+  Result<double> calm_sample(const TimedWork& work, int repetitions, const TimingPlan& plan);
+
   const runtime::Device* device_;
   int next_set_ = 0;
 };
-
-// Bytes per second, read + written, of copies of `bytes` within the device's memory (halved while it is
-// short; 0: Device::copy_bytes()).
-Result<double> copy_bandwidth(Timer& timer, std::size_t bytes = 0, int samples = 9);
 
 // Bytes of the cache in which a run should not find its inputs: a GPU's L2; of CPUs the outermost one, as far
 // as it is not larger than the data that a program works on meanwhile.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tuner/check/verify.h"
+#include "tuner/measure/copies.h"
 #include "tuner/measure/measure.h"
 #include "tuner/trial/trials.h"
 

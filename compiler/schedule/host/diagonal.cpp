@@ -181,24 +181,48 @@ class DiagonalBuilder {
     return tensors_.read(source, t_, lane(turn));
   }
 
+  // Asks for what the step so many steps later reads of the channels.
+  void ask_ahead(int turn) {
+    auto& b = builder_;
+    const Value later = sweep_.order == TimeOrder::Forward ? t_ + p_.ahead : t_ - p_.ahead;
+    for (const NodeId id : reachable(sweep_.step.graph, sweep_.step.roots)) {
+      const auto found = sweep_.sources.find(id);
+      if (found == sweep_.sources.end()) continue;
+      const SweepSource& source = found->second;
+      if (source.kind != SweepSource::Kind::Now && source.kind != SweepSource::Kind::Before) continue;
+      const KernelTensor& from = tensors_.declared(source.row.tensor);
+      const Value time = source.kind == SweepSource::Kind::Now ? later : later - 1;
+      b.prefetch(from.memory[tensors_.at_step(from, source.row.row, time, lane(turn))]);
+    }
+  }
+
+  void each_sink(const std::function<void(const SweepSink&, std::size_t root)>& body) const {
+    for (std::size_t root = 0; root < sweep_.sinks.size(); ++root)
+      for (const SweepSink& sink : sweep_.sinks[root]) body(sink, root);
+  }
+
   void advance(int turn) {
     auto& b = builder_;
+    if (p_.ahead > 0) ask_ahead(turn);
     const std::vector<Value> results =
         lowering_.lower(turn, [&](const Node& node) { return leaf(lowering_, node, turn); });
     // A carry may be read until all are computed.
     std::vector<std::pair<Value, Value>> assigned;
-    for (std::size_t root = 0; root < results.size(); ++root)
-      for (const SweepSink& sink : sweep_.sinks[root]) {
-        if (sink.kind == SweepSink::Kind::Now) {
-          const KernelTensor& to = tensors_.declared(sink.row.tensor);
-          b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, lane(turn))], results[root]);
-        } else if (sink.kind == SweepSink::Kind::Carry) {
-          assigned.emplace_back(carries_[at(turn)][at(sink.index)], b.let("next", results[root]));
-        } else {
-          const Value sum = sums_[at(turn)][at(sink.index)];
-          assigned.emplace_back(sum, b.let("more", sum + results[root]));
-        }
+    each_sink([&](const SweepSink& sink, std::size_t root) {
+      if (sink.kind == SweepSink::Kind::Carry) {
+        assigned.emplace_back(carries_[at(turn)][at(sink.index)], b.let("next", results[root]));
+      } else if (sink.kind == SweepSink::Kind::Sum) {
+        const Value sum = sums_[at(turn)][at(sink.index)];
+        assigned.emplace_back(sum, b.let("more", sum + results[root]));
       }
+    });
+    // Stores come last: one past the caches is a branch in the code, and a compiler makes one instruction of
+    // a product and a sum only where none lies between them. So the bits do not depend on `stream_stores`.
+    each_sink([&](const SweepSink& sink, std::size_t root) {
+      if (sink.kind != SweepSink::Kind::Now) return;
+      const KernelTensor& to = tensors_.declared(sink.row.tensor);
+      b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, lane(turn))], results[root], p_.writing());
+    });
     for (const auto& [variable, value] : assigned) b.assign(variable, value);
   }
 

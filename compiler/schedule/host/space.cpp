@@ -28,6 +28,10 @@ HostParameters HostParameters::from(const Parameters& parameters) {
   p.tile = static_cast<int>(parameters.at("tile"));
   if (const auto found = parameters.find("segments"); found != parameters.end())
     p.segments = static_cast<int>(found->second);
+  if (const auto found = parameters.find("ahead"); found != parameters.end())
+    p.ahead = static_cast<int>(found->second);
+  if (const auto found = parameters.find("stream_stores"); found != parameters.end())
+    p.stream_stores = found->second != 0;
   return p;
 }
 
@@ -35,10 +39,27 @@ namespace {
 
 // Steps that a segment of time has at least: fewer do not pay for its transform.
 constexpr std::int64_t kLeastSegmentSteps = 16;
+constexpr std::int64_t kLanes = 16;
+
+// Whether a pass moves more than all caches hold: what it writes would not be there for the next pass.
+bool passes_caches(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  const target::Limits& limits = profile.limits;
+  return compulsory_bytes(cell, problem) > std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count);
+}
 
 Sweep sweep_of(const step::Cell& simple, const Problem& problem) {
   return problem.pass == Pass::Backward ? backward_sweep(simple, backward_split(simple, problem))
                                         : forward_sweep(simple, problem);
+}
+
+// Rows that a step of the sweep writes, of all that it moves.
+double written_share(const Sweep& sweep) {
+  const auto is_now = [](const SweepSink& sink) { return sink.kind == SweepSink::Kind::Now; };
+  double written = 0, read = 0;
+  for (const auto& sinks : sweep.sinks) written += static_cast<double>(std::ranges::count_if(sinks, is_now));
+  for (const auto& [node, source] : sweep.sources)
+    read += source.kind == SweepSource::Kind::Now || source.kind == SweepSource::Kind::Before ? 1 : 0;
+  return written + read > 0 ? written / (written + read) : 0;
 }
 
 // The sweep of a pass whose time can be cut into segments.
@@ -49,10 +70,11 @@ std::optional<AffineSweep> cut_sweep(const step::Cell& simple, const Problem& pr
 
 }  // namespace
 
-constraint::System Host::space(const step::Cell& cell, const Problem& problem, const target::Profile&) const {
+constraint::System Host::space(const step::Cell& cell, const Problem& problem,
+                               const target::Profile& profile) const {
   const bool dense = step::analyze(cell).has_matrix, whole_head = !dense && adds_over_head(cell);
   constraint::System s;
-  const Var lanes = s.var("lanes", constraint::values({16}), "channels a vector");
+  const Var lanes = s.var("lanes", constraint::values({kLanes}), "channels a vector");
   const Var vectors = s.var("vectors",
                             dense        ? constraint::values({1, 2, 3, 4})
                             : whole_head ? constraint::values({1})
@@ -68,6 +90,11 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem, c
   const Var segments =
       s.var("segments", cut ? constraint::values({1, 3, 5, 9, 17, 33, 65}) : constraint::values({1}),
             "parts of time that threads walk side by side");
+  const bool far = !dense && passes_caches(cell, problem, profile);
+  s.var("ahead", far && !whole_head ? constraint::values({0, 2, 4}) : constraint::values({0}),
+        "steps that inputs are asked for before they are loaded; 0: they are not");
+  s.var("stream_stores", constraint::range(0, far && problem.sizes.dim % kLanes == 0 ? 1 : 0),
+        "1: what is written at each step goes past the caches");
   s.require(segments * kLeastSegmentSteps < problem.sizes.time + kLeastSegmentSteps, "steps of a segment");
   s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");
   s.require(rows < 2 * problem.sizes.batch, "batch rows there are");
@@ -90,6 +117,7 @@ struct HostModel {
   // Of segments of time: vector instructions of a step of their transforms, and the bytes that these read.
   double compose = 0;
   std::int64_t compose_bytes = 0;
+  double written = 0;  // share of `bytes`
 
   // Of the bandwidth of all cores, what `blocks` can ask for: a core has its part where there are few
   // (target::host_profile).
@@ -135,7 +163,11 @@ struct HostModel {
     // Narrow strips of memory come slower than the prefetchers go.
     const double strip = 1 + 128.0 / (p.channels() * kernel::storage_bytes(problem.storage));
     const double again = cut ? static_cast<double>(compose_bytes) * (p.segments - 2) / p.segments : 0;
-    e.memory = strip * (static_cast<double>(bytes) + again) / (speeds.copy_bytes_per_s * share(each));
+    // A line that is written through the caches is read first; and a thread waits at the beginning of each
+    // step's strip if nobody has asked for it.
+    const double moved = static_cast<double>(bytes) * (p.stream_stores ? 1 : 1 + written);
+    const double waits = p.ahead == 2 ? 1 : p.ahead > 0 ? 1.01 : 1.2;
+    e.memory = waits * strip * (moved + again) / (speeds.copy_bytes_per_s * share(each));
     e.launch = speeds.launch_s * (products > 0 ? static_cast<double>(sizes.time) : cut ? 2 : 1);
     e.seconds = std::max(e.chain, e.memory) + e.launch;
     return e;
@@ -153,6 +185,7 @@ CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
   const bool dense = step::analyze(simple).has_matrix;
   model.whole_head = !dense && adds_over_head(simple);
   if (dense) model.products = sweep_shape(simple, problem).product_count;
+  if (!dense) model.written = written_share(sweep_of(simple, problem));
   if (const auto cut = cut_sweep(simple, problem)) {
     const step::Graph& step = cut->sweep.step.graph;
     const StepCost coefficients = step_cost(simple, problem, step, cut->coefficients);

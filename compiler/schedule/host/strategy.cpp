@@ -35,8 +35,8 @@ int Host::alignment(const Problem& problem, const Parameters&) const {
   return kernel::storage_bytes(problem.storage);
 }
 
-// Earlier versions walked time as one.
-Parameters Host::added_parameters() const { return {{"segments", 1}}; }
+// Earlier versions walked time as one, asked for nothing ahead, and wrote through the caches.
+Parameters Host::added_parameters() const { return {{"segments", 1}, {"ahead", 0}, {"stream_stores", 0}}; }
 
 namespace {
 

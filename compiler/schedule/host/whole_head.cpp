@@ -167,8 +167,11 @@ class WholeHeadBuilder {
       for (const NodeId vector : reduction.vectors)
         b.assign(shares[i], b.math(reducer(reduction), {shares[i], term(reduction, values.at(vector))}));
     }
-    for (const std::size_t root : stage.roots)
-      for (const SweepSink& sink : sweep_.sinks[root]) store(sink, values.at(sweep_.step.roots[root]));
+    // What goes to memory past the caches comes last, as in diagonal.cpp.
+    for (const bool now : {false, true})
+      for (const std::size_t root : stage.roots)
+        for (const SweepSink& sink : sweep_.sinks[root])
+          if (now == (sink.kind == SweepSink::Kind::Now)) store(sink, values.at(sweep_.step.roots[root]));
   }
 
   // What a channel's value of a vector counts in a reduction.
@@ -197,8 +200,9 @@ class WholeHeadBuilder {
       return b.store(carry(at(sink.index), b.constant(1) - parity_), value);
     if (sink.kind == SweepSink::Kind::Now) {
       const KernelTensor& to = tensors_.declared(sink.row.tensor);
-      return once(tensors_.is_number(to.ref),
-                  [&] { b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, place())], value); });
+      return once(tensors_.is_number(to.ref), [&] {
+        b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, place())], value, p_.writing());
+      });
     }
     b.store(of_channel(sums_, sink.index), b.load("sum", of_channel(sums_, sink.index)) + value);
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/host/stream_copy.h"
 #include "runtime/host/thread_pool.h"
 #include "tests/runtime/device/guarded_device.h"
 
@@ -36,6 +37,22 @@ TEST(CpuDevice, MovesBytes) {
   EXPECT_EQ(device->allocate(0)->address(), 0u);
   EXPECT_FALSE(device->allocate(std::size_t{1} << 60).ok());
   EXPECT_EQ(device->context(), nullptr);
+}
+
+// Sizes around lines, from and to places that are not aligned, with nothing written beside them.
+TEST(CpuDevice, StreamedCopiesAreWhole) {
+  for (const std::size_t to : {std::size_t{0}, std::size_t{1}, std::size_t{48}, std::size_t{63}})
+    for (const std::size_t count : {0, 1, 63, 64, 65, 127, 1000, 4096}) {
+      const std::vector<std::byte> from = bytes_that_differ(count + 3);
+      std::vector<std::byte> memory(count + 256, std::byte{0x5A});
+      std::byte* const line =
+          memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
+      stream_copy(line + to, from.data() + 3, count);
+      std::vector<std::byte> expected(count + 256, std::byte{0x5A});
+      std::copy(from.begin() + 3, from.end(),
+                expected.begin() + (line - memory.data()) + static_cast<long>(to));
+      EXPECT_EQ(memory, expected) << count << " bytes to " << to;
+    }
 }
 
 TEST(CpuDevice, TimesWhatItIsGivenAndPassesItsError) {

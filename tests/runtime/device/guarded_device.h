@@ -53,6 +53,7 @@ class GuardedDevice final : public runtime::Device {
     return cpus_->seconds_of(work);
   }
   std::size_t copy_bytes() const override { return cpus_->copy_bytes(); }
+  int copy_sets() const override { return cpus_->copy_sets(); }
   bool usable() const override { return cpus_->usable(); }
 
  private:

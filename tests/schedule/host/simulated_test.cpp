@@ -102,6 +102,31 @@ TEST(HostSimulated, RandomPointsOfTheSpace) {
   EXPECT_EQ(segments, (std::set<std::int64_t>{1, 3, 5, 9}));
 }
 
+// What goes past the caches is offered where a pass moves more than they hold, and whole vectors.
+TEST(HostSpace, StreamsWhatNoCacheHolds) {
+  target::Profile profile = target::host_profile(3);
+  profile.limits.sm_count = 2;
+  profile.limits.l2_bytes = 1 << 20, profile.limits.l3_bytes = 32 << 20;
+  const auto offered = [&](const char* cell, const step::Sizes& sizes, const char* name) {
+    Problem problem;
+    problem.sizes = sizes, problem.storage = Storage::F32, problem.arch = "x86-64-v3";
+    std::set<std::int64_t> values;
+    (void)constraint::enumerate(kHost->space(cell_named(cell), problem, profile),
+                                [&](const constraint::Assignment& point) {
+                                  values.insert(point[name]);
+                                  return true;
+                                });
+    return values;
+  };
+  const std::set<std::int64_t> none = {0};
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "stream_stores"), (std::set<std::int64_t>{0, 1}));
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "ahead"), (std::set<std::int64_t>{0, 2, 4}));
+  EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "stream_stores"), none) << "25 MB";
+  EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "ahead"), none) << "25 MB";
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1030}, "stream_stores"), none) << "rows end within a vector";
+  EXPECT_EQ(offered("lstm", {64, 512, 1, 1024}, "stream_stores"), none) << "a matrix";
+}
+
 TEST(HostSimulated, CellsWithMatrices) {
   int turn = 0;
   for (const step::Cell& cell : dense_cells()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/backend/llvm/host/statements.h"
+#include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/codegen.h"
 
 namespace rondo::backend::host {
@@ -54,7 +55,17 @@ std::string parameter(const Kernel& kernel, const Param& param) {
                      param.written ? "" : "readonly ", storage_bytes(param.storage));
 }
 
-std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::ModuleText& loops) {
+// Whether it has stores that other threads may see later than those after them.
+bool streams(const Kernel& kernel) {
+  bool any = false;
+  for_each_statement(kernel.body, [&](const Stmt& stmt) {
+    if (const auto* store = std::get_if<Store>(&stmt.node))
+      any |= streaming(kernel, store->to, store->hint, false);
+  });
+  return any;
+}
+
+std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::ModuleText& module) {
   FunctionText text;
   for (const char* taken : {"block", "grid", "shared"}) text.claim(taken);
   LaneValues values(kernel, text, helpers);
@@ -64,7 +75,9 @@ std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::Mod
     values.set_param(static_cast<ParamId>(i), name);
     parameters += fmt::format(", {} {}", parameter(kernel, kernel.params[i]), name);
   }
-  StatementWriter(kernel, values, text, loops).write(kernel.body, nullptr);
+  StatementWriter(kernel, values, text, module).write(kernel.body, nullptr);
+  // What went past the caches comes before what is said afterwards to other threads.
+  if (streams(kernel)) text.line("fence seq_cst");
   text.line("ret void");
   return fmt::format("{}define internal void @{}.block({}) alwaysinline {} {{\n{}}}\n\n{}",
                      comment(kernel.comment), kernel.name, parameters, kAttributes, text.text(),
@@ -75,11 +88,11 @@ std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::Mod
 
 std::string emit(const std::vector<const Kernel*>& kernels) {
   VectorHelpers helpers;
-  nvptx::ModuleText loops;
+  nvptx::ModuleText module;
   std::string texts;
-  for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, helpers, loops);
+  for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, helpers, module);
   std::string unit = helpers.text() + texts;
-  if (!loops.metadata().empty()) unit += "\n" + loops.metadata();
+  if (!module.metadata().empty()) unit += "\n" + module.metadata();
   return unit;
 }
 

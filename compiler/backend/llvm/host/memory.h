@@ -123,9 +123,10 @@ struct StatementWriter::Access {
   void operator()(const kernel::Store& s) const {
     if (s.packed) throw std::logic_error("kernels of CPUs have no packed pairs");
     for (std::size_t i = 0; i < s.values.size(); ++i)
-      put(s.to, static_cast<int>(i), rounded(storage_of(w.kernel_, s.to), w.values_.vector(s.values[i])));
+      put(s.to, static_cast<int>(i), rounded(storage_of(w.kernel_, s.to), w.values_.vector(s.values[i])),
+          streaming(w.kernel_, s.to, s.hint, false));
   }
-  void put(const kernel::MemRef& place, int offset, const std::string& value) const {
+  void put(const kernel::MemRef& place, int offset, const std::string& value, bool past_caches) const {
     const kernel::Storage storage = storage_of(w.kernel_, place);
     const int bytes = storage_bytes(storage);
     const std::string_view element = bits_of(storage);
@@ -133,6 +134,8 @@ struct StatementWriter::Access {
     Operand at = w.values_.address(place, bytes);
     at.text = shifted(at, offset, bytes);
     const std::string& mask = w.values_.mask();
+    if (at.spread == Spread::strided(1) && mask.empty() && past_caches)
+      return stream(whole, value, at.text, bytes);
     if (at.spread == Spread::strided(1) && mask.empty())
       return w.text_.line(fmt::format("store {} {}, ptr {}, align {}", whole, value, at.text, bytes));
     if (at.spread == Spread::strided(1))
@@ -143,6 +146,24 @@ struct StatementWriter::Access {
         "call void @llvm.masked.scatter.v{0}{1}.v{0}p0({2} {3}, {4} {5}, i32 {6}, {7} {8})",
         w.values_.lanes(), mangled(element), whole, value, w.values_.vector_type("ptr"), pointers(at, bytes),
         bytes, w.values_.vector_type("i1"), mask.empty() ? "splat (i1 true)" : mask));
+  }
+  // A whole vector past the caches, where it lies on a multiple of its size: x86 has no such store elsewhere.
+  // Which it is shows only when the kernel runs, because callers choose addresses and strides.
+  void stream(const std::string& whole, const std::string& value, const std::string& at, int bytes) const {
+    const int size = w.values_.lanes() * bytes;
+    const std::string low =
+        w.text_.value("and i64 {}, {}", w.text_.value("ptrtoint ptr {} to i64", at), size - 1);
+    const std::string past = w.text_.label("past"), through = w.text_.label("through");
+    const std::string done = w.text_.label("stored");
+    w.text_.branch(w.text_.value("icmp eq i64 {}, 0", low), past, through);
+    w.text_.begin(past);
+    w.text_.line(
+        fmt::format("store {} {}, ptr {}, align {}{}", whole, value, at, size, w.module_.nontemporal()));
+    w.text_.jump(done);
+    w.text_.begin(through);
+    w.text_.line(fmt::format("store {} {}, ptr {}, align {}", whole, value, at, bytes));
+    w.text_.jump(done);
+    w.text_.begin(done);
   }
 };
 

@@ -83,7 +83,7 @@ struct StatementWriter::Visit {
     const std::string step = w.values_.write(s.step).text;
     w.text_.line(
         fmt::format("store i32 {}, ptr {}", w.text_.value("add nsw i32 {}, {}", variable, step), counter));
-    w.text_.jump(head, w.loops_.loop(s.unroll));
+    w.text_.jump(head, w.module_.loop(s.unroll));
     w.text_.begin(done);
     w.values_.next_statement();
   }

@@ -9,8 +9,8 @@ namespace rondo::backend::host {
 class StatementWriter {
  public:
   StatementWriter(const kernel::Kernel& kernel, LaneValues& values, FunctionText& text,
-                  nvptx::ModuleText& loops)
-      : kernel_(kernel), values_(values), text_(text), loops_(loops) {}
+                  nvptx::ModuleText& module)
+      : kernel_(kernel), values_(values), text_(text), module_(module) {}
 
   void write(const kernel::Body& body, Spreads::Region region);
 
@@ -24,7 +24,7 @@ class StatementWriter {
   const kernel::Kernel& kernel_;
   LaneValues& values_;
   FunctionText& text_;
-  nvptx::ModuleText& loops_;
+  nvptx::ModuleText& module_;
 };
 
 }  // namespace rondo::backend::host

@@ -39,6 +39,14 @@ std::string ModuleText::loop(int times) {
   return fmt::format(", !llvm.loop !{}", node);
 }
 
+std::string ModuleText::nontemporal() {
+  if (nontemporal_ < 0) {
+    nontemporal_ = nodes_++;
+    metadata_ += fmt::format("!{} = !{{i32 1}}\n", nontemporal_);
+  }
+  return fmt::format(", !nontemporal !{}", nontemporal_);
+}
+
 std::string ModuleText::helpers_text() const {
   std::string text;
   for (const Helper& helper : helpers())

@@ -20,6 +20,8 @@ class ModuleText {
   void require(std::string_view name);
   // Metadata for the branch back to a loop's head: unrolled `times` times, or left as it is with 1.
   std::string loop(int times);
+  // Metadata for a store that should not take room in the caches.
+  std::string nontemporal();
 
   std::string helpers_text() const;
   const std::string& metadata() const { return metadata_; }
@@ -28,6 +30,7 @@ class ModuleText {
   std::set<std::string_view> required_;
   std::string metadata_;
   int nodes_ = 0;
+  int nontemporal_ = -1;  // its node; one for all stores
 };
 
 }  // namespace rondo::backend::nvptx

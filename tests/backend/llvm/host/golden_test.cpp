@@ -57,6 +57,22 @@ Kernel lanes() {
   return b.finish();
 }
 
+// Vectors that go past the caches where they are aligned, of both sizes; a part of one, and a value that
+// lanes share, do not.
+Kernel streamed() {
+  Builder b("streamed", 16, Math::Accurate);
+  const auto x = b.input("x", Storage::F32);
+  const auto y = b.output("y", Storage::F32), half = b.output("half", Storage::BF16);
+  const Value n = b.argument("n", Type::I32);
+  const Value i = b.let("i", b.block() * 16 + b.thread());
+  const Value v = b.load("v", x[i]);
+  b.store(y[i], v, CacheHint::Streaming);
+  b.store(half[i], v, CacheHint::Streaming);
+  b.if_(i < n, [&] { b.store(y[i + 16], v, CacheHint::Streaming); });
+  b.store(half[b.block()], b.load("one", x[b.block()]), CacheHint::Streaming);
+  return b.finish();
+}
+
 // The text; empty for a kernel with nodes that are instructions of GPUs.
 std::string text_of(const Kernel& kernel) {
   try {
@@ -69,6 +85,7 @@ std::string text_of(const Kernel& kernel) {
 Samples samples() {
   Samples all = cuda::testing::samples();
   all.push_back({"lanes", lanes()});
+  all.push_back({"streamed", streamed()});
   return all;
 }
 

@@ -1,0 +1,77 @@
+// Stores past the caches and requests ahead, on this machine: they change no bit, wherever the tensors lie.
+#ifdef RONDO_BUILT_LLVM
+#include "compiler/kernel/ir/visit.h"
+#include "compiler/support/index.h"
+#include "tests/runtime/host/native_run.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/over_head_cells.h"
+#include "tests/support/turns.h"
+
+namespace rondo::schedule {
+namespace {
+
+// How many stores of a plan go past the caches; with `plain` they no longer do.
+int streaming_stores(KernelPlan& plan, bool plain) {
+  int count = 0;
+  for (Launch& launch : plan.launches)
+    kernel::for_each_statement(launch.kernel.body, [&](kernel::Stmt& stmt) {
+      auto* store = std::get_if<kernel::Store>(&stmt.node);
+      if (store == nullptr || store->hint != kernel::CacheHint::Streaming) return;
+      ++count;
+      if (plain) store->hint = kernel::CacheHint::Default;
+    });
+  return count;
+}
+
+// Runs the plan as it is and with plain stores, three times in all: tensors then end before a page that is
+// not mapped in one run, and begin behind one in the other.
+SimulatedRun same_bits(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
+                       const TensorValues& given, int pad) {
+  KernelPlan plain = plan;
+  EXPECT_GT(streaming_stores(plain, true), 0);
+  const auto run = [&](const KernelPlan& of) { return runtime::run_natively(cell, problem, of, given, pad); };
+  const SimulatedRun first = run(plan), other = run(plain), again = run(plan);
+  EXPECT_EQ(first.written, other.written);
+  EXPECT_EQ(first.written, again.written);
+  return first;
+}
+
+// Of 17 steps or more whose strides are odd, some lie on multiples of a vector and most do not. Heads of 33
+// channels have a tail as well, and one of 16 has whole vectors only.
+void expect_same_bits(const step::Cell& cell, int turn, std::int64_t vectors, std::int64_t ahead) {
+  constexpr Storage kTypes[] = {Storage::F32, Storage::BF16, Storage::F16};
+  constexpr std::int64_t kDims[] = {32, 33, 80, 16};
+  Case c{find_strategy("host"), cell, {}, {}, {}, false};
+  c.runner = same_bits;
+  c.problem.sizes = {2, 35, 1 + turn % 2, kDims[turn % 4]};
+  c.problem.storage = kTypes[turn % 3];
+  c.problem.math = default_math(c.problem.storage);
+  c.problem.arch = "cpu";
+  c.parameters = {{"lanes", 16}, {"vectors", vectors}, {"rows", 1},      {"together", 1},
+                  {"tile", 1},   {"segments", 1},      {"ahead", ahead}, {"stream_stores", 1}};
+  Comparison(std::move(c)).run();
+}
+
+TEST(HostStreaming, DiagonalCellsHaveTheSameBits) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells())
+    for (int storage = 0; storage < 3; ++storage) {
+      if (!rondo::testing::has_turn(++turn, 3)) continue;
+      expect_same_bits(cell, turn, 2, turn % 3 * 2);
+      ASSERT_FALSE(::testing::Test::HasFailure()) << cell.name << " " << turn;
+    }
+}
+
+TEST(HostStreaming, CellsThatReduceHaveTheSameBits) {
+  int turn = 0;
+  for (const step::Cell& cell : reducing_cells()) {
+    if (!rondo::testing::has_turn(++turn, 3)) continue;
+    expect_same_bits(cell, turn, 1, 0);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << cell.name << " " << turn;
+  }
+}
+
+}  // namespace
+}  // namespace rondo::schedule
+#endif
