@@ -9,6 +9,8 @@ how many tests passed or were skipped, the names of those that failed, with the 
 reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
 cell, type and pass in each form, odd numbers of channels, and each single operation.
 
+The processes share what they compile, and so do calls for which RONDO_TEST_CODE names one file.
+
 Ends with 1 if a test failed, and with 0 also where tests are left, which the last line says."""
 import argparse
 import collections
@@ -28,11 +30,11 @@ from rondo_program import query, write
 
 TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
 EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
-              "Units.*:Gpu/WholeHeadOnGpu.*")
+              "Units.*:Gpu/StreamOnGpu.FewSteps/*:Gpu/BesideAMatrixOnGpu.FewSteps/*:Cells/ShootCell.FewSteps/*")
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
 # the last to end.
-LONG = re.compile(r"WholeHeadOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShapeOnGpu|LargeHead|TunesAndVerifies")
+LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShapeOnGpu|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 4
 LONGEST = {"none": 120}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420
@@ -186,7 +188,7 @@ def main():
     queue = Queue(entry["left"], time.monotonic() + options.seconds)
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None, prefix="rondo-gpu-tests-") as folder:
-        os.environ["RONDO_TEST_CODE"] = f"{folder}/code.db"  # the processes share what they compile
+        os.environ.setdefault("RONDO_TEST_CODE", f"{folder}/code.db")  # the processes share what they compile
         with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
             for done in [pool.submit(work, options, queue) for _ in range(options.side)]:
                 done.result()

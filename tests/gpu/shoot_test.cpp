@@ -1,10 +1,12 @@
 // shoot on a GPU: blocks that wait for each other beside another kernel, runs that converge and runs that do
 // not, and what they say of it.
 #include <optional>
+#include <tuple>
 
 #include "compiler/executable/convergence.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/shoot/points.h"
+#include "tuner/check/verify.h"
 #include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
@@ -12,6 +14,7 @@ namespace {
 
 using kernel::Storage;
 using rondo::testing::library_cell;
+using runtime::TensorLayout;
 using schedule::Pass;
 using schedule::shoot_point;
 using schedule::ShootTeam;
@@ -111,6 +114,49 @@ TEST_F(ShootOnGpu, SaysHowItConverged) {
     EXPECT_LE(found->worst_jump, 0x1p-12);
   }
 }
+
+// Every cell that it computes, against the reference: segments of one block, of a cluster and of the grid.
+class ShootCell : public rondo::testing::GpuTest,
+                  public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
+ protected:
+  void verify(std::int64_t dim, const std::vector<VerifyCase>& cases) const {
+    const auto& [name, storage, pass] = GetParam();
+    const step::Cell cell = library_cell(name);
+    schedule::Problem p = problem(pass, cases.back().sizes, storage);
+    p.sizes.dim = dim;
+    const auto verifier = rondo::testing::verifier_of(cell, p, cases, 29);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    for (const ShootTeam team : {ShootTeam{8, 1, 0}, ShootTeam{4, 4, 0}, ShootTeam{4, 4, 1}}) {
+      if (team.time_split > 1 && team.exchange == 0 && gpu_->info.cc() < 90) continue;
+      const auto plan = load(cell, p, "shoot", shoot_point(p, team), true);
+      ASSERT_NE(plan, nullptr);
+      const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      for (const TensorCheck& check : result->checks)
+        EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
+    }
+  }
+};
+
+TEST_P(ShootCell, Tails) {
+  const std::int64_t gap = 16 / kernel::storage_bytes(std::get<1>(GetParam()));
+  for (const std::int64_t dim : {33, 130})
+    verify(dim, {{{3, 1, 2, dim}, {}, true},
+                 {{3, 65, 2, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
+                 {{1, 777, 2, dim}, {}, false}});
+}
+// For the sanitizers, under which a launch takes seconds.
+TEST_P(ShootCell, FewSteps) { verify(40, {{{2, 99, 1, 40}, {}, true}}); }
+
+INSTANTIATE_TEST_SUITE_P(Cells, ShootCell,
+                         ::testing::Combine(::testing::ValuesIn(rondo::testing::cells_of("shoot")),
+                                            ::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
+                                            ::testing::Values(Pass::Forward, Pass::ForwardSave)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" +
+                                  kernel::storage_name(std::get<1>(test.param)) + "_" +
+                                  schedule::pass_name(std::get<2>(test.param));
+                         });
 
 }  // namespace
 }  // namespace rondo::tuner

@@ -18,6 +18,8 @@ using schedule::Pass;
 class WholeHeadOnGpu : public rondo::testing::GpuTest,
                        public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t>> {
  protected:
+  static constexpr step::Forms kForms[] = {{}, {true, true, false}};
+
   void expect_right(const step::Cell& cell, const schedule::Problem& p, const runtime::DevicePlan& plan,
                     const std::vector<VerifyCase>& cases) const {
     const auto made = rondo::testing::verifier_of(cell, p, cases, 17);
@@ -32,53 +34,75 @@ class WholeHeadOnGpu : public rondo::testing::GpuTest,
   }
 };
 
-TEST_P(WholeHeadOnGpu, EveryCell) {
+class StreamOnGpu : public WholeHeadOnGpu {
+ protected:
+  static constexpr std::int64_t kHeads = 3;
+
+  // Each cell plain, and with resets and lengths.
+  void every_cell(const std::vector<VerifyCase>& cases) const {
+    const auto [storage, pass, dim] = GetParam();
+    const auto text =
+        read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+    ASSERT_TRUE(text.ok());
+    const frontend::Parsed parsed = frontend::parse(*text, "heads.cell");
+    ASSERT_TRUE(parsed.ok());
+    const schedule::Problem p = problem(pass, cases.back().sizes, storage);
+    for (const step::Cell& plain : parsed.cells)
+      for (const step::Forms& forms : kForms) {
+        const step::Cell cell = step::with_forms(plain, forms).value();
+        const auto plan = load_chosen(cell, p, runtime::kFullAlignment, dim >= 4096);
+        ASSERT_NE(plan, nullptr);
+        expect_right(cell, p, *plan, cases);
+      }
+  }
+};
+
+TEST_P(StreamOnGpu, EveryCell) {
   const auto [storage, pass, dim] = GetParam();
-  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
-  ASSERT_TRUE(text.ok());
-  const frontend::Parsed parsed = frontend::parse(*text, "heads.cell");
-  ASSERT_TRUE(parsed.ok());
-  constexpr std::int64_t heads = 3;
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
-  const std::vector<VerifyCase> cases = {{{3, 1, heads, dim}, {}, true},
-                                         {{3, 65, heads, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
-                                         {{1, 200, heads, dim}, {}, false}};
-  for (const step::Cell& plain : parsed.cells)
-    for (const step::Forms& forms : {step::Forms{}, {true, true, false}}) {
-      const step::Cell cell = step::with_forms(plain, forms).value();
-      const schedule::Problem p = problem(pass, cases.back().sizes, storage);
-      const auto plan = load_chosen(cell, p, runtime::kFullAlignment, dim >= 4096);
-      ASSERT_NE(plan, nullptr);
-      expect_right(cell, p, *plan, cases);
-    }
+  every_cell({{{3, 1, kHeads, dim}, {}, true},
+              {{3, 65, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
+              {{1, 200, kHeads, dim}, {}, false}});
 }
+// For the sanitizers, under which a launch takes seconds.
+TEST_P(StreamOnGpu, FewSteps) { every_cell({{{2, 9, kHeads, std::get<2>(GetParam())}, {}, true}}); }
 
 // Beside a matrix, in every form of a team that has room.
-class BesideAMatrixOnGpu : public WholeHeadOnGpu {};
+class BesideAMatrixOnGpu : public WholeHeadOnGpu {
+ protected:
+  static constexpr std::int64_t kHeads = 2;
+
+  void every_cell_and_form(const std::vector<VerifyCase>& cases) const {
+    const schedule::Problem p = problem(std::get<1>(GetParam()), cases.back().sizes, std::get<0>(GetParam()));
+    const schedule::Parameters teams[] = {{{"blocks", 1}},
+                                          {{"exchange", 0}, {"blocks", 2}},
+                                          {{"exchange", 0}, {"blocks", 4}},
+                                          {{"exchange", 1}}};
+    for (const step::Cell& plain : schedule::reducing_cells_with_matrices())
+      for (const step::Forms& forms : kForms) {
+        const step::Cell cell = step::with_forms(plain, forms).value();
+        int there = 0;
+        for (const schedule::Parameters& team : teams) {
+          const auto choice = runtime::choose_with(cell, p, gpu_->profile, {"persistent", team});
+          if (!choice) continue;  // the head does not fit, or is too small
+          const auto plan = load(cell, p, "persistent", choice->parameters, true);
+          ASSERT_NE(plan, nullptr);
+          expect_right(cell, p, *plan, cases);
+          ++there;
+        }
+        EXPECT_GT(there, 0) << cell.name;
+      }
+  }
+};
 
 TEST_P(BesideAMatrixOnGpu, EveryCellAndForm) {
   const auto [storage, pass, dim] = GetParam();
-  constexpr std::int64_t heads = 2;
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
-  const std::vector<VerifyCase> cases = {{{5, 2, heads, dim}, {TensorLayout::Order::TimeMajor, gap}, false},
-                                         {{17, 41, heads, dim}, {}, true}};
-  const schedule::Problem p = problem(pass, cases.back().sizes, storage);
-  const schedule::Parameters forms[] = {
-      {{"blocks", 1}}, {{"exchange", 0}, {"blocks", 2}}, {{"exchange", 0}, {"blocks", 4}}, {{"exchange", 1}}};
-  for (const step::Cell& plain : schedule::reducing_cells_with_matrices())
-    for (const step::Forms& sequence : {step::Forms{}, {true, true, false}}) {
-      const step::Cell cell = step::with_forms(plain, sequence).value();
-      int teams = 0;
-      for (const schedule::Parameters& form : forms) {
-        const auto choice = runtime::choose_with(cell, p, gpu_->profile, {"persistent", form});
-        if (!choice) continue;  // the head does not fit, or is too small
-        const auto plan = load(cell, p, "persistent", choice->parameters, true);
-        ASSERT_NE(plan, nullptr);
-        expect_right(cell, p, *plan, cases);
-        ++teams;
-      }
-      EXPECT_GT(teams, 0) << cell.name;
-    }
+  every_cell_and_form({{{5, 2, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, false},
+                       {{17, 41, kHeads, dim}, {}, true}});
+}
+TEST_P(BesideAMatrixOnGpu, FewSteps) {
+  every_cell_and_form({{{3, 9, kHeads, std::get<2>(GetParam())}, {}, true}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, BesideAMatrixOnGpu,
@@ -86,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, BesideAMatrixOnGpu,
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward),
                                             ::testing::Values(33, 64, 130)));
 
-INSTANTIATE_TEST_SUITE_P(Gpu, WholeHeadOnGpu,
+INSTANTIATE_TEST_SUITE_P(Gpu, StreamOnGpu,
                          ::testing::Combine(::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
                                             ::testing::Values(Pass::ForwardSave, Pass::Backward),
                                             ::testing::Values(1, 8, 33, 130, 1000, 4096, 5001, 16384)));
