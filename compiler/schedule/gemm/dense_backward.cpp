@@ -70,7 +70,7 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
   std::set<NodeId> made;
   const auto make_vector = [&](NodeId node) {
     if (split.vector_row.count(node) != 0 && made.insert(node).second)
-      plan.launches.push_back(time_vector(cell, problem, split, node));
+      plan.launches.push_back(time_vector(cell, problem, split, node, launches.vectors));
   };
   for (std::size_t g = 0; g < split.forward.size(); ++g) {
     const ProductGroup& group = split.forward[g];
@@ -125,7 +125,8 @@ void dense_backward(const step::Cell& cell, const Problem& problem, const target
       },
       [&](const std::vector<MatrixTerm>& terms) {
         return matrix_gradient_workspace(cell, problem, terms, gemm(GemmUse::MatrixGradient, terms.size()));
-      }};
+      },
+      {widest_access(problem, vector), true}};
   dense_backward(cell, problem, split, launches, add_sweep, plan);
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/gemm/matrix_gradient.h"
 #include "compiler/schedule/gemm/time_product.h"
+#include "compiler/schedule/gemm/time_threads.h"
 #include "compiler/schedule/plan/strategy.h"
 
 namespace rondo::schedule {
@@ -29,6 +30,8 @@ struct TimeLaunches {
   std::function<std::vector<Launch>(const std::vector<MatrixTerm>& terms)> gradients;
   // fp32 elements of workspace that the gradients use.
   std::function<std::int64_t(const std::vector<MatrixTerm>& terms)> workspace;
+  // How vectors of all steps are made that are no saved states.
+  TimeAccess vectors = {};
 };
 
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,
