@@ -14,13 +14,14 @@ namespace rondo::schedule {
 
 Legality dense_legal(const step::Cell& cell);
 
-// The cost of multiplying again, for a backward pass whose products were not saved: seconds before its sweep,
-// and the bytes that the sweep reads beside the tensors of the pass. Zero for other passes.
-struct ProductsAgain {
+// The cost of what a backward pass computes before its sweep, namely vectors that are no saved states, and
+// products that were not saved: seconds, and the bytes that the sweep reads beside the tensors of the pass.
+// Zero for other passes.
+struct BeforeSweep {
   double seconds = 0;
   std::int64_t bytes = 0;
 };
-ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
 
 // Who multiplies for all steps at once.
 struct TimeLaunches {
