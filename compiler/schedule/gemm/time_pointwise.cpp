@@ -47,6 +47,7 @@ class VectorBuilder {
   }
 
   Launch build() {
+    if (roots_.size() > 1) access_ = {};  // a thread has one channel at a time
     declare();
     return roots_.size() == 1 ? by_channel() : by_row();
   }
@@ -105,17 +106,18 @@ class VectorBuilder {
   // those of a thread that has step 0, whose states lie elsewhere, or fewer steps are made one by one.
   void make_steps(Value first, Value end, std::int64_t abreast, int at_once) {
     auto& b = builder_;
-    const auto one_by_one = [&](Value from) {
-      b.for_("t", from, end, b.constant(abreast), 1, [&](Value t) { store({load(0, {t}, false)}); });
+    const auto one_by_one = [&](Value from, Value to) {
+      b.for_("t", from, to, b.constant(abreast), 1, [&](Value t) { store({load(0, {t}, false)}); });
     };
-    if (at_once == 1) return one_by_one(first);
+    if (at_once == 1) return one_by_one(first, end);
     b.for_("t", first, end, b.constant(at_once * abreast), 1, [&](Value t) {
       const auto together = [&] {
         std::vector<Step> steps;
         for (int s = 0; s < at_once; ++s) steps.push_back(load(0, {t, s * abreast}, true));
         store(std::move(steps));
       };
-      b.if_(t >= 1 && t + (at_once - 1) * abreast < end, together, [&] { one_by_one(t); });
+      b.if_(t >= 1 && t + (at_once - 1) * abreast < end, together,
+            [&] { one_by_one(t, min(t + at_once * abreast, end)); });
     });
   }
 

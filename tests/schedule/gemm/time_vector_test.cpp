@@ -131,6 +131,25 @@ TEST(TimeVector, OfResets) {
     }
 }
 
+// A vector that reduces over the head: threads take single channels whatever the alignment.
+TEST(TimeVector, OfReductions) {
+  const char* text =
+      "cell normal(D) {\n input x[D]\n param R[D, D], g[D]\n state h[D]\n c = h - mean(h)\n"
+      " next h = tanh(R @ (g * c * rsqrt(mean(square(c)) + 0.1)) + x)\n output h\n}\n";
+  for (const Storage storage : {Storage::BF16, Storage::F32}) {
+    Case c{find_strategy("alternating"), frontend::parse(text, "normal.cell").cells.at(0), {}, {}, {}, true};
+    c.problem.sizes = {2, 18, 2, 136};
+    c.problem.storage = storage;
+    c.problem.math = default_math(storage);
+    c.parameters = first_point(*c.strategy, c.cell, c.problem);
+    c.problem.pass = Pass::Backward;
+    c.backward = first_point(*c.strategy, c.cell, c.problem);
+    c.backward["vector"] = widest(storage, c.problem.sizes);
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << kernel::storage_name(storage);
+  }
+}
+
 // What the launch costs by the model: a copy of the state, and its start.
 TEST(TimeVector, IsPricedAsACopy) {
   const target::Profile& profile = target::board("h200");
