@@ -184,7 +184,7 @@ FAULTS = [
     fault("persistent: draws follow the steps that are walked", P + "body.cpp", "kernel_.among_all(now.time)", "now.time",
           "late persistent draws"),
     fault("forms: vectors of all steps have the resets of the first", G + "time_pointwise.cpp",
-          "flags_.read(node.tensor, batch_, t)", "flags_.read(node.tensor, batch_, t * 0)", "forms of products"),
+          "flags_.read(node.tensor, batch_, when.step())", "flags_.read(node.tensor, batch_, when.step() * 0)", "forms of products"),
     fault("forms: a backward sweep has the flags of steps from the first on", W + "body.cpp",
           "channels_[at(turn)].batch_row, part.time)", "channels_[at(turn)].batch_row, part.count)", "forms in turns"),
     fault("forms: a backward sweep multiplies at steps counted from its own beginning", W + "body.cpp",

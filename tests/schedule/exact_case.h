@@ -45,6 +45,7 @@ struct ExactCell {
   const char* text = kLinear;  // exact over small integers
   bool save_products = false;
   step::Sizes sizes{5, 3, 2, 40};
+  int pad = 16;  // unused elements after each step and batch row
 };
 
 class ExactCase {
@@ -53,7 +54,8 @@ class ExactCase {
             const step::Clip& clip = {}, const ExactCell& cell = {}, kernel::Math math = kernel::Math::Fast)
       : cell_(step::clipped(frontend::parse(cell.text, "exact.cell").cells.at(0), clip).value()),
         strategy_(find_strategy(strategy)),
-        parameters_(std::move(parameters)) {
+        parameters_(std::move(parameters)),
+        pad_(cell.pad) {
     problem_.sizes = cell.sizes;
     problem_.storage = storage;
     problem_.math = math;
@@ -120,8 +122,8 @@ class ExactCase {
 
   SimulatedRun simulate() {
     const KernelPlan plan = schedule::point_plan(*strategy_, cell_, problem_, parameters_);
-    SimulatedRun run = runner_ ? runner_(cell_, problem_, plan, given_, 16)
-                               : simulate_plan(cell_, problem_, plan, given_, 16);
+    SimulatedRun run = runner_ ? runner_(cell_, problem_, plan, given_, pad_)
+                               : simulate_plan(cell_, problem_, plan, given_, pad_);
     EXPECT_TRUE(run.faults.empty()) << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty()) << run.unwritten.front();
     return run;
@@ -140,6 +142,7 @@ class ExactCase {
   Problem problem_;
   const Strategy* strategy_;
   Parameters parameters_;
+  int pad_;
   Runner runner_;
   TensorValues given_;
 };

@@ -219,13 +219,13 @@ Estimate Model::operator()(const Parameters& parameters) const {
 CostModel Alternating::cost_model(const step::Cell& cell, const Problem& problem,
                                   const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
-  const ProductsAgain again = products_again(simple, problem, profile);
+  const BeforeSweep before = before_sweep(simple, problem, profile);
   return Model{problem,
                profile.limits,
                profile.speeds,
                shapes_of(simple, problem),
-               compulsory_bytes(simple, problem) + again.bytes,
-               again.seconds};
+               compulsory_bytes(simple, problem) + before.bytes,
+               before.seconds};
 }
 
 }  // namespace rondo::schedule

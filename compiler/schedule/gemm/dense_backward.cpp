@@ -29,12 +29,30 @@ Legality dense_legal(const step::Cell& cell) {
   return {};
 }
 
-// By what bounds a product over all steps: multiplying, on the tensor cores (fp32: by multiply-adds), or
-// moving vectors in and products out. Products of warpgroups took 16 to 30% less time than that on an H200;
-// only the choice between strategies depends on it.
-ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
-  ProductsAgain again;
-  if (problem.pass != Pass::Backward || passes_products(problem)) return again;
+namespace {
+
+// Rows of tensors that a vector of all steps is made of: products, states and inputs, by channel.
+int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector) {
+  const step::Graph graph = detach_products(split.needs.step.graph, split.needs.step.forward_nodes);
+  int rows = 0;
+  for (const NodeId id : reachable(graph, {vector})) {
+    const Node& node = graph.at(id);
+    const bool given = node.kind == step::NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                       cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (node.kind == step::NodeKind::MatVec || given) ++rows;
+  }
+  return rows;
+}
+
+}  // namespace
+
+// A vector takes as long as a copy of as many bytes. A product over all steps takes what bounds it:
+// multiplying, on the tensor cores (fp32: by multiply-adds), or moving vectors in and products out. Products
+// of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends
+// on it.
+BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  BeforeSweep before;
+  if (problem.pass != Pass::Backward) return before;
   const bool reals = problem.storage == kernel::Storage::F32;
   const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : profile.speeds.mma_flops_per_cycle_sm;
   const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
@@ -42,14 +60,18 @@ ProductsAgain products_again(const step::Cell& cell, const Problem& problem, con
   const std::int64_t elements =
       sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
   const auto row = static_cast<double>(elements) * kernel::storage_bytes(problem.storage);
-  for (const ProductGroup& group : backward_split(cell, problem).forward) {
+  const BackwardSplit split = backward_split(cell, problem);
+  for (const auto& [vector, place] : split.vector_row)
+    before.seconds += profile.speeds.launch_s +
+                      row * (rows_read(split, cell, vector) + 1) / profile.speeds.copy_bytes_per_s;
+  for (const ProductGroup& group : split.forward) {
     const auto rows = static_cast<int>(group.products.size());
     const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
-    again.seconds += profile.speeds.launch_s +
-                     std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
-    again.bytes += elements * rows * kernel::storage_bytes(problem.storage);
+    before.seconds += profile.speeds.launch_s +
+                      std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
+    before.bytes += elements * rows * kernel::storage_bytes(problem.storage);
   }
-  return again;
+  return before;
 }
 
 namespace {
@@ -70,7 +92,7 @@ void add_forward_products(const step::Cell& cell, const Problem& problem, const 
   std::set<NodeId> made;
   const auto make_vector = [&](NodeId node) {
     if (split.vector_row.count(node) != 0 && made.insert(node).second)
-      plan.launches.push_back(time_vector(cell, problem, split, node));
+      plan.launches.push_back(time_vector(cell, problem, split, node, launches.vectors));
   };
   for (std::size_t g = 0; g < split.forward.size(); ++g) {
     const ProductGroup& group = split.forward[g];
@@ -125,7 +147,8 @@ void dense_backward(const step::Cell& cell, const Problem& problem, const target
       },
       [&](const std::vector<MatrixTerm>& terms) {
         return matrix_gradient_workspace(cell, problem, terms, gemm(GemmUse::MatrixGradient, terms.size()));
-      }};
+      },
+      {widest_access(problem, vector), true}};
   dense_backward(cell, problem, split, launches, add_sweep, plan);
 }
 

@@ -7,19 +7,21 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/gemm/matrix_gradient.h"
 #include "compiler/schedule/gemm/time_product.h"
+#include "compiler/schedule/gemm/time_threads.h"
 #include "compiler/schedule/plan/strategy.h"
 
 namespace rondo::schedule {
 
 Legality dense_legal(const step::Cell& cell);
 
-// The cost of multiplying again, for a backward pass whose products were not saved: seconds before its sweep,
-// and the bytes that the sweep reads beside the tensors of the pass. Zero for other passes.
-struct ProductsAgain {
+// The cost of what a backward pass computes before its sweep, namely vectors that are no saved states, and
+// products that were not saved: seconds, and the bytes that the sweep reads beside the tensors of the pass.
+// Zero for other passes.
+struct BeforeSweep {
   double seconds = 0;
   std::int64_t bytes = 0;
 };
-ProductsAgain products_again(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
 
 // Who multiplies for all steps at once.
 struct TimeLaunches {
@@ -29,6 +31,8 @@ struct TimeLaunches {
   std::function<std::vector<Launch>(const std::vector<MatrixTerm>& terms)> gradients;
   // fp32 elements of workspace that the gradients use.
   std::function<std::int64_t(const std::vector<MatrixTerm>& terms)> workspace;
+  // How vectors of all steps are made that are no saved states.
+  TimeAccess vectors = {};
 };
 
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,

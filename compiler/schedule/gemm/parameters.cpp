@@ -105,13 +105,18 @@ bool by_warpgroups(const Problem& problem, const target::Limits& limits, GemmUse
 
 }  // namespace
 
+int widest_access(const Problem& problem, int vector) {
+  vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
+  while (problem.sizes.dim % vector != 0) vector /= 2;
+  return vector;
+}
+
 GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
                                int vector) {
   const std::int64_t dim = problem.sizes.dim, all = rows * dim;
   const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
-  p.vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
-  while (dim % p.vector != 0) p.vector /= 2;
+  p.vector = widest_access(problem, vector);
   if (by_warpgroups(problem, profile.limits, use, rows, p)) {
     if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, rows);
     return p;

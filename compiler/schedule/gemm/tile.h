@@ -38,6 +38,9 @@ enum class GemmUse { TimeProduct, MatrixGradient };
 // or rows with gradients). `vector`: the widest copies that the alignment of the tensors allows.
 GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
                                int vector = 8);
+// Channels that one access moves, in a head of a tensor that is aligned to `vector` elements: at most 16
+// bytes, and a divisor of D.
+int widest_access(const Problem& problem, int vector);
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b);
 

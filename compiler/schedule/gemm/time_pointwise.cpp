@@ -21,16 +21,20 @@ using step::NodeKind;
 using step::TensorId;
 using step::TensorKind;
 
-constexpr int kThreads = 128;
-constexpr int kSteps = 16;  // of a block: a thread keeps its channel's parameters for so many
+constexpr int kThreads = TimeThreads::kThreads;
+constexpr int kSteps = 16;  // of a thread or block that keeps its channels' parameters for so many
+// Loads of a thread that are on their way at once, and the most steps that they are of: registers hold them.
+constexpr int kLoads = 8, kMostAtOnce = 4;
 
 class VectorBuilder {
  public:
-  VectorBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node)
+  VectorBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node,
+                const TimeAccess& access)
       : cell_(cell),
         problem_(problem),
         split_(split),
         node_(node),
+        access_(access),
         graph_(detach_products(split.needs.step.graph, split.needs.step.forward_nodes)),
         builder_(fmt::format("{}_vector_{}", cell.name, split.vector_row.at(node)), kThreads, problem.math,
                  fmt::format("{}: a vector that the step multiplies, for all steps", cell.name)),
@@ -43,11 +47,25 @@ class VectorBuilder {
   }
 
   Launch build() {
+    if (roots_.size() > 1) access_ = {};  // a thread has one channel at a time
     declare();
     return roots_.size() == 1 ? by_channel() : by_row();
   }
 
  private:
+  // A step some constant number of steps after t, whose place is then a sum.
+  struct When {
+    Value t;
+    std::int64_t later = 0;
+    Value step() const { return later == 0 ? t : t + later; }
+  };
+  // What the vector is made of at a step, for the thread's channels.
+  struct Step {
+    When when;
+    bool known_later;                             // than step 0
+    std::map<NodeId, std::vector<Value>> values;  // by channel, or one for all of them
+  };
+
   // Reductions are values that are given; what they reduce is a root before the vector's own. One may need
   // those before it.
   void cut_reductions() {
@@ -62,31 +80,67 @@ class VectorBuilder {
     roots_.push_back(node_);
   }
 
-  // A thread has a channel, for some steps.
+  // A thread has neighbouring channels, for some steps.
   Launch by_channel() {
     auto& b = builder_;
-    GraphLowering& lowering = lowerings_.front();
-    const std::int64_t dim = problem_.sizes.dim;
-    const std::int64_t tiles = (dim + kThreads - 1) / kThreads;
+    const int at_once = steps_at_once();
+    const bool many = keeps_parameters() || !access_.folded;
+    const TimeThreads threads(problem_.sizes, access_, many ? kSteps : at_once);
     const Value time = signature_.time();
     flags_.set_time(time);
-    const Value spans = b.let("spans", (time + (kSteps - 1)) / kSteps);
-    const Value channel = b.let("channel", b.block() % tiles * kThreads + b.thread());
-    head_ = b.let("head", b.block() / tiles % problem_.sizes.heads);
-    const Value rest = b.let("rest", b.block() / (tiles * problem_.sizes.heads));
-    batch_ = b.let("row", rest / spans);
-    const Value first = b.let("first", rest % spans * kSteps);
-    channel_ = channel;
-    b.if_(channel < dim, [&] {
-      lowering.hoist(0, [&](const Node& node) { return param(node); });
-      b.for_("t", first, min(first + kSteps, time), b.constant(1), 1, [&](Value t) {
-        const Value value = lowering.lower(0, [&](const Node& node) { return leaf(lowering, node, t); })[0];
-        b.store(out_.memory[place(out_, split_.vector_row.at(node_), t)], value);
-      });
-    });
-    Launch launch{b.finish(), signature_.arguments(), 0, tiles * problem_.sizes.heads};
-    launch.time_tile = kSteps;
+    const TimeThreads::Place place = threads.place(b, time);
+    head_ = place.head, batch_ = place.row, channel_ = place.channel;
+    const auto walk = [&] {
+      for (int c = 0; c < access_.vector; ++c)
+        lowerings_.front().hoist(c, [&](const Node& node) { return param(node, c); });
+      make_steps(place.first, b.let("end", min(place.end, time)), threads.abreast(), at_once);
+    };
+    place.exists.valid() ? b.if_(place.exists, walk) : walk();
+    Launch launch{b.finish(), signature_.arguments(), 0, threads.blocks()};
+    launch.time_tile = threads.span();
     return launch;
+  }
+
+  // What `at_once` steps need is loaded before the first of them is stored: memory's answers are waited for
+  // once, not step by step. Compilers keep to that as long as these steps have no branch of their own. So
+  // those of a thread that has step 0, whose states lie elsewhere, or fewer steps are made one by one.
+  void make_steps(Value first, Value end, std::int64_t abreast, int at_once) {
+    auto& b = builder_;
+    const auto one_by_one = [&](Value from, Value to) {
+      b.for_("t", from, to, b.constant(abreast), 1, [&](Value t) { store({load(0, {t}, false)}); });
+    };
+    if (at_once == 1) return one_by_one(first, end);
+    b.for_("t", first, end, b.constant(at_once * abreast), 1, [&](Value t) {
+      const auto together = [&] {
+        std::vector<Step> steps;
+        for (int s = 0; s < at_once; ++s) steps.push_back(load(0, {t, s * abreast}, true));
+        store(std::move(steps));
+      };
+      b.if_(t >= 1 && t + (at_once - 1) * abreast < end, together,
+            [&] { one_by_one(t, min(t + at_once * abreast, end)); });
+    });
+  }
+
+  // A power of two, so that it divides kSteps. On CPUs the lanes of a block are loads enough.
+  int steps_at_once() const {
+    const std::size_t loads = loaded_nodes(0).size();
+    int steps = access_.folded ? kMostAtOnce : 1;
+    while (steps > 1 && loads * static_cast<std::size_t>(steps) > kLoads) steps /= 2;
+    return steps;
+  }
+
+  bool keeps_parameters() const { return !tensors_read(cell_, graph_, roots_, TensorKind::Param).empty(); }
+
+  void store(std::vector<Step> steps) {
+    GraphLowering& lowering = lowerings_.front();
+    for (Step& step : steps) {
+      take_first_states(0, step);
+      std::vector<Value> values;
+      for (int c = 0; c < access_.vector; ++c)
+        values.push_back(
+            lowering.lower(c, [&](const Node& node) { return leaf(lowering, node, step, c); })[0]);
+      builder_.store_vector(out_.memory[place(out_, split_.vector_row.at(node_), step.when)], values);
+    }
   }
 
   // A block has a head's row, for some steps: it reduces over the channels what the vector needs, and makes
@@ -110,7 +164,7 @@ class VectorBuilder {
         totals_[reductions_[i].first] = over_threads(total, op);
       }
       for_channels(reductions_.size(), t, [&](Value value) {
-        b.store(out_.memory[place(out_, split_.vector_row.at(node_), t)], value);
+        b.store(out_.memory[place(out_, split_.vector_row.at(node_), {t})], value);
       });
     });
     Launch launch{b.finish(), signature_.arguments(), 0, problem_.sizes.heads};
@@ -124,8 +178,10 @@ class VectorBuilder {
     b.for_("d", b.thread(), b.constant(problem_.sizes.dim), b.constant(kThreads), 1, [&](Value d) {
       channel_ = d;
       GraphLowering& lowering = lowerings_[root];
-      lowering.hoist(0, [&](const Node& node) { return param(node); });
-      body(lowering.lower(0, [&](const Node& node) { return leaf(lowering, node, t); })[0]);
+      lowering.hoist(0, [&](const Node& node) { return param(node, 0); });
+      Step step = load(root, {t}, false);
+      take_first_states(root, step);
+      body(lowering.lower(0, [&](const Node& node) { return leaf(lowering, node, step, 0); })[0]);
     });
   }
 
@@ -169,62 +225,115 @@ class VectorBuilder {
 
   const step::Tensor& tensor(TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
 
-  Value place(const KernelTensor& tensor, int row, Value t) {
+  Value place(const KernelTensor& tensor, int row, const When& when) {
     const std::int64_t dim = problem_.sizes.dim;
-    const Value step = builder_.wide(batch_) * tensor.stride_b + builder_.wide(t) * tensor.stride_t;
+    Value step = builder_.wide(batch_) * tensor.stride_b + builder_.wide(when.t) * tensor.stride_t;
+    if (when.later != 0) step = step + tensor.stride_t * when.later;
     if (tensor.number) return step + builder_.wide(head_ * tensor.rows + row);
     return step + builder_.wide(head_ * (tensor.rows * dim) + channel_ + row * dim);
   }
 
-  Value param(const Node& node) {
+  Value param(const Node& node, int c) {
     const step::Tensor& t = tensor(node.tensor);
     const std::int64_t dim = problem_.sizes.dim;
     const Value at = t.tail == step::Tail::Scalar ? head_ * t.rows + node.row
-                                                  : head_ * (t.rows * dim) + channel_ + node.row * dim;
+                                                  : head_ * (t.rows * dim) + channel_ + (node.row * dim + c);
     return builder_.load("param", given_.at(node.tensor).memory[at]);
   }
 
-  Value leaf(const GraphLowering& lowering, const Node& node, Value t) {
-    auto& b = builder_;
-    if (node.kind == NodeKind::Uniform) return lowering.draw(node, 0, {batch_, t, head_, channel_});
-    if (node.kind == NodeKind::MatVec) {
-      const auto id = static_cast<NodeId>(&node - graph_.nodes.data());
-      if (const auto total = totals_.find(id); total != totals_.end()) return total->second;
-      const RowRef& where = split_.products.at(id);
-      const auto from = std::find_if(products_.begin(), products_.end(),
-                                     [&](const KernelTensor& tensor) { return tensor.ref == where.tensor; });
-      return b.load("product", from->memory[place(*from, where.row, t)]);
+  bool is_state(NodeId id) const {
+    const Node& node = graph_.at(id);
+    return node.kind == NodeKind::Leaf && tensor(node.tensor).kind == TensorKind::State;
+  }
+
+  // What a root needs of each step: products, inputs, flags and states, but no totals.
+  std::vector<NodeId> loaded_nodes(std::size_t root) const {
+    std::vector<NodeId> nodes;
+    for (const NodeId id : reachable(graph_, {roots_[root]})) {
+      const Node& node = graph_.at(id);
+      const bool product = node.kind == NodeKind::MatVec && totals_.count(id) == 0;
+      const bool given = node.kind == NodeKind::Leaf && tensor(node.tensor).kind != TensorKind::Param;
+      if (product || given) nodes.push_back(id);
     }
-    if (tensor(node.tensor).kind == TensorKind::Input)
-      return b.load(tensor(node.tensor).name,
-                    given_.at(node.tensor).memory[place(given_.at(node.tensor), node.row, t)]);
-    if (step::is_flag(tensor(node.tensor).kind)) return flags_.read(node.tensor, batch_, t);
-    if (tensor(node.tensor).kind != TensorKind::State)
-      throw std::logic_error("time_vector: a parameter that was not hoisted");
-    const RowRef& where = split_.needs.history.at({node.tensor, node.row});
+    return nodes;
+  }
+
+  // Its states are those of the step before; of step 0, any.
+  Step load(std::size_t root, const When& when, bool known_later) {
+    When before{when.t, when.later - 1};
+    if (!known_later) before = {builder_.let("before", builder_.select(when.t == 0, when.t, when.t - 1))};
+    Step step{when, known_later, {}};
+    for (const NodeId id : loaded_nodes(root)) {
+      const Node& node = graph_.at(id);
+      if (node.kind == NodeKind::MatVec) {
+        const RowRef& where = split_.products.at(id);
+        step.values[id] = load_channels("product", product_tensor(where.tensor), where.row, when);
+      } else if (is_state(id)) {
+        const RowRef& where = split_.needs.history.at({node.tensor, node.row});
+        step.values[id] = load_channels("saved", before_.at(where.tensor.tensor), where.row, before);
+      } else if (step::is_flag(tensor(node.tensor).kind)) {
+        step.values[id] = {flags_.read(node.tensor, batch_, when.step())};
+      } else {
+        step.values[id] = load_channels(tensor(node.tensor).name, given_.at(node.tensor), node.row, when);
+      }
+    }
+    return step;
+  }
+
+  const KernelTensor& product_tensor(const TensorRef& ref) const {
+    return *std::find_if(products_.begin(), products_.end(),
+                         [&](const KernelTensor& tensor) { return tensor.ref == ref; });
+  }
+
+  // One number if that is all a head has.
+  std::vector<Value> load_channels(const std::string& name, const KernelTensor& from, int row,
+                                   const When& when) {
+    return builder_.load_vector(name, from.memory[place(from, row, when)], from.number ? 1 : access_.vector);
+  }
+
+  // At step 0 the initial states stand for those of the step before. One by one: no more than the alignment
+  // of its elements is asked of a state.
+  void take_first_states(std::size_t root, Step& step) {
+    auto& b = builder_;
+    if (step.known_later) return;
+    std::vector<NodeId> states;
+    for (const NodeId id : loaded_nodes(root))
+      if (is_state(id)) states.push_back(id);
+    if (states.empty()) return;
+    for (const NodeId id : states)
+      for (Value& value : step.values.at(id)) value = b.variable("state", value);
+    b.if_(step.when.t == 0, [&] {
+      for (const NodeId id : states)
+        for (std::size_t c = 0; c < step.values.at(id).size(); ++c)
+          b.assign(step.values.at(id)[c], first_state(graph_.at(id), static_cast<int>(c)));
+    });
+  }
+
+  Value first_state(const Node& node, int c) {
+    auto& b = builder_;
+    const step::Tensor& state = tensor(node.tensor);
     const std::int64_t dim = problem_.sizes.dim;
-    const int rows = tensor(node.tensor).rows;
-    const Value value = b.variable("before", b.real(0));
-    b.if_(
-        t == 0,
-        [&] {
-          const Value team = b.wide(batch_) * problem_.sizes.heads + b.wide(head_);
-          const bool number = tensor(node.tensor).tail == step::Tail::Scalar;
-          const Value at = number ? team * rows + b.wide(b.constant(node.row))
-                                  : team * (rows * dim) + b.wide(channel_ + node.row * dim);
-          b.assign(value, b.load("first", first_.at(node.tensor).memory[at]));
-        },
-        [&] {
-          const KernelTensor& saved = before_.at(where.tensor.tensor);
-          b.assign(value, b.load("saved", saved.memory[place(saved, where.row, t - 1)]));
-        });
-    return value;
+    const Value team = b.wide(batch_) * problem_.sizes.heads + b.wide(head_);
+    const Value at = state.tail == step::Tail::Scalar
+                         ? team * state.rows + b.wide(b.constant(node.row))
+                         : team * (state.rows * dim) + b.wide(channel_ + (node.row * dim + c));
+    return b.load("first", first_.at(node.tensor).memory[at]);
+  }
+
+  Value leaf(const GraphLowering& lowering, const Node& node, const Step& step, int c) {
+    if (node.kind == NodeKind::Uniform)
+      return lowering.draw(node, c, {batch_, step.when.step(), head_, channel_ + c});
+    const auto id = static_cast<NodeId>(&node - graph_.nodes.data());
+    if (const auto total = totals_.find(id); total != totals_.end()) return total->second;
+    const std::vector<Value>& values = step.values.at(id);
+    return values[values.size() == 1 ? 0 : static_cast<std::size_t>(c)];
   }
 
   const step::Cell& cell_;
   const Problem& problem_;
   const BackwardSplit& split_;
   NodeId node_;
+  TimeAccess access_;
   step::Graph graph_;
   kernel::Builder builder_;
   Signature signature_;
@@ -232,7 +341,7 @@ class VectorBuilder {
   std::vector<std::pair<NodeId, scalar::Op>> reductions_;
   std::vector<NodeId> roots_;            // what is reduced, in the same order, and the vector
   std::deque<GraphLowering> lowerings_;  // by root
-  std::map<NodeId, Value> totals_;
+  std::map<NodeId, Value> totals_;       // of the step that is emitted
   kernel::Memory tree_;
   std::map<TensorId, KernelTensor> given_, first_, before_;  // before_: by the history's or output's tensor
   std::vector<KernelTensor> products_;
@@ -242,8 +351,9 @@ class VectorBuilder {
 
 }  // namespace
 
-Launch time_vector(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node) {
-  return VectorBuilder(cell, problem, split, node).build();
+Launch time_vector(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node,
+                   const TimeAccess& access) {
+  return VectorBuilder(cell, problem, split, node, access).build();
 }
 
 }  // namespace rondo::schedule

@@ -167,7 +167,7 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
   const StepGraph graph = spread_sweep(simple, problem).step;
-  const ProductsAgain again = products_again(simple, problem, profile);
+  const BeforeSweep before = before_sweep(simple, problem, profile);
   return Model{problem.sizes,
                problem.storage,
                tile_cost(problem),
@@ -175,8 +175,8 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
                profile.speeds,
                shape,
                step_cost(simple, problem, graph.graph, graph.roots),
-               compulsory_bytes(simple, problem) + again.bytes,
-               again.seconds};
+               compulsory_bytes(simple, problem) + before.bytes,
+               before.seconds};
 }
 
 }  // namespace rondo::schedule
