@@ -129,12 +129,13 @@ TEST(FormsSimulated, ResetsOfManySteps) {
 // out is written all the same.
 TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
   const std::vector<std::vector<double>> of_rows = {{2, 5, 0, 3, 1}, {0, 0, 0, 0, 0}, {-3, 1, 1, 1, 1}};
+  int turn = 0;
   for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
     for (const Strategy* strategy : strategies())
       for (const bool reversed : {false, true})
         for (const std::vector<double>& lengths : of_rows) {
           const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
-          if (!strategy->legal(cell, Problem{}).legal) continue;
+          if (!strategy->legal(cell, Problem{}).legal || !rondo::testing::has_turn(++turn, 4)) continue;
           Case c = case_of(*strategy, cell, Storage::BF16, {5, 11, 2, 33});
           c.flags["lengths"] = lengths;
           Comparison(std::move(c)).run();

@@ -118,6 +118,10 @@ TEST(ReversedLengths, PersistentLeavesOutWhatIsPastTheEnd) {
     for (const auto& [blocks, exchange] : {std::pair{1, 0}, {2, 0}, {2, 1}})
       for (const Storage storage : {Storage::BF16, Storage::F32})
         for (const bool plain : {false, true}) {
+          if (!rondo::testing::has_turn(turn + 1)) {
+            ++turn;
+            continue;
+          }
           const step::Cell cell =
               plain ? step::with_forms(cell_named("gru"), {resets, true, true, resets}).value()
                     : kept(resets);

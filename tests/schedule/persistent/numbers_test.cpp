@@ -108,7 +108,7 @@ TEST(PersistentNumbers, AwkwardSizes) {
     for (const NumberForm& form : kNumberForms)
       for (const step::Cell& cell : number_cells()) {
         const Storage storage = ++turn % 3 == 0 ? Storage::F32 : turn % 3 == 1 ? Storage::BF16 : Storage::F16;
-        if ((dim == 130 && form.share > 1) || !rondo::testing::has_turn(turn, 4)) continue;
+        if ((dim == 130 && form.share > 1) || !rondo::testing::has_turn(turn, 8)) continue;
         // Of one channel all rows, or a single rounding decides a norm of few numbers.
         Case c = number_case(cell, form, turn, {dim == 1 ? 17 : turn % 2 * 8 + 3, 3, 2, dim}, storage);
         c.problem.save_products = turn % 5 == 0;

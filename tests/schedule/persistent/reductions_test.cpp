@@ -103,11 +103,13 @@ TEST(PersistentReductions, ManyLines) {
     int team;
     bool by_block;
   };
+  int turn = 0;
   for (const Lines& lines :
        {Lines{128, 2, false}, Lines{120, 2, false}, Lines{200, 0, false}, Lines{160, 2, true},
         Lines{150, 2, true}, Lines{150, 3, true}, Lines{240, 3, true}, Lines{130, 1, true},
         Lines{144, 1, true}, Lines{200, 1, true}, Lines{288, 5, true}})
     for (const step::Cell& cell : {cell_named("lngru"), far_from_zero()}) {
+      if (!rondo::testing::has_turn(++turn)) continue;
       Case c = team_case(cell, kForms[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
       c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
       c.parameters["batch_tiles"] = lines.dim == 120 ? 2 : 1;
