@@ -155,8 +155,9 @@ struct StatementWriter::Visit : StatementWriter::Units {
   }
 
   void operator()(const Prefetch& s) const {
-    w.prelude_.require("prefetch");
-    w.line(fmt::format("prefetch(&{});", w.expressions_.element(s.from)));
+    const char* helper = s.level == 1 ? "prefetch" : "prefetch_second";
+    w.prelude_.require(helper);
+    w.line(fmt::format("{}(&{});", helper, w.expressions_.element(s.from)));
   }
   void operator()(const CopyAsync& s) const {
     const std::string helper =

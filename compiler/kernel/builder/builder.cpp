@@ -277,7 +277,7 @@ void Builder::store_packed(Place to, const std::vector<Value>& pairs, CacheHint 
   put({std::move(store)});
 }
 
-void Builder::prefetch(Place from) { put({Prefetch{from.ref}}); }
+void Builder::prefetch(Place from, int level) { put({Prefetch{from.ref, level}}); }
 void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to.ref, from.ref, elements}}); }
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }

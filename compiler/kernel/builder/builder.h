@@ -132,7 +132,7 @@ class Builder {
                                  CacheHint hint = CacheHint::Default);
   void store(Place to, Value value, CacheHint hint = CacheHint::Default);
   void store_vector(Place to, const std::vector<Value>& values, CacheHint hint = CacheHint::Default);
-  void prefetch(Place from);
+  void prefetch(Place from, int level = 1);
   void copy_async(Place to, Place from, int elements);
   void commit_copies();
   void wait_copies(int pending);

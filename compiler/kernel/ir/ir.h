@@ -68,9 +68,10 @@ struct Store {
   bool packed = false;
 };
 // Asks for the cache line of an element of a global buffer, which may lie past the buffer's end: it changes
-// nothing but the time of a load.
+// nothing but the time of a load. `level`: the cache that it is brought to, 1 or 2.
 struct Prefetch {
   MemRef from;
+  int level = 1;
 };
 // Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
 // cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.

@@ -73,7 +73,9 @@ struct StatementHead {
     return fmt::format("store{}{} {} = {}", packed(s.packed), hint(s.hint), place(s.to),
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
-  std::string operator()(const Prefetch& s) const { return fmt::format("prefetch {}", place(s.from)); }
+  std::string operator()(const Prefetch& s) const {
+    return fmt::format("prefetch{} {}", s.level == 1 ? "" : ".second", place(s.from));
+  }
   std::string operator()(const CopyAsync& s) const {
     return fmt::format("copy_async {} <- {} x {}", place(s.to), place(s.from), s.elements);
   }

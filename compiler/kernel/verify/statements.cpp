@@ -187,6 +187,7 @@ class StatementCheck {
   }
   void visit(const Prefetch& s) {
     if (memory(s.from) && s.from.space != Space::Global) defect("a prefetch of shared memory");
+    if (s.level != 1 && s.level != 2) defect(fmt::format("a prefetch to cache {}", s.level));
   }
   void visit(const CopyAsync& s) {
     if (s.to.space != Space::Shared || s.from.space != Space::Global)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -29,6 +30,18 @@ const char* launch_suffix(Segments segments) {
   return "";
 }
 
+// What depends on parameters alone is computed again at each step where that is a sum of what memory has, and
+// else kept. A product must be kept: with a sum that reads it a compiler would make one instruction of both,
+// and one number of another, where registers kept it.
+bool is_worth_memory(const step::Graph& graph, NodeId id) {
+  const Node& node = graph.at(id);
+  if (node.kind != step::NodeKind::Scalar) return false;
+  const bool sum = node.op == scalar::Op::Add || node.op == scalar::Op::Sub || node.op == scalar::Op::Neg;
+  return !sum || std::ranges::any_of(node.operands, [&](NodeId operand) {
+    return graph.at(operand).kind == step::NodeKind::Scalar;
+  });
+}
+
 class DiagonalBuilder {
  public:
   DiagonalBuilder(const step::Cell& cell, const Problem& problem, const AffineSweep& affine,
@@ -49,7 +62,10 @@ class DiagonalBuilder {
         tensors_(signature_, cell, problem, sweep_),
         transforms_(signature_, problem, static_cast<int>(sweep_.first.size()), p.segments),
         lowering_(builder_, cell, problem, sweep_.step.graph, sweep_.step.roots),
-        coefficients_(builder_, cell, problem, sweep_.step.graph, affine.coefficients) {}
+        coefficients_(builder_, cell, problem, sweep_.step.graph, affine.coefficients) {
+    for (const NodeId id : lowering_.invariants_read())
+      if (is_worth_memory(sweep_.step.graph, id)) kept_.push_back(id);
+  }
 
   Launch build() {
     auto& b = builder_;
@@ -85,6 +101,10 @@ class DiagonalBuilder {
     tensors_.declare_reads(sweep_.step.graph, roots);
     tensors_.declare_ends();
     if (segments_ != Segments::Whole) transforms_.declare(segments_ == Segments::First);
+    if (p_.rolled() && rows() > 0)
+      memory_ =
+          builder_.shared("own", kernel::Storage::F32, static_cast<std::int64_t>(rows()) * p_.channels(),
+                          "[vector][row: carries, sums, of parameters][lane]");
   }
 
   // ---- places ----
@@ -96,8 +116,17 @@ class DiagonalBuilder {
     const std::int64_t of_part = tiles() * problem_.sizes.heads;
     row_ = b.let("batch_row", b.block() / (of_part * parts()));
     place_segment(of_part);
-    for (int turn = 0; turn < p_.vectors; ++turn)
-      channels_.push_back(b.let("channel", tile * p_.channels() + turn * p_.lanes + b.thread()));
+    first_channel_ = tile * p_.channels();
+    if (!p_.rolled()) place_vectors(first_channel_);
+  }
+  void place_vectors(Value first) {
+    auto& b = builder_;
+    vectors_.clear();
+    channels_.clear();
+    for (int turn = 0; turn < p_.vectors_a_turn(); ++turn) {
+      vectors_.push_back(first + turn * p_.lanes);
+      channels_.push_back(b.let("channel", vectors_.back() + b.thread()));
+    }
   }
   // Which steps of the walk the block has. The first segments have as many as there can be; where there are
   // more segments than steps, the last have none.
@@ -113,8 +142,9 @@ class DiagonalBuilder {
     end_step_ = b.let("end_step", min(first_step_ + steps, time_));
   }
   void if_exists(int turn, const std::function<void()>& body) {
-    if (dim() % p_.channels() == 0) return body();
-    builder_.if_(channels_[at(turn)] < dim(), body);
+    if (dim() % (p_.vectors_a_turn() * p_.lanes) == 0) return body();
+    // A vector that is there as a whole, or not at all, needs no mask.
+    builder_.if_((dim() % p_.lanes == 0 ? vectors_ : channels_)[at(turn)] < dim(), body);
   }
   SweepTensors::Place lane(int turn) const { return {row_, head_, channels_[at(turn)]}; }
 
@@ -122,15 +152,32 @@ class DiagonalBuilder {
     auto& b = builder_;
     b.for_("step", first_step_, end_step_, b.constant(1), 1, [&](Value count) {
       t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
-      for (int turn = 0; turn < p_.vectors; ++turn) if_exists(turn, [&] { body(turn); });
+      each_vector([&](int turn) { if_exists(turn, [&] { body(turn); }); });
+    });
+  }
+  // All vectors of the block: one after the other in the code, or in a loop.
+  void each_vector(const std::function<void(int)>& body) {
+    auto& b = builder_;
+    const auto in_code = [&] {
+      for (int turn = 0; turn < p_.vectors_a_turn(); ++turn) body(turn);
+    };
+    if (!p_.rolled()) return in_code();
+    const Value end = dim() % p_.channels() == 0 ? first_channel_ + p_.channels()
+                                                 : min(first_channel_ + p_.channels(), b.constant(dim()));
+    b.for_("first", first_channel_, end, b.constant(p_.lanes), 1, [&](Value first) {
+      place_vectors(first);
+      in_code();
     });
   }
 
   // Segments: from their first step to their last, with all that is written; or their transforms alone.
   void walk() {
-    for (int turn = 0; turn < p_.vectors; ++turn) begin(turn);
+    each_vector([&](int turn) {
+      if (!p_.rolled()) return begin(turn);
+      if_exists(turn, [&] { begin_in_memory(turn); });
+    });
     each_step([&](int turn) { advance(turn); });
-    for (int turn = 0; turn < p_.vectors; ++turn) if_exists(turn, [&] { end(turn); });
+    each_vector([&](int turn) { if_exists(turn, [&] { end(turn); }); });
   }
   void compose() {
     auto& b = builder_;
@@ -148,18 +195,56 @@ class DiagonalBuilder {
       if_exists(turn, [&] { transforms_.store(segment_, lane(turn), columns[at(turn)]); });
   }
 
+  // ---- what stays from step to step: rows of carries, sums, and in memory what depends on parameters ----
+  std::size_t carries() const { return sweep_.first.size(); }
+  std::vector<Value> carried(int turn) const {
+    const auto& all = registers_[at(turn)];
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(carries())};
+  }
+  std::size_t first_kept() const { return carries() + at(sweep_.sum_rows); }
+  std::size_t rows() const { return first_kept() + kept_.size(); }
+  // The rows of a vector lie side by side, so that a step reads them in one go.
+  kernel::Place in_memory(int turn, std::size_t row) {
+    auto& b = builder_;
+    const Value channel = vectors_[at(turn)] - first_channel_;
+    return memory_[channel * static_cast<std::int64_t>(rows()) + static_cast<std::int64_t>(row) * p_.lanes +
+                   b.thread()];
+  }
+  Value recall(int turn, std::size_t row) {
+    if (!p_.rolled()) return registers_[at(turn)][row];
+    return builder_.load("own", in_memory(turn, row));
+  }
+  void keep(int turn, std::size_t row, Value value) {
+    if (!p_.rolled()) return builder_.assign(registers_[at(turn)][row], value);
+    builder_.store(in_memory(turn, row), value);
+  }
+
   // ---- values ----
+  void begin_in_memory(int turn) {
+    auto& b = builder_;
+    for (std::size_t k = 0; k < carries(); ++k) keep(turn, k, tensors_.first(sweep_.first[k], lane(turn)));
+    for (std::size_t row = carries(); row < first_kept(); ++row) keep(turn, row, b.real(0));
+    GraphLowering::Values values;
+    const auto found =
+        lowering_.emit_roots(values, kept_, [&](const Node& node) { return param(node, turn); });
+    for (std::size_t i = 0; i < found.size(); ++i) keep(turn, first_kept() + i, found[i]);
+  }
+  // Brings what depends on parameters to registers.
+  void recall_invariants(int turn) {
+    GraphLowering::Values values;
+    for (std::size_t i = 0; i < kept_.size(); ++i) values[kept_[i]] = recall(turn, first_kept() + i);
+    lowering_.emit_roots(values, lowering_.invariants_read(),
+                         [&](const Node& node) { return param(node, turn); });
+    lowering_.set_hoisted(turn, std::move(values));
+  }
   void begin(int turn) {
     auto& b = builder_;
-    carries_.emplace_back();
-    sums_.emplace_back();
-    for (std::size_t k = 0; k < sweep_.first.size(); ++k)
-      carries_.back().push_back(b.variable("carry", b.real(0)));
-    for (int row = 0; row < sweep_.sum_rows; ++row) sums_.back().push_back(b.variable("sum", b.real(0)));
+    registers_.emplace_back();
+    for (std::size_t row = 0; row < first_kept(); ++row)
+      registers_.back().push_back(b.variable(row < carries() ? "carry" : "sum", b.real(0)));
     if_exists(turn, [&] {
-      if (segments_ == Segments::Later) return transforms_.start(segment_, lane(turn), carries_.back());
-      for (std::size_t k = 0; k < sweep_.first.size(); ++k)
-        b.assign(carries_.back()[k], tensors_.first(sweep_.first[k], lane(turn)));
+      if (segments_ == Segments::Later) return transforms_.start(segment_, lane(turn), carried(turn));
+      for (std::size_t k = 0; k < carries(); ++k) keep(turn, k, tensors_.first(sweep_.first[k], lane(turn)));
     });
     // Lanes without a channel compute what does not change with those of the head's first.
     lowering_.hoist(turn, [&](const Node& node) { return param(node, turn); });
@@ -176,12 +261,13 @@ class DiagonalBuilder {
     const auto found = sweep_.sources.find(id);
     if (found == sweep_.sources.end()) return param(node, turn);
     const SweepSource& source = found->second;
-    if (source.kind == SweepSource::Kind::Carry) return carries_[at(turn)][at(source.carry)];
+    if (source.kind == SweepSource::Kind::Carry) return recall(turn, at(source.carry));
     if (source.kind == SweepSource::Kind::Flag) return flags_.read(node.tensor, row_, t_);
     return tensors_.read(source, t_, lane(turn));
   }
 
-  // Asks for what the step so many steps later reads of the channels.
+  // Asks for what the step so many steps later reads of the channels. It comes to the core's second cache: it
+  // is more than the first one keeps, and more lines can be on their way there.
   void ask_ahead(int turn) {
     auto& b = builder_;
     const Value later = sweep_.order == TimeOrder::Forward ? t_ + p_.ahead : t_ - p_.ahead;
@@ -192,7 +278,7 @@ class DiagonalBuilder {
       if (source.kind != SweepSource::Kind::Now && source.kind != SweepSource::Kind::Before) continue;
       const KernelTensor& from = tensors_.declared(source.row.tensor);
       const Value time = source.kind == SweepSource::Kind::Now ? later : later - 1;
-      b.prefetch(from.memory[tensors_.at_step(from, source.row.row, time, lane(turn))]);
+      b.prefetch(from.memory[tensors_.at_step(from, source.row.row, time, lane(turn))], 2);
     }
   }
 
@@ -204,16 +290,17 @@ class DiagonalBuilder {
   void advance(int turn) {
     auto& b = builder_;
     if (p_.ahead > 0) ask_ahead(turn);
+    if (p_.rolled()) recall_invariants(turn);
     const std::vector<Value> results =
         lowering_.lower(turn, [&](const Node& node) { return leaf(lowering_, node, turn); });
     // A carry may be read until all are computed.
-    std::vector<std::pair<Value, Value>> assigned;
+    std::vector<std::pair<std::size_t, Value>> kept;
     each_sink([&](const SweepSink& sink, std::size_t root) {
       if (sink.kind == SweepSink::Kind::Carry) {
-        assigned.emplace_back(carries_[at(turn)][at(sink.index)], b.let("next", results[root]));
+        kept.emplace_back(at(sink.index), b.let("next", results[root]));
       } else if (sink.kind == SweepSink::Kind::Sum) {
-        const Value sum = sums_[at(turn)][at(sink.index)];
-        assigned.emplace_back(sum, b.let("more", sum + results[root]));
+        const std::size_t row = carries() + at(sink.index);
+        kept.emplace_back(row, b.let("more", recall(turn, row) + results[root]));
       }
     });
     // Stores come last: one past the caches is a branch in the code, and a compiler makes one instruction of
@@ -223,14 +310,14 @@ class DiagonalBuilder {
       const KernelTensor& to = tensors_.declared(sink.row.tensor);
       b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, lane(turn))], results[root], p_.writing());
     });
-    for (const auto& [variable, value] : assigned) b.assign(variable, value);
+    for (const auto& [row, value] : kept) keep(turn, row, value);
   }
 
   void end(int turn) {
     auto& b = builder_;
     for (int row = 0; row < sweep_.sum_rows; ++row)
-      b.store(tensors_.sum(row, lane(turn), segment_, p_.segments), sums_[at(turn)][at(row)]);
-    if (segments_ == Segments::First) return transforms_.store_states(lane(turn), carries_[at(turn)]);
+      b.store(tensors_.sum(row, lane(turn), segment_, p_.segments), recall(turn, carries() + at(row)));
+    if (segments_ == Segments::First) return transforms_.store_states(lane(turn), carried(turn));
     if (segments_ == Segments::Whole) return store_last(turn);
     b.if_(segment_ == p_.segments - 1, [&] { store_last(turn); });
   }
@@ -238,7 +325,7 @@ class DiagonalBuilder {
     for (std::size_t k = 0; k < sweep_.last.size(); ++k) {
       const RowRef& row = sweep_.last[k];
       const KernelTensor& last = tensors_.declared(row.tensor);
-      builder_.store(last.memory[tensors_.boundary(last, row.row, lane(turn))], carries_[at(turn)][k]);
+      builder_.store(last.memory[tensors_.boundary(last, row.row, lane(turn))], recall(turn, k));
     }
   }
 
@@ -254,9 +341,11 @@ class DiagonalBuilder {
   SweepTensors tensors_;
   SegmentTransforms transforms_;
   GraphLowering lowering_, coefficients_;
-  Value time_, t_, head_, row_, segment_, first_step_, end_step_;
-  std::vector<Value> channels_;                     // by turn
-  std::vector<std::vector<Value>> carries_, sums_;  // by turn
+  std::vector<NodeId> kept_;  // of the step, that depend on parameters alone, and that memory holds
+  Value time_, t_, head_, row_, segment_, first_step_, end_step_, first_channel_;
+  std::vector<Value> vectors_, channels_;      // by turn: the vector's first channel, and the lane's
+  std::vector<std::vector<Value>> registers_;  // by turn and row
+  kernel::Memory memory_;                      // [vector][row][lane]
 };
 
 }  // namespace
@@ -269,6 +358,8 @@ void host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& 
     if (segments != Segments::Whole) plan.carries = {0, builder.carried_elements(), 1, 0};
   };
   if (parameters.segments == 1) return add({sweep, {}, {}, {}}, Segments::Whole);
+  if (parameters.rolled())
+    throw std::invalid_argument("host: segments of time need all vectors of a block in registers");
   const std::optional<AffineSweep> affine = affine_sweep(cell, problem, sweep);
   if (!affine)
     throw std::invalid_argument("host: segments of time for a step that is not affine in its states");

@@ -21,6 +21,10 @@ struct HostParameters {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
   int channels() const { return lanes * vectors; }
+  // More vectors than that are walked by a rolled loop, one a turn.
+  static constexpr int kMostInRegisters = 16;
+  bool rolled() const { return vectors > kMostInRegisters; }
+  int vectors_a_turn() const { return rolled() ? 1 : vectors; }
 };
 
 }  // namespace rondo::schedule

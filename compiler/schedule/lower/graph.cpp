@@ -149,6 +149,22 @@ void GraphLowering::hoist(int channel, const LeafValue& param) {
     if (invariant_[at(id)]) emit(id, hoisted_[channel], param);
 }
 
+std::vector<NodeId> GraphLowering::invariants_read() const {
+  std::vector<bool> read(graph_.nodes.size(), false);
+  for (const NodeId root : roots_)
+    if (root != step::kNoNode) read[at(root)] = true;
+  for (const NodeId id : needed_)
+    if (!invariant_[at(id)])
+      for (const NodeId operand : graph_.at(id).operands) read[at(operand)] = true;
+  std::vector<NodeId> result;
+  for (const NodeId id : needed_) {
+    const NodeKind kind = graph_.at(id).kind;
+    if (read[at(id)] && invariant_[at(id)] && (kind == NodeKind::Leaf || kind == NodeKind::Scalar))
+      result.push_back(id);
+  }
+  return result;
+}
+
 Value GraphLowering::hoisted(int channel, NodeId root) const {
   const auto values = hoisted_.find(channel);
   if (values == hoisted_.end()) return {};
@@ -157,11 +173,8 @@ Value GraphLowering::hoisted(int channel, NodeId root) const {
 }
 
 std::vector<Value> GraphLowering::lower(int channel, const LeafValue& leaf) {
-  std::map<NodeId, Value> values = hoisted_[channel];
-  for (const NodeId id : needed_) emit(id, values, leaf);
-  std::vector<Value> results;
-  for (const NodeId root : roots_) results.push_back(root == step::kNoNode ? Value{} : values.at(root));
-  return results;
+  Values values = start(channel);
+  return emit_roots(values, roots_, leaf);
 }
 
 GraphLowering::Values GraphLowering::start(int channel) const {

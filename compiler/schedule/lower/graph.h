@@ -33,6 +33,12 @@ class GraphLowering {
   // Emits one channel's loop-invariant values where the builder stands now. `param` gives a parameter's
   // value.
   void hoist(int channel, const LeafValue& param);
+  // What hoist() computes and the rest reads, but for constants.
+  std::vector<step::NodeId> invariants_read() const;
+  // Values of such nodes, in place of those that hoist() emitted for the channel.
+  void set_hoisted(int channel, std::map<step::NodeId, kernel::Value> values) {
+    hoisted_[channel] = std::move(values);
+  }
   // Emits the rest for that channel; returns the values of the roots, in order. Call once for each step that
   // is emitted.
   std::vector<kernel::Value> lower(int channel, const LeafValue& leaf);

@@ -61,6 +61,7 @@ Kernel asked_ahead() {
   const Value sum = b.variable("sum", b.real(0));
   b.for_("step", b.constant(0), steps, b.constant(1), 1, [&](Value step) {
     b.prefetch(x[(step + 1) * 64 + b.thread()]);
+    b.prefetch(x[(step + 2) * 64 + b.thread()], 2);
     b.assign(sum, sum + b.load("v", x[step * 64 + b.thread()]));
   });
   b.store(y[b.thread()], sum);

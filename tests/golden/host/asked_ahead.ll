@@ -17,21 +17,27 @@ body:
   %.5 = sext i32 %.4 to i64
   %.6 = getelementptr inbounds i32, ptr %x, i64 %.5
   call void @llvm.prefetch.p0(ptr %.6, i32 0, i32 3, i32 1)
-  %.7 = mul nsw i32 %step, 64
-  %.8 = add nsw i32 %.7, 0
-  %.9 = sext i32 %.8 to i64
-  %.10 = getelementptr inbounds i32, ptr %x, i64 %.9
-  %v = load <64 x float>, ptr %.10, align 4
-  %.12 = load <64 x float>, ptr %sum
-  %.13 = fadd contract <64 x float> %.12, %v
-  store <64 x float> %.13, ptr %sum
-  %.14 = add nsw i32 %step, 1
-  store i32 %.14, ptr %step_counter
+  %.7 = add nsw i32 %step, 2
+  %.8 = mul nsw i32 %.7, 64
+  %.9 = add nsw i32 %.8, 0
+  %.10 = sext i32 %.9 to i64
+  %.11 = getelementptr inbounds i32, ptr %x, i64 %.10
+  call void @llvm.prefetch.p0(ptr %.11, i32 0, i32 2, i32 1)
+  %.12 = mul nsw i32 %step, 64
+  %.13 = add nsw i32 %.12, 0
+  %.14 = sext i32 %.13 to i64
+  %.15 = getelementptr inbounds i32, ptr %x, i64 %.14
+  %v = load <64 x float>, ptr %.15, align 4
+  %.17 = load <64 x float>, ptr %sum
+  %.18 = fadd contract <64 x float> %.17, %v
+  store <64 x float> %.18, ptr %sum
+  %.19 = add nsw i32 %step, 1
+  store i32 %.19, ptr %step_counter
   br label %for, !llvm.loop !0
 done:
-  %.15 = load <64 x float>, ptr %sum
-  %.16 = getelementptr inbounds i32, ptr %y, i64 0
-  store <64 x float> %.15, ptr %.16, align 4
+  %.20 = load <64 x float>, ptr %sum
+  %.21 = getelementptr inbounds i32, ptr %y, i64 0
+  store <64 x float> %.20, ptr %.21, align 4
   ret void
 }
 

@@ -19,22 +19,28 @@ body:
   %.5 = sext i32 %.4 to i64
   %.6 = getelementptr inbounds i32, ptr addrspace(1) %x, i64 %.5
   call void asm sideeffect "prefetch.global.L1 [$0];", "l"(ptr addrspace(1) %.6)
-  %.7 = mul nsw i32 %step, 64
-  %.8 = add nsw i32 %.7, %thread_x
-  %.9 = sext i32 %.8 to i64
-  %.10 = getelementptr inbounds i32, ptr addrspace(1) %x, i64 %.9
-  %v = load float, ptr addrspace(1) %.10, align 4
-  %.12 = load float, ptr %sum
-  %.13 = fadd contract float %.12, %v
-  store float %.13, ptr %sum
-  %.14 = add nsw i32 %step, 1
-  store i32 %.14, ptr %step_counter
+  %.7 = add nsw i32 %step, 2
+  %.8 = mul nsw i32 %.7, 64
+  %.9 = add nsw i32 %.8, %thread_x
+  %.10 = sext i32 %.9 to i64
+  %.11 = getelementptr inbounds i32, ptr addrspace(1) %x, i64 %.10
+  call void asm sideeffect "prefetch.global.L2 [$0];", "l"(ptr addrspace(1) %.11)
+  %.12 = mul nsw i32 %step, 64
+  %.13 = add nsw i32 %.12, %thread_x
+  %.14 = sext i32 %.13 to i64
+  %.15 = getelementptr inbounds i32, ptr addrspace(1) %x, i64 %.14
+  %v = load float, ptr addrspace(1) %.15, align 4
+  %.17 = load float, ptr %sum
+  %.18 = fadd contract float %.17, %v
+  store float %.18, ptr %sum
+  %.19 = add nsw i32 %step, 1
+  store i32 %.19, ptr %step_counter
   br label %for, !llvm.loop !0
 done:
-  %.15 = sext i32 %thread_x to i64
-  %.16 = getelementptr inbounds i32, ptr addrspace(1) %y, i64 %.15
-  %.17 = load float, ptr %sum
-  store float %.17, ptr addrspace(1) %.16, align 4
+  %.20 = sext i32 %thread_x to i64
+  %.21 = getelementptr inbounds i32, ptr addrspace(1) %y, i64 %.20
+  %.22 = load float, ptr %sum
+  store float %.22, ptr addrspace(1) %.21, align 4
   ret void
 }
 

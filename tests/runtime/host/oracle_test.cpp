@@ -74,7 +74,11 @@ TEST(HostOracle, EveryDiagonalCell) {
       for (const std::int64_t dim : {1, 33, 130}) {
         if (!rondo::testing::has_turn(++turn, 5)) continue;
         Case c = native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, storage);
-        c.parameters = {{"lanes", 16}, {"vectors", 1 << turn % 4}, {"rows", 1}, {"together", 1}, {"tile", 1}};
+        c.parameters = {{"lanes", 16},
+                        {"vectors", turn % 5 == 4 ? 32 : 1 << turn % 5},
+                        {"rows", 1},
+                        {"together", 1},
+                        {"tile", 1}};
         Comparison(std::move(c)).run();
         if (::testing::Test::HasFailure()) return;
       }
@@ -169,7 +173,12 @@ TEST(HostOracle, FormsOfTheSequence) {
       const step::Cell cell = step::with_forms(cell_named(name), forms).value();
       Case c = native_case(cell, {5, 9, 2, 33}, kStorages[turn % 3]);
       c.reached_states = true;
-      c.parameters = {{"lanes", 16}, {"vectors", 2}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+      const bool dense = step::analyze(cell).has_matrix;
+      c.parameters = {{"lanes", 16},
+                      {"vectors", dense || turn % 2 == 0 ? 2 : 32},
+                      {"rows", 2},
+                      {"together", 1},
+                      {"tile", 1}};
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << name;
     }
@@ -221,10 +230,13 @@ TEST(HostOracle, FormsOfCellsThatReduce) {
 // Draws of random numbers: the bits of the reference, in both passes.
 TEST(HostOracle, Draws) {
   for (const step::Cell& cell : frontend::parse(kDraws, "draws").cells) {
-    Case c = native_case(cell, {3, 21, 2, 40}, Storage::F32);
-    c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
-    Comparison(std::move(c)).run();
-    ASSERT_FALSE(HasFailure()) << cell.name;
+    for (const std::int64_t vectors : {1, 32}) {
+      if (vectors > 1 && (adds_over_head(cell) || step::analyze(cell).has_matrix)) continue;
+      Case c = native_case(cell, {3, 21, 2, 40}, Storage::F32);
+      c.parameters = {{"lanes", 16}, {"vectors", vectors}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
   }
 }
 

@@ -39,11 +39,13 @@ SimulatedRun same_bits(const step::Cell& cell, const Problem& problem, const Ker
 
 // Of 17 steps or more whose strides are odd, some lie on multiples of a vector and most do not. Heads of 33
 // channels have a tail as well, and one of 16 has whole vectors only.
-void expect_same_bits(const step::Cell& cell, int turn, std::int64_t vectors, std::int64_t ahead) {
+// `runner`: what runs each plan, twice or more, and compares.
+void expect_same_bits(const step::Cell& cell, int turn, std::int64_t vectors, std::int64_t ahead,
+                      decltype(Case::runner) runner = same_bits) {
   constexpr Storage kTypes[] = {Storage::F32, Storage::BF16, Storage::F16};
   constexpr std::int64_t kDims[] = {32, 33, 80, 16};
   Case c{find_strategy("host"), cell, {}, {}, {}, false};
-  c.runner = same_bits;
+  c.runner = std::move(runner);
   c.problem.sizes = {2, 35, 1 + turn % 2, kDims[turn % 4]};
   c.problem.storage = kTypes[turn % 3];
   c.problem.math = default_math(c.problem.storage);
@@ -58,9 +60,31 @@ TEST(HostStreaming, DiagonalCellsHaveTheSameBits) {
   for (const step::Cell& cell : diagonal_cells())
     for (int storage = 0; storage < 3; ++storage) {
       if (!rondo::testing::has_turn(++turn, 3)) continue;
-      expect_same_bits(cell, turn, 2, turn % 3 * 2);
+      expect_same_bits(cell, turn, turn % 2 == 0 ? 2 : 32, turn % 3 * 2);
       ASSERT_FALSE(::testing::Test::HasFailure()) << cell.name << " " << turn;
     }
+}
+
+// Rolled loops give the bits of registers, whatever a block has.
+TEST(HostRows, HaveTheBitsOfRegisters) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells()) {
+    ++turn;
+    const auto compare = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
+                            const TensorValues& given, int pad) {
+      const SimulatedRun rolled = runtime::run_natively(of, problem, plan, given, pad);
+      for (const std::int64_t vectors : {1, 8}) {
+        Parameters parameters = plan.parameters;
+        parameters["vectors"] = vectors;
+        const KernelPlan other =
+            find_strategy("host")->build_kernels(of, problem, parameters, target::host_profile(3));
+        EXPECT_EQ(rolled.written, runtime::run_natively(of, problem, other, given, pad).written) << vectors;
+      }
+      return rolled;
+    };
+    expect_same_bits(cell, turn, 32, turn % 2 * 2, compare);
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
 }
 
 TEST(HostStreaming, CellsThatReduceHaveTheSameBits) {

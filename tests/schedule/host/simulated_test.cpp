@@ -42,6 +42,25 @@ TEST(HostSimulated, DiagonalCells) {
   }
 }
 
+// Rolled loops over the vectors of a block: a head that is a part of the block, several blocks, and tails.
+TEST(HostSimulated, RolledLoops) {
+  int turn = 0;
+  for (const step::Cell& cell : diagonal_cells()) {
+    const Storage storage = ++turn % 2 == 0 ? Storage::BF16 : Storage::F32;
+    constexpr std::int64_t kDims[] = {33, 48, 530, 1};
+    Comparison(host_case(cell, {2, 4, 2, kDims[turn % 4]}, storage,
+                         {{"lanes", 16},
+                          {"vectors", 32},
+                          {"rows", 1},
+                          {"together", 1},
+                          {"tile", 1},
+                          {"ahead", turn % 3},
+                          {"stream_stores", turn % 2}}))
+        .run();
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
+}
+
 // Whether a sweep of the cell can be cut into segments of time.
 bool affine(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
@@ -74,11 +93,18 @@ TEST(HostSimulated, SegmentsOfTime) {
   EXPECT_EQ(backward, turn);
 }
 
+// A machine whose caches hold next to nothing: it is offered all that pays where memory is far.
+target::Profile without_caches() {
+  target::Profile profile = target::host_profile(3);
+  profile.limits.l2_bytes = profile.limits.l3_bytes = 1 << 10;
+  return profile;
+}
+
 // A point of the space of a pass, each with the same probability.
 Parameters random_point(const step::Cell& cell, Problem problem, Pass pass, std::mt19937& random) {
   problem.pass = pass;
   std::vector<Parameters> points;
-  (void)constraint::enumerate(kHost->space(cell, problem, target::host_profile(3)),
+  (void)constraint::enumerate(kHost->space(cell, problem, without_caches()),
                               [&](const constraint::Assignment& point) {
                                 Parameters& parameters = points.emplace_back();
                                 for (const auto& [name, value] : point.items()) parameters[name] = value;
@@ -89,20 +115,24 @@ Parameters random_point(const step::Cell& cell, Problem problem, Pass pass, std:
 
 TEST(HostSimulated, RandomPointsOfTheSpace) {
   std::mt19937 random(11);
-  std::set<std::int64_t> segments;
+  std::set<std::int64_t> segments, vectors;
   for (const step::Cell& cell : diagonal_cells())
     for (const std::int64_t time : {37, 130}) {
-      Case c = host_case(cell, {2, time, 1, 70}, random() % 2 == 0 ? Storage::F16 : Storage::F32, {});
+      Case c = host_case(cell, {2, time, 1, time == 37 ? 530 : 70},
+                         random() % 2 == 0 ? Storage::F16 : Storage::F32, {});
       c.parameters = random_point(cell, c.problem, Pass::ForwardSave, random);
       c.backward = random_point(cell, c.problem, Pass::Backward, random);
       segments.insert({c.parameters.at("segments"), c.backward.at("segments")});
+      vectors.insert({c.parameters.at("vectors"), c.backward.at("vectors")});
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
     }
   EXPECT_EQ(segments, (std::set<std::int64_t>{1, 3, 5, 9}));
+  EXPECT_EQ(vectors, (std::set<std::int64_t>{1, 2, 4, 8, 16, 32, 64}));
 }
 
-// What goes past the caches is offered where a pass moves more than they hold, and whole vectors.
+// Rolled loops, and what goes past the caches, are offered where a pass moves more than they hold, and whole
+// vectors.
 TEST(HostSpace, StreamsWhatNoCacheHolds) {
   target::Profile profile = target::host_profile(3);
   profile.limits.sm_count = 2;
@@ -125,6 +155,9 @@ TEST(HostSpace, StreamsWhatNoCacheHolds) {
   EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "ahead"), none) << "25 MB";
   EXPECT_EQ(offered("mingru", {8, 512, 1, 1030}, "stream_stores"), none) << "rows end within a vector";
   EXPECT_EQ(offered("lstm", {64, 512, 1, 1024}, "stream_stores"), none) << "a matrix";
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "vectors").size(), 7u) << "as many as the head has";
+  EXPECT_EQ(*offered("mingru", {8, 512, 1, 1024}, "vectors").rbegin(), 64);
+  EXPECT_EQ(*offered("mingru", {8, 256, 1, 1024}, "vectors").rbegin(), 16) << "25 MB";
 }
 
 TEST(HostSimulated, CellsWithMatrices) {
@@ -174,8 +207,8 @@ TEST(HostSimulated, Maxima) {
         .run();
 }
 
-// The segments of the point that the model takes for a cell on so many cores.
-std::int64_t segments_of(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
+// The point that the model takes for a cell on so many cores.
+Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
   target::Profile profile = target::host_profile(3);
   profile.limits.sm_count = cores;
   profile.speeds.copy_bytes_per_s = 1e10 * std::min(cores, 8);
@@ -188,15 +221,30 @@ std::int64_t segments_of(const std::string& cell, const step::Sizes& sizes, Pass
   const constraint::System space = kHost->space(cell_named(cell), problem, profile);
   const CostModel model = kHost->cost_model(cell_named(cell), problem, profile);
   double least = 0;
-  std::int64_t segments = 0;
+  Parameters best;
   (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
     Parameters parameters;
     for (const auto& [name, value] : point.items()) parameters[name] = value;
     const double seconds = model(parameters).seconds;
-    if (segments == 0 || seconds < least) least = seconds, segments = parameters.at("segments");
+    if (best.empty() || seconds < least) least = seconds, best = parameters;
     return true;
   });
-  return segments;
+  return best;
+}
+std::int64_t segments_of(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
+  return model_choice(cell, sizes, pass, cores).at("segments");
+}
+
+// Where no cache holds a pass, all channels of a row; but no fewer blocks than cores.
+TEST(HostOffered, WholeRowsOfWhatNoCacheHolds) {
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const char* cell : {"mingru", "hgrn"}) {
+      const Parameters choice = model_choice(cell, {64, 2048, 1, 1024}, pass, 2);
+      EXPECT_EQ(choice.at("vectors"), 64) << cell << " " << pass_name(pass);
+      EXPECT_EQ(choice.at("ahead"), 2) << cell << " " << pass_name(pass);
+      EXPECT_EQ(choice.at("stream_stores"), 1) << cell << " " << pass_name(pass);
+      EXPECT_LE(model_choice(cell, {1, 131072, 1, 1024}, pass, 4).at("vectors"), 16);
+    }
 }
 
 TEST(HostOffered, SegmentsWhereCoresOutnumberRows) {

@@ -71,6 +71,11 @@ __device__ __forceinline__ void prefetch(const void* p) {
   asm volatile("prefetch.global.L1 [%0];" :: "l"(__cvta_generic_to_global(p)));
 }
 
+//: prefetch_second
+__device__ __forceinline__ void prefetch_second(const void* p) {
+  asm volatile("prefetch.global.L2 [%0];" :: "l"(__cvta_generic_to_global(p)));
+}
+
 //: copy_async_4 needs shared_address
 __device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"

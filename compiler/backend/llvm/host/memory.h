@@ -117,7 +117,8 @@ struct StatementWriter::Access {
   void operator()(const kernel::Prefetch& s) const {
     const Operand at = w.values_.address(s.from, storage_bytes(storage_of(w.kernel_, s.from)));
     if (at.spread.is_varying()) return;
-    w.text_.line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", at.text));
+    w.text_.line(
+        fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", at.text, 4 - s.level));
   }
 
   void operator()(const kernel::Store& s) const {

@@ -140,7 +140,7 @@ struct StatementWriter::Memory {
   }
 
   void operator()(const kernel::Prefetch& s) const {
-    w.text_.line(fmt::format("call void asm sideeffect \"prefetch.global.L1 [$0];\", \"l\"({})",
+    w.text_.line(fmt::format("call void asm sideeffect \"prefetch.global.L{} [$0];\", \"l\"({})", s.level,
                              w.values_.address(s.from)));
   }
 
