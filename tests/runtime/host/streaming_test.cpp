@@ -1,5 +1,6 @@
 // Stores past the caches and requests ahead, on this machine: they change no bit, wherever the tensors lie.
 #ifdef RONDO_BUILT_LLVM
+#include "compiler/frontend/frontend.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/support/index.h"
 #include "tests/runtime/host/native_run.h"
@@ -65,10 +66,23 @@ TEST(HostStreaming, DiagonalCellsHaveTheSameBits) {
     }
 }
 
+// Of parameters a product that a sum reads, a sum and a function.
+constexpr const char* kOfParameters = R"(cell offsets(D) {
+  input x[D]
+  param a[D]
+  param b[D]
+  state h[D]
+
+  next h = a * b + tanh(x + (a - b)) + softplus(b) * h
+  output h
+})";
+
 // Rolled loops give the bits of registers, whatever a block has.
 TEST(HostRows, HaveTheBitsOfRegisters) {
   int turn = 0;
-  for (const step::Cell& cell : diagonal_cells()) {
+  std::vector<step::Cell> cells = diagonal_cells();
+  cells.push_back(frontend::parse(kOfParameters, "offsets").cells.front());
+  for (const step::Cell& cell : cells) {
     ++turn;
     const auto compare = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
                             const TensorValues& given, int pad) {
