@@ -267,7 +267,7 @@ class DiagonalBuilder {
   }
 
   // Asks for what the step so many steps later reads of the channels. It comes to the core's second cache: it
-  // is more than the first one keeps, and more lines can be on their way there.
+  // is more than the first one keeps, and was faster (docs/strategies/host.md).
   void ask_ahead(int turn) {
     auto& b = builder_;
     const Value later = sweep_.order == TimeOrder::Forward ? t_ + p_.ahead : t_ - p_.ahead;
