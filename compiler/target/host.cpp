@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "compiler/target/profile.h"
@@ -54,15 +55,26 @@ std::int64_t cache_bytes(int name) { return std::max<std::int64_t>(0, sysconf(na
 // processor, of which cores use their own group's only: 320 MiB for 32 on an EPYC.
 std::int64_t shared_cache_bytes() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  std::int64_t size = 0;
-  char unit = 0;
-  if (!(file >> size >> unit) || size <= 0) return cache_bytes(_SC_LEVEL3_CACHE_SIZE);
-  return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size;
+  std::string text;
+  std::getline(file, text);
+  const std::int64_t told = cache_size_of(text);
+  return told > 0 ? told : cache_bytes(_SC_LEVEL3_CACHE_SIZE);
 }
 
 int vector_bytes(int capability) { return capability == 4 ? 64 : capability == 3 ? 32 : 16; }
 
 }  // namespace
+
+std::int64_t cache_size_of(const std::string& text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  std::istringstream in(text);
+  std::int64_t size = 0;
+  std::string unit;
+  if (!(in >> size) || size <= 0 || size > kMost) return 0;
+  in >> unit;
+  const std::int64_t of_unit = unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : unit.empty() ? 1 : 0;
+  return std::min(size * of_unit, kMost);
+}
 
 int usable_threads() {
   if (const char* asked = std::getenv("RONDO_THREADS"))

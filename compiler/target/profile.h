@@ -77,6 +77,10 @@ Result<Profile> find_profile(const std::string& name);
 // are common ones, until `rondo calibrate --arch cpu` has measured them.
 Profile host_profile(int capability);
 
+// Bytes of a cache from the text that Linux has for its size, as "32768K" or "32M"; 1 TiB at most. 0 for any
+// other text.
+std::int64_t cache_size_of(const std::string& text);
+
 // What the SMs read of the L2 together, as far as their number and clock tell.
 double l2_speed(int sms, double clock_hz);
 

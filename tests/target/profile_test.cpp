@@ -2,6 +2,7 @@
 #include "compiler/target/target.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -108,12 +109,24 @@ TEST(Profile, FiguresThatNoBoardHasAreRefused) {
             std::string::npos);
 }
 
-// In a virtual machine glibc may count what other groups of cores have too.
+TEST(Profile, SizesOfCachesAreRead) {
+  EXPECT_EQ(cache_size_of("32768K\n"), std::int64_t{32} << 20);
+  EXPECT_EQ(cache_size_of("260M"), std::int64_t{260} << 20);
+  EXPECT_EQ(cache_size_of("512"), 512);
+  for (const char* bad : {"", "K", "-1K", "0K", "32768G", "32768 pages", "99999999999999999999K"})
+    EXPECT_EQ(cache_size_of(bad), 0) << bad;
+  EXPECT_EQ(cache_size_of("1099511627776M"), std::int64_t{1} << 40) << "no overflow";
+}
+
+// In a virtual machine glibc may count what other groups of cores have too, so it is asked only where the
+// system does not tell.
 TEST(Profile, TheSharedCacheIsThatOfTheCores) {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");  // as "32768K"
-  std::int64_t kilobytes = 0;
-  if (!(file >> kilobytes)) GTEST_SKIP() << "the system does not tell";
-  EXPECT_EQ(host_profile(host_capability()).limits.l3_bytes, kilobytes << 10);
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::string text;
+  std::getline(file, text);
+  const std::int64_t told = cache_size_of(text);
+  EXPECT_EQ(host_profile(host_capability()).limits.l3_bytes,
+            told > 0 ? told : std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
 }
 
 // Profiles of CPUs have figures that those of GPUs do not have; they are read back whole, and checked alike.
