@@ -3,6 +3,7 @@ import json
 
 from report_text import against, median_text, wrapped
 
+INPUTS = {"paragru": 3, "paralstm": 3}  # rows of x: numbers a channel and step
 WORST_CASE = 1.5  # of stream's time, where no segment converges
 
 
@@ -15,7 +16,8 @@ def shoot_page(results):
 where the tuner chose it. The number of sweeps depends on how fast a cell forgets, so each row is timed with recurrent weights of
 standard deviation 0.1, 1 and 5; with 5 nearly nothing converges and segments are walked in order. *stream* is that strategy with
 the model's choice, in the same run; with weights of 5 shoot may take at most 1.5 times its time. The peer is ParaRNN's fused
-kernel, fp32, built from its sources and timed in the same run.""")
+kernel, fp32, built from its sources and timed in the same run. Of a row above its target it says what the time is made of:
+without which part of the kernel how much of a step is left.""")
     return "# Few channels, many steps\n\n" + said + "\n" + "".join(section(record) for record in records)
 
 
@@ -35,4 +37,16 @@ def section(record):
                  median_text(peer) if peer else "", f"{peer / ms:.1f}x" if peer else "", median_text(middling["rondo"]["ms"]),
                  median_text(wild["rondo"]["ms"]), f"{worst:.2f}", against(worst, WORST_CASE)]
         text += "| " + " | ".join(cells) + " |\n"
-    return text
+    misses = [miss(row) for row in record["rows"] if "made_of" in row]
+    return text + ("\n" + "".join(misses) if misses else "")
+
+
+def miss(row):
+    """By how much a row is above its target, and what its time is made of."""
+    first, parts = row["weights"]["0.1"]["rondo"], row["made_of"]
+    size = {"fp32": 4, "bf16": 2}[row["dtype"]]
+    moved = row["B"] * row["T"] * row["D"] * (INPUTS[row["cell"]] + 1) * size / 1e6
+    without = ", ".join(f"{ns:.1f} without {name}" for name, ns in parts["without_ns"].items())
+    sweeps = first["convergence"]["sweeps"] if first.get("convergence") else 1
+    return wrapped(f"""- {row['cell']}, {row['B']} x {row['D']}, T={row['T']}, {row['dtype']}: {first['ms'] / row['target_ms']:.2f} of the target.
+{sweeps} sweep{'s' if sweeps != 1 else ''} of {moved:.1f} MB. Of {parts['whole_ns']:.1f} ns a step {without} are left (`bench --ablate`).""", "  ") + "\n"

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 """Tunes and times the forward pass of diagonal cells with few channels, beside the fused kernels of ParaRNN. Needs a GPU.
 
-usage: shoot_table.py RONDO --out FILE [--peer LIBRARY] [--budget 14s] [--only REGEX] [--commit HASH]
+usage: shoot_table.py RONDO --out FILE [--peer LIBRARY] [--budget 14s] [--only REGEX] [--commit HASH] [--seconds N]
 
 For each row: `rondo tune` over all legal strategies; then, in the same run, the winner and the tuned stream kernel with
 recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is the peer's extension, built from its sources
 (pip build of github.com/apple/ml-pararnn: parallel_reduce_cuda*.so); its kernels compute in fp32 and get their own layout,
-[B, D, T, 3], without a copy. Every time is a median of runs whose inputs take turns, so that none finds them in the L2.
+[B, D, T, 3], without a copy. A row above its target says what its time is made of (`bench --ablate`). Every time is a
+median of runs whose inputs take turns, so that none finds them in the L2.
+
+FILE is written after each row. After --seconds none is begun; a later run with the same FILE does what is left, and one with
+another GPU, commit or budget is refused.
 """
 import argparse
 import re
 import statistics
 import sys
+import time as clock
 
-from rondo_program import rondo, until_stopped, write
+from rondo_program import begun, query, rondo, until_stopped, write
 
 SHAPES = {
     "paragru": [(8, 512, 1024), (8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
@@ -73,6 +78,9 @@ def measure(options, cell, shape, dtype):
         ours, row["copy_bytes_per_s"] = bench(options.rondo, problem, weights, "--db", options.db)
         stream, _ = bench(options.rondo, problem, weights, "--no-db", "--strategy", "stream")
         row["weights"][str(weights)] = {"rondo": ours, "stream_by_model_ms": stream["ms"]}
+    if row["weights"]["0.1"]["rondo"]["ms"] > row["target_ms"]:  # what a missed row's time is made of
+        parts = rondo(options.rondo, "bench", *problem, "--weights", "0.1", "--db", options.db, "--ablate")["rows"][0]
+        row["made_of"] = {"whole_ns": parts["whole_ns"], "without_ns": {part["part"]: part["without_ns"] for part in parts["parts"]}}
     if options.peer and dtype == "fp32":
         for weights in WEIGHTS[:2]:
             try:
@@ -80,6 +88,16 @@ def measure(options, cell, shape, dtype):
             except Exception as error:  # said in the record, and the other rows go on
                 row["weights"][str(weights)]["peer_error"] = str(error).splitlines()[0]
     return row
+
+
+def name_of(cell, shape, dtype):
+    return f"{cell} {shape[0]}x{shape[2]} T={shape[1]} {dtype}"
+
+
+def said_of(row):
+    mild, middling, wild = (row["weights"][str(weights)] for weights in WEIGHTS)
+    return (f"{mild['rondo']['ms']:.4f} ms, target {row['target_ms']}, peer {mild.get('peer_ms')}, weights of 1: "
+            f"{middling['rondo']['ms']:.4f}, of 5: {wild['rondo']['ms']:.4f} (stream {wild['stream_by_model_ms']:.4f})")
 
 
 def main():
@@ -91,22 +109,21 @@ def main():
     parser.add_argument("--budget", default="14s")
     parser.add_argument("--only", default="")
     parser.add_argument("--commit", default="")
+    parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
-    record = {"device": "", "commit": options.commit, "rows": []}
-    for cell, shapes in SHAPES.items():
-        for shape in shapes:
-            for dtype in ("fp32", "bf16"):
-                name = f"{cell} {shape[0]}x{shape[2]} T={shape[1]} {dtype}"
-                if not re.search(options.only, name):
-                    continue
-                row = measure(options, cell, shape, dtype)
-                record["rows"].append(row)
-                first = row["weights"][str(WEIGHTS[0])]
-                print(f"{name}: {first['rondo']['ms']:.4f} ms, target {row['target_ms']}, peer {first.get('peer_ms')}, weights of 1: "
-                      f"{row['weights']['1.0']['rondo']['ms']:.4f}, of 5: {row['weights']['5.0']['rondo']['ms']:.4f} "
-                      f"(stream {row['weights']['5.0']['stream_by_model_ms']:.4f})", flush=True)
-                record["device"] = rondo(options.rondo, "bench", cell, "--shape", "B=1,T=64,H=1,D=64", "--samples", "1", "--no-db")["device"]
-                write(record, options.out)
+    end = clock.monotonic() + options.seconds
+    record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget})
+    known = {name_of(row["cell"], (row["B"], row["T"], row["D"]), row["dtype"]) for row in record["rows"]}
+    for cell, shape, dtype in ((c, s, d) for c, shapes in SHAPES.items() for s in shapes for d in ("fp32", "bf16")):
+        name = name_of(cell, shape, dtype)
+        if name in known or not re.search(options.only, name):
+            continue
+        if clock.monotonic() >= end:
+            break
+        row = measure(options, cell, shape, dtype)
+        record["rows"].append(row)
+        write(record, options.out)
+        print(f"{name}: {said_of(row)}", flush=True)
     return 0
 
 
