@@ -36,7 +36,7 @@ TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # the last to end.
 LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShapeOnGpu|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 4
-LONGEST = {"none": 120}      # seconds of one test
+LONGEST = {"none": 240}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420
 FOUND_ERRORS = 9             # exit status by which compute-sanitizer says that it found errors
 VERDICT = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] (\S+?),? .*\(\d+ ms\)$", re.M)

@@ -284,7 +284,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.check("tests").returncode, 4)
 
     def test_a_stage_writes_record_and_log(self):
-        done = self.check("tests")
+        done = self.check("--budget", "3s", "tests")  # stages behind options as well
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)  # Suite.b fails
         self.assertIn("tests: FAILED with status 1", done.stdout)
         run, = json.loads((self.folder / "out/tests.json").read_text(encoding="utf-8"))["runs"]
