@@ -3,10 +3,13 @@
 
     benchmarks/cpu.py CPU_BENCH OUT.json --note TEXT [--commit HASH]
 
-CPU_BENCH is build/release/cpu_bench. The note says what the machine is and what else it does; it stands above the table. JAX must be installed for the Python that runs this: a virtual environment with
-`pip install jax` will do. The cells are written for jax.lax.scan under jit, as a user would. Both sides take turns, and
+CPU_BENCH is build/release/cpu_bench. The note says what the machine is and what else it does; it stands above the table.
+JAX must be installed for the Python that runs this: a virtual environment with `pip install jax` will do. The cells are written for jax.lax.scan under jit, as a user would. Both sides take turns, and
 the least of all times counts: other work on the machine only ever adds. The shares of a copy are those of
 `rondo bench`: medians of samples in turns with copies, the median of all turns.
+
+Cells without matrices may be bound by memory. Of these the record has, in two types, the share of the copy, and what says
+whether memory bounds them: the time that the steps alone take, on an eighth of them whose tensors a cache holds.
 """
 import argparse
 import json
@@ -26,6 +29,8 @@ ROWS = [  # cell, B, T, H, D
     ("mingru", 8, 512, 1, 1024),
     ("hgrn", 8, 512, 1, 1024),
 ]
+WITHOUT_MATRICES = [(cell, 8, 512, 1, 1024) for cell in ("affine", "mingru", "minlstm", "hgrn", "rglru", "sru", "indrnn", "paragru")]
+CACHED = 8  # of so many parts of the steps a cache holds one
 TURNS, RUNS = 2, 4
 
 
@@ -98,6 +103,20 @@ def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32"):
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
+def share(program, problem, pass_, dtype):
+    """A pass beside the copy: its share, and the milliseconds of its steps on data that a cache holds and of the copy."""
+    cell, batch, steps, heads, dim = problem
+    shares, copies, cached = [], [], []
+    for _ in range(TURNS):
+        whole = rondo(program, cell, batch, steps, heads, dim, pass_, dtype)
+        shares.append(whole["share_of_copy"])
+        copies.append(whole["copy_ms"])
+        cached += rondo(program, cell, batch, steps // CACHED, heads, dim, pass_, dtype)["ms"]
+    return {"cell": cell, "B": batch, "T": steps, "H": heads, "D": dim, "dtype": dtype, "pass": pass_,
+            "share_of_copy": statistics.median(shares), "copy_ms": statistics.median(copies),
+            "steps_ms": CACHED * statistics.median(cached), "parameters": whole["parameters"]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cpu_bench")
@@ -127,6 +146,12 @@ def main():
         row["parameters"] = {pass_: best[pass_]["parameters"] for pass_ in best}
         rows.append(row)
         print(json.dumps(row), flush=True)
+    shares = []
+    for problem in WITHOUT_MATRICES:
+        for dtype in ("fp32", "bf16"):
+            for pass_ in ("fw", "bw"):
+                shares.append(share(options.cpu_bench, problem, pass_, dtype))
+                print(json.dumps(shares[-1]), flush=True)
     record = {
         "commit": options.commit,
         "note": options.note,
@@ -135,6 +160,7 @@ def main():
         "target": best["fw"]["target"],
         "threads": best["fw"]["threads"],
         "rows": rows,
+        "shares": shares,
     }
     pathlib.Path(options.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -9,6 +9,9 @@ how many tests passed or were skipped, the names of those that failed, with the 
 reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
 cell, type and pass in each form, odd numbers of channels, and each single operation.
 
+One tool at a time: beside each other and beside the tests they came on ten times more slowly, for processes that use the GPU
+take turns, and racecheck keeps it busy.
+
 The processes share what they compile, and so do calls for which RONDO_TEST_CODE names one file.
 
 Ends with 1 if a test failed, and with 0 also where tests are left, which the last line says."""
@@ -34,7 +37,7 @@ EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
 # the last to end.
-LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShapeOnGpu|LargeHead|TunesAndVerifies")
+LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShape|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 4
 LONGEST = {"none": 240}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420

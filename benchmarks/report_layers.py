@@ -2,7 +2,7 @@
 *-capi.json, *-forms.json and *-packed.json: a part of report.py."""
 import json
 
-from report_text import median_text, wrapped
+from report_text import against, median_text, wrapped
 
 
 def read(results, pattern):
@@ -34,6 +34,27 @@ sequential form reads. The others are Rondo's kernels, compiled by LLVM for CPUs
 PyTorch's. All give the same outputs. `benchmarks/min_table.py` makes the table on any machine.""") + "\n" + text
 
 
+OF_COPY = 0.7  # of the bandwidth of a copy, where memory bounds a pass
+
+
+def cpu_shares(rows):
+    """What memory bounds, and what arithmetic does."""
+    if not rows:
+        return ""
+    text = "\n" + wrapped(f"""Cells without matrices, beside a copy of as many bytes. Memory bounds a pass whose steps alone, on data that a cache holds, take
+less time than the copy; it is to reach {OF_COPY} of the copy. Where the steps take longer, arithmetic bounds it.""") + """
+
+| cell | B, T, H, D | dtype | pass | copy ms | steps alone ms | bound by | of copy | |
+|---|---|---|---|--:|--:|---|--:|---|
+"""
+    for row in rows:
+        by_memory = row["steps_ms"] < row["copy_ms"]
+        text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | {median_text(row['copy_ms'])} | "
+                 f"{median_text(row['steps_ms'])} | {'memory' if by_memory else 'arithmetic'} | {row['share_of_copy']:.2f} | "
+                 f"{against(OF_COPY, row['share_of_copy']) if by_memory else ''} |\n")
+    return text
+
+
 def cpu_page(results):
     """Kernels for CPUs beside JAX and the reference; empty without a record."""
     text = ""
@@ -49,6 +70,7 @@ def cpu_page(results):
                      f"{row['fw_ms'] / row['jax_fw_ms']:.2f} | {median_text(row['gradients_ms'])} | "
                      f"{row['gradients_ms'] / row['jax_gradients_ms']:.2f} | {row['reference_ms'] / row['fw_ms']:.0f}x | "
                      f"{row['share_of_copy_fw']:.2f} | {row['share_of_copy_bw']:.2f} |\n")
+        text += cpu_shares(record.get("shares", []))
     if not text:
         return ""
     return "# CPUs\n\n" + wrapped("""Kernels of the strategy [host](../strategies/host.md) beside `jax.lax.scan` under `jit` on the same CPU,

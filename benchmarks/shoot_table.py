@@ -39,7 +39,7 @@ def bench(program, problem, weights, *words):
     row = rondo(program, "bench", *problem, "--weights", str(weights), *words)
     found = row["rows"][0]
     return {"ms": found["median_ms"], "spread": found["spread"], "share": found["share_of_copy_bandwidth"],
-            "strategy": found["strategy"], "convergence": found["convergence"]}, row["copy_bytes_per_s"]
+            "strategy": found["strategy"], "convergence": found["convergence"], "parameters": found["parameters"]}, row["copy_bytes_per_s"]
 
 
 def peer_ms(library, cell, batch, time, dim, weights):
@@ -77,7 +77,8 @@ def measure(options, cell, shape, dtype):
     for weights in WEIGHTS:
         ours, row["copy_bytes_per_s"] = bench(options.rondo, problem, weights, "--db", options.db)
         stream, _ = bench(options.rondo, problem, weights, "--no-db", "--strategy", "stream")
-        row["weights"][str(weights)] = {"rondo": ours, "stream_by_model_ms": stream["ms"]}
+        row["weights"][str(weights)] = {"rondo": ours, "stream_by_model_ms": stream["ms"],
+                                          "stream_parameters": stream["parameters"]}
     if row["weights"]["0.1"]["rondo"]["ms"] > row["target_ms"]:  # what a missed row's time is made of
         parts = rondo(options.rondo, "bench", *problem, "--weights", "0.1", "--db", options.db, "--ablate")["rows"][0]
         row["made_of"] = {"whole_ns": parts["whole_ns"], "without_ns": {part["part"]: part["without_ns"] for part in parts["parts"]}}

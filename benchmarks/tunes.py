@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Tunes the record's problems with several seeds: does every tune end with a verified winner? Needs a GPU.
 
-usage: tunes.py RONDO RECORD.json [--seeds 11,12,13,14,15] [--budget 3s] [--side 5] [--seconds N] [--only REGEX] [--commit HASH]
+usage: tunes.py RONDO RECORD.json [--seeds 11,12,13,14,15] [--budget 3s] [--side 2] [--seconds N] [--only REGEX] [--commit HASH]
 
 The problems are those of stream_rows.json and dense_rows.json, for fw and bw. --side tunes run side by side on the GPU,
-so their times are no measurements. After --seconds none is begun. A tune that a signal ended is not recorded. RECORD.json is written after each tune. A tune that it
-has is not repeated, whatever commit it is of; RECORD.json of another GPU is refused.
+so their times are no measurements. Two by default: kernels whose blocks fill the GPU and wait for each other take turns, and with
+five side by side a tune of a large cell took 55 s. After --seconds none is begun. A tune that a signal ended is not recorded.
+RECORD.json is written after each tune. A tune that it has is not repeated, whatever commit it is of; RECORD.json of another GPU is
+refused.
 
 Ends with 1 if a tune ended without a winner or found a candidate wrong; the record says which."""
 import argparse
@@ -59,7 +61,7 @@ def main():
     parser.add_argument("record")
     parser.add_argument("--seeds", default="11,12,13,14,15")
     parser.add_argument("--budget", default="3s")
-    parser.add_argument("--side", type=int, default=5)
+    parser.add_argument("--side", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--only", default="")
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))

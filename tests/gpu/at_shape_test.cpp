@@ -33,7 +33,7 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
     if (kernel == nullptr) return Error{ErrorKind::Internal, "no kernel", ""};
     auto plain = plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters);
     if (!plain) return plain.error();
-    const auto code = compile_plain(std::move(plain).value(), nullptr);
+    const auto code = compile_plain(std::move(plain).value(), gpu_->code ? &*gpu_->code : nullptr);
     if (!code) return code.error();
     return verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
   }
@@ -58,11 +58,15 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
   }
 };
 
-TEST_F(AtShapeOnGpu, RightKernelsPass) {
-  for (const char* name : {"mingru", "hgrn", "mgu", "lstm", "slstm"})
-    for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
-      for (const Storage storage : {Storage::BF16, Storage::F32}) expect_right(name, pass, storage, kSizes);
+class AtShapeOfCell : public AtShapeOnGpu, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(AtShapeOfCell, RightKernelsPass) {
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const Storage storage : {Storage::BF16, Storage::F32})
+      expect_right(GetParam(), pass, storage, kSizes);
 }
+INSTANTIATE_TEST_SUITE_P(Cells, AtShapeOfCell, ::testing::Values("mingru", "hgrn", "mgu", "lstm", "slstm"),
+                         [](const auto& name) { return std::string(name.param); });
 
 // Results of which a part is worked out: the copies that pick rows, and parameters of many elements.
 TEST_F(AtShapeOnGpu, LargeShapesPass) {
