@@ -38,7 +38,7 @@ TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
 # the last to end.
 LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShape|LargeHead|TunesAndVerifies")
-TOGETHER_UNDER_A_TOOL = 4
+TOGETHER_UNDER_A_TOOL = 8
 LONGEST = {"none": 240}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420
 FOUND_ERRORS = 9             # exit status by which compute-sanitizer says that it found errors

@@ -58,6 +58,7 @@ inline float erff(float x) { return displaced(std::erf(static_cast<double>(x)), 
 inline float __uint_as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline std::uint32_t __float_as_uint(float x) { return std::bit_cast<std::uint32_t>(x); }
 inline float fmaf(float a, float b, float c) { return std::fma(a, b, c); }
+inline float held(float x, float bound) { return x < -bound ? -bound : x > bound ? bound : x; }
 inline float fabsf(float x) { return std::fabs(x); }
 inline float fmaxf(float a, float b) { return std::fmax(a, b); }
 inline float copysignf(float a, float b) { return std::copysign(a, b); }
@@ -105,11 +106,19 @@ FORMULA(exp_of_negative,
   return p * __uint_as_float(__float_as_uint(shifted) << 23);
 );
 FORMULA(accurate_sigmoid,
-  const float e = exp_of_negative(-fabsf(x));
-  const float d = 1.0f + e;
-  float r = rcp_approx(d);
-  r = fmaf(fmaf(-d, r, 1.0f), r, r);
-  return (x >= 0.0f ? 1.0f : e) * r;
+  const float y = held(x, 88.0f);
+  const float shifted = fmaf(y, -1.44269502f, 12583039.0f);
+  const float n = shifted - 12583039.0f;
+  const float s = fmaf(n, -2.12194440e-4f, fmaf(n, 0.693359375f, y));
+  float p = fmaf(s, 0.00138145394f, -0.00836874545f);
+  p = fmaf(s, p, 0.0416683890f);
+  p = fmaf(s, p, -0.166665211f);
+  p = fmaf(s, p, 0.499999940f);
+  p = fmaf(s, p, -1.0f);
+  p = fmaf(s, p, 1.0f);
+  const float d = fmaf(p, __uint_as_float(__float_as_uint(shifted) << 23), 1.0f);
+  const float r = rcp_approx(d);
+  return fmaf(fmaf(-d, r, 1.0f), r, r);
 );
 FORMULA(accurate_silu, return x * accurate_sigmoid(x););
 FORMULA(accurate_tanh,

@@ -1,10 +1,9 @@
 // Scalar functions in CUDA C++. `fast_*` rest on hardware approximations (PTX ISA 8.x, 9.7.3 floating point
 // instructions); `accurate_*` are branch-free and right to a few units in the last place (ulp). The bounds stand beside
 // them. tests/backend/cuda/math_test.cpp checks them on the CPU: it repeats the formulas with the hardware's worst
-// errors. An H200, over all floats, gave 2.8 ulp for sigmoid, 3.6 for silu, 1.8 for tanh, 1.6 for softplus; of the fast
-// ones an absolute error of 4e-6 for sigmoid and 8e-6 for tanh, 64 ulp for exp, 108 for log1p and softplus. All take
-// infinities without producing NaN from their insides (silu and gelu of minus infinity are NaN, as -inf * 0 is), and
-// pass NaN on.
+// errors. An H200, over all floats, gave 1.8 ulp for tanh and 1.6 for softplus; of the fast ones an absolute error of 4e-6
+// for sigmoid and 8e-6 for tanh, 64 ulp for exp, 108 for log1p and softplus. All take infinities without producing NaN from
+// their insides (silu and gelu of minus infinity are NaN, as -inf * 0 is), and pass NaN on.
 
 //: ex2_approx
 __device__ __forceinline__ float ex2_approx(float x) {
@@ -111,14 +110,33 @@ __device__ __forceinline__ float exp_of_negative(float x) {
   return p * __uint_as_float(__float_as_uint(shifted) << 23);
 }
 
-//: accurate_sigmoid needs exp_of_negative rcp_approx
-// 3 ulp. 1 / (1 + e^-x), or e^x / (1 + e^x) for negative x: e stays within (0, 1]. One Newton step on the reciprocal.
+//: held
+// x, but no further from 0 than the bound. NaN stays: min and max with .NaN (PTX ISA 8.x, 9.7.3) take one instruction, a
+// comparison and a selection two.
+__device__ __forceinline__ float held(float x, float bound) {
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(-bound));
+  asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(bound));
+  return x;
+}
+
+//: accurate_sigmoid needs held rcp_approx
+// 2 ulp; 0 below -87.3. 1 / (1 + e^-x), x held between -88 and 88: e^-x is no number that a float cannot hold, and at -88 its
+// reciprocal is flushed to 0. x = s - n log 2, log 2 in two parts; e^-s by a polynomial of least error. Adding
+// 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n in the lowest bits. One Newton step on the reciprocal.
 __device__ __forceinline__ float accurate_sigmoid(float x) {
-  const float e = exp_of_negative(-fabsf(x));
-  const float d = 1.0f + e;
-  float r = rcp_approx(d);
-  r = fmaf(fmaf(-d, r, 1.0f), r, r);
-  return (x >= 0.0f ? 1.0f : e) * r;
+  const float y = held(x, 88.0f);
+  const float shifted = fmaf(y, -1.44269502f, 12583039.0f);
+  const float n = shifted - 12583039.0f;
+  const float s = fmaf(n, -2.12194440e-4f, fmaf(n, 0.693359375f, y));
+  float p = fmaf(s, 0.00138145394f, -0.00836874545f);
+  p = fmaf(s, p, 0.0416683890f);
+  p = fmaf(s, p, -0.166665211f);
+  p = fmaf(s, p, 0.499999940f);
+  p = fmaf(s, p, -1.0f);
+  p = fmaf(s, p, 1.0f);
+  const float d = fmaf(p, __uint_as_float(__float_as_uint(shifted) << 23), 1.0f);
+  const float r = rcp_approx(d);
+  return fmaf(fmaf(-d, r, 1.0f), r, r);
 }
 
 //: accurate_silu needs accurate_sigmoid

@@ -88,12 +88,17 @@ Bits cast(const std::string& op, const std::string& from, const std::string& to,
   unknown(op);
 }
 
+// The larger, or NaN if one is.
+float no_smaller(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b); }
+
 Bits intrinsic(const std::string& name, const std::vector<Bits>& a) {
   if (name == "llvm.fma.f32") return of_float(std::fma(to_float(a[0]), to_float(a[1]), to_float(a[2])));
   if (name == "llvm.fabs.f32") return of_float(std::fabs(to_float(a[0])));
   if (name == "llvm.copysign.f32") return of_float(std::copysign(to_float(a[0]), to_float(a[1])));
   if (name == "llvm.maxnum.f32") return of_float(std::fmax(to_float(a[0]), to_float(a[1])));
   if (name == "llvm.minnum.f32") return of_float(std::fmin(to_float(a[0]), to_float(a[1])));
+  if (name == "llvm.maximum.f32") return of_float(no_smaller(to_float(a[0]), to_float(a[1])));
+  if (name == "llvm.minimum.f32") return of_float(-no_smaller(-to_float(a[0]), -to_float(a[1])));
   unknown(name);
 }
 

@@ -132,20 +132,31 @@ define internal float @exp_of_negative(float %x) alwaysinline {
   ret float %e
 }
 
-;: accurate_sigmoid needs exp_of_negative
-; 3 ulp. 1 / (1 + e^-x), or e^x / (1 + e^x) for negative x: e stays within (0, 1]. One Newton step on the reciprocal.
+;: accurate_sigmoid
+; 2 ulp; 0 below -87.3. 1 / (1 + e^-x), x held between -88 and 88: e^-x is no number that a float cannot hold, and at -88 its
+; reciprocal is flushed to 0. x = s - n log 2, log 2 in two parts; e^-s by a polynomial of least error. Adding
+; 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n in the lowest bits. One Newton step on the reciprocal.
 define internal float @accurate_sigmoid(float %x) alwaysinline {
-  %size = call float @llvm.fabs.f32(float %x)
-  %minus = fneg float %size
-  %e = call float @exp_of_negative(float %minus)
-  %d = fadd float %e, 1.0
-  %r0 = call float @llvm.nvvm.rcp.approx.ftz.f(float %d)
+  %above = call float @llvm.maximum.f32(float %x, float -88.0) ; max.NaN and min.NaN: NaN stays
+  %held = call float @llvm.minimum.f32(float %above, float 88.0)
+  %shifted = call float @llvm.fma.f32(float %held, float 0xBFF7154760000000, float 12583039.0) ; -1.44269502
+  %n = fsub float %shifted, 12583039.0
+  %s0 = call float @llvm.fma.f32(float %n, float 0.693359375, float %held)
+  %s = call float @llvm.fma.f32(float %n, float 0xBF2BD01060000000, float %s0) ; -2.12194440e-4
+  %p5 = call float @llvm.fma.f32(float %s, float 0x3F56A23CE0000000, float 0xBF8123A200000000) ; 0.00138145394, -0.00836874545
+  %p4 = call float @llvm.fma.f32(float %s, float %p5, float 0x3FA5558F20000000) ; 0.0416683890
+  %p3 = call float @llvm.fma.f32(float %s, float %p4, float 0xBFC5554920000000) ; -0.166665211
+  %p2 = call float @llvm.fma.f32(float %s, float %p3, float 0x3FDFFFFFC0000000) ; 0.499999940
+  %p1 = call float @llvm.fma.f32(float %s, float %p2, float -1.0)
+  %p = call float @llvm.fma.f32(float %s, float %p1, float 1.0)
+  %bits = bitcast float %shifted to i32
+  %field = shl i32 %bits, 23
+  %scale = bitcast i32 %field to float
+  %d = call float @llvm.fma.f32(float %p, float %scale, float 1.0)
+  %r = call float @llvm.nvvm.rcp.approx.ftz.f(float %d)
   %minus_d = fneg float %d
-  %off = call float @llvm.fma.f32(float %minus_d, float %r0, float 1.0)
-  %r = call float @llvm.fma.f32(float %off, float %r0, float %r0)
-  %positive = fcmp oge float %x, 0.0
-  %top = select i1 %positive, float 1.0, float %e
-  %y = fmul contract float %top, %r
+  %off = call float @llvm.fma.f32(float %minus_d, float %r, float 1.0)
+  %y = call float @llvm.fma.f32(float %off, float %r, float %r)
   ret float %y
 }
 
