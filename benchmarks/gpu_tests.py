@@ -36,7 +36,7 @@ EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels
               "Units.*:Gpu/StreamOnGpu.FewSteps/*:Gpu/BesideAMatrixOnGpu.FewSteps/*:Cells/ShootCell.FewSteps/*")
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
-# the last to end.
+# the last to end. Under racecheck they take minutes, and begin last.
 LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShape|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 8
 LONGEST = {"none": 240}      # seconds of one test
@@ -64,8 +64,8 @@ def names(program, pattern):
 class Queue:
     """Tests that wait, and what the others said. Threads take and tell."""
 
-    def __init__(self, tests, deadline):
-        self.waiting = collections.deque(sorted(tests, key=lambda name: not LONG.search(name)))
+    def __init__(self, tests, deadline, long_first=True):
+        self.waiting = collections.deque(sorted(tests, key=lambda name: bool(LONG.search(name)) != long_first))
         self.deadline = deadline
         self.verdicts = {}  # by test: passed, skipped, or why it failed
         self.compared = [0, 0, 0]
@@ -188,7 +188,7 @@ def main():
     options.log = options.log or f"{options.record}.{options.tool}.log"
     record = begin(options.record)
     entry = entry_of(record, options)
-    queue = Queue(entry["left"], time.monotonic() + options.seconds)
+    queue = Queue(entry["left"], time.monotonic() + options.seconds, options.tool != "racecheck")
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None, prefix="rondo-gpu-tests-") as folder:
         os.environ.setdefault("RONDO_TEST_CODE", f"{folder}/code.db")  # the processes share what they compile

@@ -90,7 +90,8 @@ int bench(char** arguments) {
   const auto row = tuner::bench(*cell, problem, *machine, **ready);
   if (!row) return fail(row.error().message);
   fmt::print(
-      "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"share_of_copy\": {:.4f}, \"copy_ms\": {:.4f}, "
+      "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"share_of_copy\": {:.4f}, \"copy_ms\": "
+      "{:.4f}, "
       "\"threads\": {}, \"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
       fmt::join(times, ", "), ready_ms, row->bytes, row->share(),
       static_cast<double>(row->bytes) / row->copy_bytes_per_s * 1e3, target::usable_threads(),
