@@ -9,6 +9,9 @@ how many tests passed or were skipped, the names of those that failed, with the 
 reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
 cell, type and pass in each form, odd numbers of channels, and each single operation.
 
+A test that fails where threads waited for each other in vain runs once more when all others have ended, alone: beside others a
+tool slows kernels down so much that they give up. What it says then counts.
+
 One tool at a time: beside each other and beside the tests they came on ten times more slowly, for processes that use the GPU
 take turns, and racecheck keeps it busy.
 
@@ -43,6 +46,7 @@ LONGEST = {"none": 240}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420
 FOUND_ERRORS = 9             # exit status by which compute-sanitizer says that it found errors
 VERDICT = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] (\S+?),? .*\(\d+ ms\)$", re.M)
+GAVE_UP = "for each other and gave up"  # what a test prints whose kernel waited in vain
 RUNS = re.compile(r"^\[ RUN      \] (\S+)", re.M)
 COMPARED = re.compile(r"^(\d+) compared, (\d+) not finite, (\d+) ill-conditioned", re.M)
 
@@ -68,6 +72,7 @@ class Queue:
         self.waiting = collections.deque(sorted(tests, key=lambda name: bool(LONG.search(name)) != long_first))
         self.deadline = deadline
         self.verdicts = {}  # by test: passed, skipped, or why it failed
+        self.later = []  # those that gave up beside others
         self.compared = [0, 0, 0]
         self.lock = threading.Lock()
 
@@ -94,7 +99,13 @@ def read(text, tests):
     return said, running, [name for name in tests if name not in said and name not in running]
 
 
-def run_some(options, queue, tests):
+def gave_up(text, said):
+    """Tests that failed after a kernel had waited in vain."""
+    parts = re.split(r"^\[ RUN      \] (\S+)", text, flags=re.M)
+    return [name for name, its_text in zip(parts[1::2], parts[2::2]) if said.get(name) == "failed" and GAVE_UP in its_text]
+
+
+def run_some(options, queue, tests, alone=False):
     command = [options.test_gpu, "--gtest_filter=" + ":".join(tests)]
     if options.tool != "none":
         command = ["compute-sanitizer", "--tool", options.tool, "--error-exitcode", str(FOUND_ERRORS), *command]
@@ -117,6 +128,10 @@ def run_some(options, queue, tests):
         said |= {name: f"ended the program with status {status}" for name in running}
         if status not in (0, None) and not running and "failed" not in said.values():
             said, rest = blamed(text, status, tests, said, rest)
+    if not alone:
+        later = gave_up(text, said)
+        queue.later += later
+        said = {name: verdict for name, verdict in said.items() if name not in later}
     queue.tell(said, rest, compared)
 
 
@@ -138,6 +153,11 @@ def work(options, queue):
         else:
             run_some(options, queue, tests)
         alone |= {test for test in tests if test not in queue.verdicts}
+
+
+def run_later(options, queue):
+    while queue.later and time.monotonic() < queue.deadline:
+        run_some(options, queue, [queue.later.pop(0)], alone=True)
 
 
 def entry_of(record, options):
@@ -195,6 +215,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
             for done in [pool.submit(work, options, queue) for _ in range(options.side)]:
                 done.result()
+        run_later(options, queue)
     add(entry, queue)
     write(record, options.record)
     for name, why in entry["failed"].items():

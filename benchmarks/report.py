@@ -185,7 +185,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
     ("checks", "Correctness on the GPU", "tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
-    ("cpu", "CPUs", "kernels of the strategy host beside JAX", "cpu.json"),
+    ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
     ("packed", "Packed sequences", "layers over rows of different length beside cuDNN", "*-packed.json"),

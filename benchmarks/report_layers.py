@@ -1,4 +1,4 @@
-"""Pages of layers end to end, CPUs, the C interface, forms and packed sequences, from the records min.json, cpu.json,
+"""Pages of layers end to end, CPUs, the C interface, forms and packed sequences, from the records min.json, *cpu.json,
 *-capi.json, *-forms.json and *-packed.json: a part of report.py."""
 import json
 
@@ -58,7 +58,7 @@ less time than the copy; it is to reach {OF_COPY} of the copy. Where the steps t
 def cpu_page(results):
     """Kernels for CPUs beside JAX and the reference; empty without a record."""
     text = ""
-    for record in read(results, "cpu.json"):
+    for record in read(results, "*cpu.json"):
         text += f"""
 {wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}, commit {record['commit']}.")}
 

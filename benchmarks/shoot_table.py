@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tunes and times the forward pass of diagonal cells with few channels, beside the fused kernels of ParaRNN. Needs a GPU.
 
-usage: shoot_table.py RONDO --out FILE [--peer LIBRARY] [--budget 14s] [--only REGEX] [--commit HASH] [--seconds N]
+usage: shoot_table.py RONDO --out FILE [--peer LIBRARY] [--budget 14s] [--only REGEX] [--again] [--commit HASH] [--seconds N]
 
 For each row: `rondo tune` over all legal strategies; then, in the same run, the winner and the tuned stream kernel with
 recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is the peer's extension, built from its sources
@@ -10,7 +10,8 @@ recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is t
 median of runs whose inputs take turns, so that none finds them in the L2.
 
 FILE is written after each row. After --seconds none is begun; a later run with the same FILE does what is left, and one with
-another GPU, commit or budget is refused.
+another GPU or commit is refused. With --again it measures the rows that FILE has, too: with a larger budget, say, which each
+row keeps.
 """
 import argparse
 import re
@@ -70,10 +71,12 @@ def peer_ms(library, cell, batch, time, dim, weights):
 def measure(options, cell, shape, dtype):
     batch, time, dim = shape
     problem = [cell, "--shape", f"B={batch},T={time},H=1,D={dim}", "--dtype", dtype, "--pass", "fw"]
-    rondo(options.rondo, "tune", *problem, "--db", options.db, "--budget", options.budget)
+    search = rondo(options.rondo, "tune", *problem, "--db", options.db, "--budget", options.budget)["passes"][0]
     tuned = rondo(options.rondo, "bench", *problem, "--db", options.db, "--samples", "1")["rows"][0]
-    row = {"cell": cell, "B": batch, "T": time, "D": dim, "dtype": dtype, "strategy": tuned["strategy"],
-           "parameters": tuned["parameters"], "target_ms": TARGETS[cell][shape][0 if dtype == "bf16" else 1], "weights": {}}
+    row = {"cell": cell, "B": batch, "T": time, "D": dim, "dtype": dtype, "budget": options.budget,
+           "strategy": tuned["strategy"], "parameters": tuned["parameters"],
+           "search": {key: search[key] for key in ("tried", "total", "seconds", "end")},
+           "target_ms": TARGETS[cell][shape][0 if dtype == "bf16" else 1], "weights": {}}
     for weights in WEIGHTS:
         ours, row["copy_bytes_per_s"] = bench(options.rondo, problem, weights, "--db", options.db)
         stream, _ = bench(options.rondo, problem, weights, "--no-db", "--strategy", "stream")
@@ -109,20 +112,24 @@ def main():
     parser.add_argument("--peer", default="")
     parser.add_argument("--budget", default="14s")
     parser.add_argument("--only", default="")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--commit", default="")
     parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
     end = clock.monotonic() + options.seconds
-    record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget})
-    known = {name_of(row["cell"], (row["B"], row["T"], row["D"]), row["dtype"]) for row in record["rows"]}
+    record = begun(options.out, {"device": query("name")[0], "commit": options.commit})
+    known = {name_of(row["cell"], (row["B"], row["T"], row["D"]), row["dtype"]): i for i, row in enumerate(record["rows"])}
     for cell, shape, dtype in ((c, s, d) for c, shapes in SHAPES.items() for s in shapes for d in ("fp32", "bf16")):
         name = name_of(cell, shape, dtype)
-        if name in known or not re.search(options.only, name):
+        if (name in known and not options.again) or not re.search(options.only, name):
             continue
         if clock.monotonic() >= end:
             break
         row = measure(options, cell, shape, dtype)
-        record["rows"].append(row)
+        if name in known:
+            record["rows"][known[name]] = row
+        else:
+            record["rows"].append(row)
         write(record, options.out)
         print(f"{name}: {said_of(row)}", flush=True)
     return 0

@@ -37,6 +37,10 @@ for n in wanted:
         os.abort()
     if n == "d" and os.environ.get("D") == "hang":
         time.sleep(60)
+    if n == "d" and os.environ.get("D") == "gives up" and (len(wanted) > 1 or not os.environ.get("ALONE")):
+        print("threads of kernel_fw waited more than 4 s for each other and gave up")
+        print(f"[  FAILED  ] Suite.{n} (5 ms)", flush=True)
+        continue
     print("2 compared, 1 not finite, 0 ill-conditioned")
     print(f"[  {what}] Suite.{n}, where GetParam() = 7 (5 ms)" if n == "b" else f"[  {what}] Suite.{n} (5 ms)", flush=True)
 sys.exit(1 if "b" in wanted else 0)
@@ -82,6 +86,13 @@ class GpuTests(unittest.TestCase):
         _, (run,) = self.run_tests(D="crash")
         self.assertEqual(run["failed"], {"Suite.b": "failed", "Suite.d": "ended the program with status -6"})
         self.assertEqual((run["passed"], run["left"]), (21, []))
+
+    def test_what_gives_up_beside_others_runs_once_more_alone(self):
+        _, (run,) = self.run_tests(D="gives up", ALONE="passes")
+        self.assertEqual((run["passed"], run["failed"], run["left"]), (22, {"Suite.b": "failed"}, []))
+        self.record.unlink()
+        _, (run,) = self.run_tests(D="gives up")
+        self.assertEqual(run["failed"], {"Suite.b": "failed", "Suite.d": "failed"})
 
     def test_what_the_time_cuts_off_is_left_for_the_next_call(self):
         begin = time.monotonic()

@@ -19,7 +19,7 @@ def option(name):
     return words[words.index(name) + 1] if name in words else None
 shape = {a: int(n) for a, n in (p.split("=") for p in option("--shape").split(","))}
 if words[0] == "tune":
-    print(json.dumps({"passes": []}))
+    print(json.dumps({"passes": [{"tried": 40, "total": 498, "seconds": 5.0, "end": "time budget used", "rows": []}]}))
 elif "--ablate" in words:
     assert option("--weights") == "0.1"
     print(json.dumps({"rows": [{"whole_ns": 60.5, "parts": [{"part": "stores", "without_ns": 40.25}]}]}))
@@ -55,6 +55,19 @@ class ShootTable(unittest.TestCase):
         self.assertEqual(self.names(), [(8, 512, "fp32"), (8, 512, "bf16"), (8, 2048, "fp32"), (8, 2048, "bf16")])
         refused = self.run_table("--commit", "another")
         self.assertIn("take another file", refused.stderr)
+
+    def test_a_row_again_replaces_the_first_one(self):
+        self.assertEqual(self.run_table("--only", "paragru 8x1024 T=512", "--budget", "5s").returncode, 0)
+        self.assertIn("Tuned for 5s a row.", report_shoot.shoot_page(self.folder))
+        again = self.run_table("--only", "paragru 8x1024 T=512 fp32", "--budget", "14s", "--again")
+        self.assertEqual(again.stdout.count("\n"), 1, again.stdout)
+        self.assertEqual(self.names(), [(8, 512, "fp32"), (8, 512, "bf16")])
+        self.assertIn("Tuned for 5s, and for 14s: paragru, 8 x 1024, T=512, fp32.", report_shoot.shoot_page(self.folder))
+
+    def test_a_row_says_how_far_its_search_came(self):
+        self.assertEqual(self.run_table("--only", "paragru 8x1024 T=512 fp32").returncode, 0)
+        row = json.loads(self.out.read_text(encoding="utf-8"))["rows"][0]
+        self.assertEqual(row["search"], {"tried": 40, "total": 498, "seconds": 5.0, "end": "time budget used"})
 
     def test_the_page_says_what_a_missed_row_is_made_of(self):
         self.assertEqual(self.run_table("--only", "paragru 8x1024 T=(512|2048)").returncode, 0)

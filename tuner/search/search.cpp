@@ -21,6 +21,7 @@ constexpr int kFullSamples = 7;
 constexpr double kFullSample = 300e-6;
 constexpr double kWorthTiming = 1.25;  // within this of the best: timed in full
 constexpr double kGain = 0.99;
+constexpr double kFirstChoice = 10;  // seconds beyond the budget, for the compiler to come with it
 
 }  // namespace
 
@@ -137,11 +138,15 @@ std::optional<SearchEnd> Search::reason_to_stop() const {
 }
 
 // A choice that comes late is worth more than none: while nothing was found, and nothing wrong either, which
-// the diagnosis explains, the search goes on for a while beyond its budget.
+// the diagnosis explains, the search goes on for a while beyond its budget. So it does until the model's
+// first choice was tried, whatever came from the compiler before it: a tune never ends with less than that.
 bool Search::out_of_time() const {
   const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
   const bool found = measurer_.can_run() ? best_ || spared_ : clean_ > 0;
-  return elapsed() >= options_.budget_s * share + (found ? 0.0 : options_.first_s);
+  const double late = !found                                   ? options_.first_s
+                      : measurer_.can_run() && !first_settled_ ? std::min(options_.first_s, kFirstChoice)
+                                                               : 0.0;
+  return elapsed() >= options_.budget_s * share + late;
 }
 
 bool Search::enough_tries() const {
@@ -151,6 +156,7 @@ bool Search::enough_tries() const {
 }
 
 void Search::settle_compiled(const Compiled& compiled) {
+  first_settled_ |= compiled.candidate == 0;
   Row& r = row(compiled.candidate);
   r.registers = compiled.registers;
   r.shared_bytes = compiled.shared_bytes;

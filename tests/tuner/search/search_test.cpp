@@ -73,6 +73,26 @@ TEST(Search, ExhaustiveTriesEverythingAndFindsTheBest) {
   EXPECT_DOUBLE_EQ(true_time(land, result.rows[*result.best]), land.best_s);
 }
 
+// With a small budget a tune must not end with less than a choice without tuning, whatever the compiler
+// finished before it.
+TEST(Search, TheFirstChoiceOfTheModelIsTriedThoughItComesLate) {
+  for (const double late_until : {3.0, 1e9}) {
+    std::vector<Point> points(400);
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = i == 0 ? 1e-3 : 4e-3;
+    TableMeasurer machine(points);
+    machine.compile_s = 1;
+    machine.late = 0;
+    machine.late_until = late_until;
+    SearchOptions options;
+    options.budget_s = 1;
+    const SearchResult result = search(testing::line(400), machine, options, machine.clock());
+    ASSERT_TRUE(result.best);
+    EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels") == 0, late_until < 10);
+    EXPECT_LT(result.seconds, 12) << "one that never comes does not hold the tune up for long";
+    EXPECT_EQ(result.end, SearchEnd::Budget);
+  }
+}
+
 // The leaders' kernels by another compiler race too, and win if they are faster and right.
 TEST(Search, LeadersAreTriedWithAnotherCompiler) {
   std::vector<runtime::Candidate> candidates(40);
