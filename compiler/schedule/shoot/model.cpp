@@ -53,11 +53,12 @@ struct Model {
         clusters ? std::max(1, target::clusters_at_once(limits, p.time_split, per_sm)) * p.time_split
                  : static_cast<double>(per_sm) * limits.sm_count;
     const double waves = std::ceil(blocks / room);
-    // Of an SM: clusters that do not all find SMs of their own share some, and all wait for those.
+    // Blocks of an SM, as most have them and as the busiest has: clusters that do not all find SMs of their
+    // own share some, and the kernel lasts as long as those.
     const double apart = clusters ? target::clusters_at_once(limits, p.time_split, 1) * p.time_split
                                   : static_cast<double>(limits.sm_count);
     const double busiest = std::min<double>(per_sm, std::ceil(blocks / apart));
-    const double common = std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));
+    const double usual = std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));
 
     Estimate e;
     const double row_bytes = p.warp_channels() * element;
@@ -66,7 +67,7 @@ struct Model {
     const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
     const double ring = element * (p.stages * p.steps * traffic.read) * (p.channels * p.segments);
     const double rate =
-        std::min(speeds.sm_bytes_per_s, common * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
+        std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
                                             (traffic.read + traffic.written) / traffic.read);
     const double used = std::min<double>(blocks, limits.sm_count);
     e.memory = std::max(bytes / speeds.copy_bytes_per_s, bytes / (rate * used));
