@@ -84,9 +84,10 @@ class Queue:
                 most = 1
             return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
 
-    def tell(self, verdicts, again, compared):
+    def tell(self, verdicts, again, later, compared):
         with self.lock:
             self.verdicts |= verdicts
+            self.later += later
             self.waiting.extendleft(reversed(again))
             self.compared = [a + b for a, b in zip(self.compared, compared)]
 
@@ -128,11 +129,8 @@ def run_some(options, queue, tests, alone=False):
         said |= {name: f"ended the program with status {status}" for name in running}
         if status not in (0, None) and not running and "failed" not in said.values():
             said, rest = blamed(text, status, tests, said, rest)
-    if not alone:
-        later = gave_up(text, said)
-        queue.later += later
-        said = {name: verdict for name, verdict in said.items() if name not in later}
-    queue.tell(said, rest, compared)
+    later = [] if alone else gave_up(text, said)
+    queue.tell({name: verdict for name, verdict in said.items() if name not in later}, rest, later, compared)
 
 
 def blamed(text, status, tests, said, rest):

@@ -1,5 +1,6 @@
 """The page of the strategy shoot, from the records of benchmarks/shoot_table.py: a part of report.py."""
 import json
+import statistics
 
 from report_text import against, median_text, wrapped
 
@@ -39,15 +40,20 @@ def section(record):
                  median_text(peer) if peer else "", f"{peer / ms:.1f}x" if peer else "", median_text(middling["rondo"]["ms"]),
                  median_text(wild["rondo"]["ms"]), f"{worst:.2f}", against(worst, WORST_CASE)]
         text += "| " + " | ".join(cells) + " |\n"
-    budgets = sorted({row["budget"] for row in record["rows"] if "budget" in row}, key=lambda budget: float(budget[:-1]))
-    if len(budgets) > 1:
-        longest = [row for row in record["rows"] if row["budget"] == budgets[-1]]
-        names = ", ".join(f"{row['cell']}, {row['B']} x {row['D']}, T={row['T']}, {row['dtype']}" for row in longest)
-        text += "\n" + wrapped(f"Tuned for {budgets[0]}, and for {budgets[-1]}: {names}.") + "\n"
-    elif budgets:
-        text += f"\nTuned for {budgets[0]} a row.\n"
+    text += "\n" + wrapped(budgets_of(record["rows"])) + "\n"
     misses = [miss(row) for row in record["rows"] if "made_of" in row]
     return text + ("\n" + "".join(misses) if misses else "")
+
+
+def name_of(row):
+    return f"{row['cell']}, {row['B']} x {row['D']}, T={row['T']}, {row['dtype']}"
+
+
+def budgets_of(rows):
+    """How long the searches took: that of most rows, and which had another."""
+    usual = statistics.mode(row["budget"] for row in rows)
+    others = "".join(f" {name_of(row)}: {row['budget']}." for row in rows if row["budget"] != usual)
+    return f"Each row was tuned for {usual}." + (f" But for these:{others}" if others else "")
 
 
 def miss(row):
@@ -57,5 +63,5 @@ def miss(row):
     moved = row["B"] * row["T"] * row["D"] * (INPUTS[row["cell"]] + 1) * size / 1e6
     without = ", ".join(f"{ns:.1f} without {name}" for name, ns in parts["without_ns"].items())
     sweeps = first["convergence"]["sweeps"] if first.get("convergence") else 1
-    return wrapped(f"""- {row['cell']}, {row['B']} x {row['D']}, T={row['T']}, {row['dtype']}: {first['ms'] / row['target_ms']:.2f} of the target.
+    return wrapped(f"""- {name_of(row)}: {first['ms'] / row['target_ms']:.2f} of the target.
 {sweeps} sweep{'s' if sweeps != 1 else ''} of {moved:.1f} MB. Of {parts['whole_ns']:.1f} ns a step {without} are left (`bench --ablate`).""", "  ") + "\n"
