@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Where shoot and where stream is chosen: B * D from 64 to 262144 and T from 128 to 1048576, tuned and by the model alone.
 
-usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--commit HASH]
+usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--side 5] [--commit HASH]
 
 For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
 of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU.
 
-The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its every second row and column come first: these 26 rows take some
-6 minutes with a budget of 2 s, all 84 some 22. After --minutes no row is begun. What is measured is in FILE after each
-row, and a later run with the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
+The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its every second row and column come first: these are 26 rows of
+84. --side rows are measured side by side: what takes long is compiling, and programs take turns with the GPU
+(runtime/device/gpu_turns.h). After --minutes no row is begun. What is measured is in FILE after each row, and a later run with
+the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
 """
 import argparse
+import concurrent.futures
 import sys
+import threading
 import time as clock
 
 from rondo_program import begun, query, tried, until_stopped, write
@@ -86,22 +89,28 @@ def main():
     parser.add_argument("--channels", type=numbers, default=CHANNELS, help="of B * D, instead of the grid's")
     parser.add_argument("--times", type=numbers, default=TIMES, help="T, likewise")
     parser.add_argument("--budget", default="2s")
+    parser.add_argument("--side", type=int, default=5)
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
     end = clock.monotonic() + 60 * options.minutes
     record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget})
     known = {(row["cell"], row["channels"], row["T"]) for row in record["rows"]}
     wanted = [(cell, *size) for size in sizes(options.channels, options.times) for cell in options.cells.split(",")]
-    for cell, channels, time in wanted:
-        if (cell, channels, time) in known:
-            continue
+    todo = [one for one in wanted if one not in known]
+    lock = threading.Lock()
+
+    def measure(one):
         if clock.monotonic() >= end:
-            break
-        row = row_of(options.rondo, cell, channels, time, options.budget)
-        record["rows"].append(row)
-        write(record, options.out)
-        print(cell, channels, time, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
-                                      for name in ("best", "chosen", "by_model")), flush=True)
+            return
+        row = row_of(options.rondo, *one, options.budget)
+        with lock:
+            record["rows"].append(row)
+            write(record, options.out)
+            print(*one, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
+                          for name in ("best", "chosen", "by_model")), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
+        list(pool.map(measure, todo))
     print(f"{len(record['rows'])} of {len(wanted)} rows")
     return 0
 

@@ -96,6 +96,10 @@ class Device {
   virtual std::size_t copy_bytes() const = 0;
   virtual int copy_sets() const { return 1; }
 
+  // Until the handle is gone no other program that asks for its turn has one: for what is timed, and for what
+  // would disturb what others time. Null where nobody is asked (gpu_turns.h); handles may be nested.
+  virtual std::shared_ptr<void> turn() const { return nullptr; }
+
   // Whether the device still works after a failure.
   virtual bool usable() const = 0;
   // Makes it the calling thread's.

@@ -1,5 +1,7 @@
 #include "runtime/device/gpu_device.h"
 
+#include "runtime/device/gpu_turns.h"
+
 namespace rondo::runtime {
 
 namespace {
@@ -44,8 +46,10 @@ class GpuDevice final : public Device {
     if (!start) return start.error();
     Result<Event> end = Event::create();
     if (!end) return end.error();
-    return std::shared_ptr<const Device>(
-        new GpuDevice(std::move(context), std::move(*stream), std::move(*start), std::move(*end)));
+    const Result<DeviceInfo> info = device_info(context->ordinal());
+    if (!info) return info.error();
+    return std::shared_ptr<const Device>(new GpuDevice(std::move(context), std::move(*stream),
+                                                       std::move(*start), std::move(*end), info->uuid));
   }
 
   Result<Memory> allocate(std::size_t bytes) const override {
@@ -86,21 +90,25 @@ class GpuDevice final : public Device {
   }
   std::size_t copy_bytes() const override { return std::size_t{1} << 30; }
 
+  std::shared_ptr<void> turn() const override { return turns_.take(); }
+
   bool usable() const override { return context_->synchronize().ok(); }
   Status make_current() const override { return context_->make_current(); }
   const Context* context() const override { return context_.get(); }
   StreamHandle stream() const { return stream_; }
 
  private:
-  GpuDevice(SharedContext context, Stream stream, Event start, Event end)
+  GpuDevice(SharedContext context, Stream stream, Event start, Event end, const std::string& uuid)
       : context_(std::move(context)),
         stream_(std::move(stream)),
         start_(std::move(start)),
-        end_(std::move(end)) {}
+        end_(std::move(end)),
+        turns_(uuid) {}
 
   SharedContext context_;  // destroyed after what lives in it
   Stream stream_;
   Event start_, end_;
+  mutable GpuTurns turns_;
 };
 
 }  // namespace

@@ -158,6 +158,7 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status launch(const LoadedPlan& plan, const runtime::Bindings& bindings, std::int64_t time) {
+    const auto turn = device_.turn();
     if (workspace_.bytes() > 0)
       if (Status status = device_.fill(workspace_.address(), kWorkspacePoison, workspace_.bytes()); !status)
         return status;
@@ -170,6 +171,7 @@ class DeviceShape final : public ShapeRuns {
     for (const ShapeTensor& tensor : tensors_)
       if (tensor.computed)
         if (Status status = of(side).at(tensor.ref).poison(); !status) return status;
+    const auto turn = device_.turn();  // not waited for below
     const auto begin = std::chrono::steady_clock::now();
     if (Status status = launch(plan, bound(side), problem_.sizes.time); !status) return status;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

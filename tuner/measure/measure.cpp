@@ -24,6 +24,7 @@ Result<double> take_sample(const TimedWork& work, int repetitions, int sets, int
 }
 
 Result<double> Timer::sample(const TimedWork& work, int repetitions, int sets) {
+  const auto turn = device_->turn();
   const Result<double> seconds =
       take_sample(work, repetitions, sets, next_set_,
                   [&](const std::function<Status()>& submit) { return device_->seconds_of(submit); });
@@ -57,6 +58,7 @@ Result<double> Timer::calm_sample(const TimedWork& work, int repetitions, const 
 }
 
 Result<std::vector<double>> Timer::time(const TimedWork& work, const TimingPlan& plan, double expected_s) {
+  const auto turn = device_->turn();
   if (plan.warm_up > 0 || expected_s <= 0) {
     const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
     if (!warm) return warm.error();

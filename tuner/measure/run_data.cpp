@@ -78,6 +78,7 @@ Status fill_repeated(const runtime::Device& device, const DeviceTensor& tensor,
     scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
   if (bytes.empty()) return success();
   const runtime::Address base = tensor.buffer().address();
+  const auto turn = device.turn();
   if (Status status = device.upload(base, bytes); !status) return status;
   for (std::size_t done = bytes.size(); done < total; done *= 2) {
     if (Status status = device.copy(base + done, base, std::min(done, total - done)); !status) return status;
