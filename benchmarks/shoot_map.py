@@ -97,6 +97,7 @@ def main():
     known = {(row["cell"], row["channels"], row["T"]) for row in record["rows"]}
     wanted = [(cell, *size) for size in sizes(options.channels, options.times) for cell in options.cells.split(",")]
     todo = [one for one in wanted if one not in known]
+    place = {one: index for index, one in enumerate(wanted)}
     lock = threading.Lock()
 
     def measure(one):
@@ -105,6 +106,7 @@ def main():
         row = row_of(options.rondo, *one, options.budget)
         with lock:
             record["rows"].append(row)
+            record["rows"].sort(key=lambda row: place.get((row["cell"], row["channels"], row["T"]), -1))
             write(record, options.out)
             print(*one, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
                           for name in ("best", "chosen", "by_model")), flush=True)
