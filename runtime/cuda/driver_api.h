@@ -37,6 +37,7 @@ struct DriverApi {
   decltype(&cuStreamDestroy) stream_destroy = nullptr;
   decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
   decltype(&cuStreamWaitEvent) stream_wait_event = nullptr;
+  decltype(&cuLaunchHostFunc) launch_host_func = nullptr;
   decltype(&cuEventCreate) event_create = nullptr;
   decltype(&cuEventDestroy) event_destroy = nullptr;
   decltype(&cuEventRecord) event_record = nullptr;

@@ -1,5 +1,8 @@
 #include "runtime/cuda/driver_stream.h"
 
+#include <condition_variable>
+#include <mutex>
+
 #include "runtime/cuda/driver_api.h"
 
 namespace rondo::runtime {
@@ -28,6 +31,48 @@ Status synchronize(StreamHandle stream) {
   auto driver = Driver::get();
   if (!driver) return driver.error();
   return check(**driver, (*driver)->api().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+namespace {
+
+// What a stream waits for: open() from any thread, once.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    opened_.wait_for(lock, kLongestHold, [&] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+// Runs on a thread of the driver, which hands it its share of the gate. A broken context never calls it (CUDA
+// Driver API, cuLaunchHostFunc), and leaves that share behind.
+void CUDA_CB wait_at(void* share) {
+  const std::unique_ptr<std::shared_ptr<Gate>> gate(static_cast<std::shared_ptr<Gate>*>(share));
+  (*gate)->wait();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<void>> hold(StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  const auto gate = std::make_shared<Gate>();
+  auto share = std::make_unique<std::shared_ptr<Gate>>(gate);
+  auto submitted =
+      check(**driver, (*driver)->api().launch_host_func(stream, wait_at, share.get()), "cuLaunchHostFunc");
+  if (!submitted) return submitted.error();
+  share.release();  // NOLINT(bugprone-unused-return-value): wait_at owns it
+  return std::shared_ptr<void>(gate.get(), [gate](void*) { gate->open(); });
 }
 
 Result<bool> is_capturing(StreamHandle stream) {

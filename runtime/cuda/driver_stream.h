@@ -1,6 +1,7 @@
 // Streams and timing events. Both need a current context (driver_device.h) and die before it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "compiler/support/result.h"
@@ -56,6 +57,12 @@ class Event {
   explicit Event(CUevent_st* handle) : handle_(handle) {}
   std::unique_ptr<CUevent_st, Destroy> handle_;
 };
+
+// What is submitted to the stream from here on does not begin until the handle is gone, but after
+// kLongestHold at the latest: a launch may itself wait for what is held, where a profiler or
+// CUDA_LAUNCH_BLOCKING makes launches wait for their ends, or where more is submitted than a stream takes.
+inline constexpr std::chrono::milliseconds kLongestHold{20};
+Result<std::shared_ptr<void>> hold(StreamHandle stream);
 
 // Whether the stream's work is being recorded instead of run.
 Result<bool> is_capturing(StreamHandle stream);

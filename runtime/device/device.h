@@ -91,6 +91,10 @@ class Device {
 
   // Seconds from the start to the end of what `work` submits. Waits.
   virtual Result<double> seconds_of(const std::function<Status()>& work) const = 0;
+  // What is submitted from here on does not begin until the handle is gone (or some milliseconds have
+  // passed): a sample that is held until all of it is submitted does not contain the time that submitting
+  // takes. Null where what is submitted is done at once.
+  virtual Result<std::shared_ptr<void>> hold() const { return std::shared_ptr<void>(); }
   // The size of a copy that shows the bandwidth of the memory, and how many places such copies should take
   // turns with so that no cache holds them.
   virtual std::size_t copy_bytes() const = 0;

@@ -88,6 +88,7 @@ class GpuDevice final : public Device {
     if (!elapsed) return elapsed.error();
     return static_cast<double>(*elapsed) * 1e-3;
   }
+  Result<std::shared_ptr<void>> hold() const override { return runtime::hold(stream_); }
   std::size_t copy_bytes() const override { return std::size_t{1} << 30; }
 
   std::shared_ptr<void> turn() const override { return turns_.take(); }

@@ -95,6 +95,20 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   EXPECT_FALSE(loaded.error().message.empty());
 }
 
+// What is held does not begin, goes on when it is let go, and also when nobody lets it go.
+TEST_F(OnGpu, AStreamIsHeldUntilItIsLetGo) {
+  const auto passed = runtime::Event::create();
+  ASSERT_TRUE(passed.ok()) << passed.error().message;
+  for (const bool let_go : {true, false}) {
+    auto held = gpu_->device->hold();
+    ASSERT_TRUE(held.ok()) << held.error().message;
+    ASSERT_TRUE(passed->record(gpu_->stream).ok());
+    EXPECT_FALSE(passed->done().value()) << "it waits";
+    if (let_go) held->reset();
+    EXPECT_TRUE(passed->synchronize().ok());
+  }
+}
+
 TEST_F(OnGpu, CopyBandwidthIsPlausible) {
   Timer timer(*gpu_->device);
   const auto bandwidth = copy_bandwidth(timer);

@@ -24,10 +24,22 @@ Result<double> take_sample(const TimedWork& work, int repetitions, int sets, int
 }
 
 Result<double> Timer::sample(const TimedWork& work, int repetitions, int sets) {
+  return sample(work, repetitions, sets, Begin::WhenSubmitted);
+}
+
+Result<double> Timer::sample(const TimedWork& work, int repetitions, int sets, Begin begin) {
   const auto turn = device_->turn();
-  const Result<double> seconds =
-      take_sample(work, repetitions, sets, next_set_,
-                  [&](const std::function<Status()>& submit) { return device_->seconds_of(submit); });
+  const TimeOnce timed = [&](const std::function<Status()>& submit) -> Result<double> {
+    if (begin == Begin::AtOnce) return device_->seconds_of(submit);
+    Result<std::shared_ptr<void>> held = device_->hold();
+    if (!held) return held.error();
+    return device_->seconds_of([&] {
+      const Status submitted = submit();
+      held->reset();
+      return submitted;
+    });
+  };
+  const Result<double> seconds = take_sample(work, repetitions, sets, next_set_, timed);
   if (!seconds) return seconds.error();
   return *seconds / repetitions;
 }
@@ -60,7 +72,8 @@ Result<double> Timer::calm_sample(const TimedWork& work, int repetitions, const 
 Result<std::vector<double>> Timer::time(const TimedWork& work, const TimingPlan& plan, double expected_s) {
   const auto turn = device_->turn();
   if (plan.warm_up > 0 || expected_s <= 0) {
-    const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets);
+    // Its first launch may wait for the GPU to load the code, so nothing is held yet.
+    const Result<double> warm = sample(work, std::max(1, plan.warm_up), plan.sets, Begin::AtOnce);
     if (!warm) return warm.error();
     if (expected_s <= 0) {
       const Result<double> again =

@@ -58,10 +58,14 @@ class Timer {
 
   // Seconds of one run, one entry a sample. `expected_s` (0: unknown, found by one run) sets the repetitions.
   Result<std::vector<double>> time(const TimedWork& work, const TimingPlan& plan, double expected_s = 0);
-  // Seconds from start to end of `repetitions` runs, divided by them.
+  // Seconds from start to end of `repetitions` runs, divided by them, of work that has run before. A GPU
+  // begins when all runs are submitted: a kernel of 4 microseconds is shorter than its launch takes on a busy
+  // machine.
   Result<double> sample(const TimedWork& work, int repetitions, int sets);
 
  private:
+  enum class Begin { WhenSubmitted, AtOnce };
+  Result<double> sample(const TimedWork& work, int repetitions, int sets, Begin begin);
   Result<double> calm_sample(const TimedWork& work, int repetitions, const TimingPlan& plan);
 
   const runtime::Device* device_;

@@ -85,6 +85,7 @@ TEST(DriverDeathTest, EveryCallFailsAlikeWithoutADriver) {
         expect_missing(Context::open(0));
         expect_missing(Stream::create());
         expect_missing(Event::create());
+        expect_missing(hold(nullptr));
         expect_missing(DeviceBuffer::allocate(16));
         expect_missing(DeviceBuffer().fill(0, nullptr));
         expect_missing(fill_words(0, 0, 1, nullptr));

@@ -14,7 +14,7 @@ enum class Guard {
   Before
 };  // where the unmapped page touches the memory; another one is on the other side
 
-class GuardedDevice final : public runtime::Device {
+class GuardedDevice : public runtime::Device {
  public:
   explicit GuardedDevice(Guard guard) : guard_(guard) {}
 

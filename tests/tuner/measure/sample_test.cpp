@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/launch/graph_cache.h"
+#include "tests/runtime/device/guarded_device.h"
 #include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
@@ -116,6 +117,60 @@ TEST(Sample, ErrorsEndIt) {
   EXPECT_EQ(runs, 1);
   EXPECT_FALSE(take_sample(work, 4, 1, next, [](const auto&) -> Result<double> { return Error{}; }).ok());
   EXPECT_EQ(runs, 1) << "not begun";
+}
+
+// A device that says in which order it was held, and what was submitted meanwhile.
+class HeldDevice final : public rondo::testing::GuardedDevice {
+ public:
+  explicit HeldDevice(std::string& log) : GuardedDevice(rondo::testing::Guard::Behind), log_(&log) {}
+
+  Result<std::shared_ptr<void>> hold() const override {
+    if (refuse) return Error{ErrorKind::Device, "cannot be held", ""};
+    *log_ += '(';
+    return std::shared_ptr<void>(log_, [](void* log) { *static_cast<std::string*>(log) += ')'; });
+  }
+  Result<double> seconds_of(const std::function<Status()>& work) const override {
+    *log_ += '[';
+    if (Status status = work(); !status) return status.error();
+    *log_ += ']';
+    return 1.0;
+  }
+
+  bool refuse = false;
+
+ private:
+  std::string* log_;
+};
+
+TEST(Timer, TheClockStartsBehindWhatIsHeldAndEndsAfterTheLastRun) {
+  std::string log;
+  HeldDevice device(log);
+  Timer timer(device);
+  const TimedWork work([&](int) {
+    log += 'r';
+    return success();
+  });
+  ASSERT_TRUE(timer.sample(work, 3, 1).ok());
+  EXPECT_EQ(log, "([rrr)]") << "let go when all is submitted";
+  // What runs for the first time may wait for its code, which a device that is held does not load.
+  log.clear();
+  TimingPlan plan;
+  plan.warm_up = 2, plan.samples = 1, plan.most_repetitions = 2;
+  ASSERT_TRUE(timer.time(work, plan).ok());
+  EXPECT_EQ(log, "[rr]([r)]([r)]");
+}
+
+TEST(Timer, WhatFailsIsNotHeldForEver) {
+  std::string log;
+  HeldDevice device(log);
+  Timer timer(device);
+  const TimedWork work([](int) -> Status { return Error{ErrorKind::Device, "lost", ""}; });
+  EXPECT_FALSE(timer.sample(work, 3, 1).ok());
+  EXPECT_EQ(log, "([)");
+  device.refuse = true;
+  const Result<double> refused = timer.sample(work, 1, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "cannot be held");
 }
 
 }  // namespace
