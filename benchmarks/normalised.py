@@ -19,12 +19,12 @@ import argparse
 import math
 import os
 import re
-import statistics
 import sys
 import tempfile
 import time as clock
 
 from rondo_program import begun, query, rondo, tried, until_stopped, write
+from torch_times import median_ms
 
 SHAPES = ((16, 1024, 1, 768), (16, 1024, 12, 64))
 NORMALISED = {"lnlstm": "lstm", "rmslstm": "lstm", "lngru": "gru"}
@@ -132,15 +132,7 @@ def replayed_ms(work):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         work()
-    times = []
-    for _ in range(6):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times[1:])
+    return median_ms(graph.replay, samples=5, warm_up=1)
 
 
 def errors(values, exact):

@@ -215,7 +215,7 @@ def compared(library, context, options, cell, dtype, both):
 def timed(library, context, options, cell, dtype, both):
     """Milliseconds of both passes, in turns, the least of each."""
     import torch
-    from peers import median_ms
+    from torch_times import median_ms
     layer, u, lengths, gradient = problem(cell, dtype, both, BATCH, TIME)
     mine = Ours(library, context, options, cell, dtype, layer, u, lengths)
     sequence = packed(u, lengths)

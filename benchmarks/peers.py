@@ -10,27 +10,12 @@ cannot leave them out; and the bytes a second of a device copy in the same proce
 import argparse
 import json
 import re
-import statistics
 
 import torch
 
+from torch_times import median_ms
+
 LAYERS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "elman": torch.nn.RNN}
-WARM_UP, SAMPLES = 3, 11
-
-
-def median_ms(work):
-    """Median over SAMPLES of the time between two events around one call, after WARM_UP calls."""
-    for _ in range(WARM_UP):
-        work()
-    times = []
-    for _ in range(SAMPLES):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def copy_bytes_per_s(size=1 << 30):

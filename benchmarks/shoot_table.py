@@ -14,12 +14,13 @@ another GPU or commit is refused. With --again it measures the rows that FILE ha
 row keeps.
 """
 import argparse
+import itertools
 import re
-import statistics
 import sys
 import time as clock
 
 from rondo_program import begun, query, rondo, until_stopped, write
+from torch_times import median_ms
 
 SHAPES = {
     "paragru": [(8, 512, 1024), (8, 2048, 1024), (8, 8192, 1024), (1, 8192, 1024), (1, 65536, 256)],
@@ -57,15 +58,8 @@ def peer_ms(library, cell, batch, time, dim, weights):
     else:
         peepholes = torch.zeros(dim, 2, device="cuda")
         work = lambda x: torch.ops.parallel_reduce_cuda.fused_fwd_lstm_cifg_diag_mh(a, x, peepholes)
-    times = []
-    for i in range(24):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        work(inputs[i % sets])
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times[3:])
+    turns = itertools.cycle(inputs)
+    return median_ms(lambda: work(next(turns)), samples=21)
 
 
 def measure(options, cell, shape, dtype):
