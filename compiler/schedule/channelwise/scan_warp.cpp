@@ -88,7 +88,7 @@ void ScanWarp::publish(Value round, const std::vector<AffineTransform>& transfor
   if (counts_)
     b.if_(b.thread() % kLanes == 0,
           [&] { b.store(warp_counts_[round % kSlots * warps() + b.thread() / kLanes], count); });
-  sync_published(round, false);
+  sync_published(round, counts_);
 }
 
 Value ScanWarp::total(Value round) { return builder_.load("total", totals_[round % kSlots]); }
@@ -162,7 +162,7 @@ void ScanWarp::enter(const std::map<step::TensorId, KernelTensor>& first) {
   lanes_.lane = b.let("lane", b.thread() % kLanes);
   lanes_.first = b.let("followed", lanes_.lane * lanes_.each);
   carries_ = registers("carry");
-  b.named_barrier(kScanBarrier, kLanes);  // for racecheck, see the header
+  if (!counts_) wait_alone();
   b.comment("first carries");
   lanes_.if_any(b, [&] {
     each_carry([&](const step::Row& row, Value place, Value carry) {
@@ -185,8 +185,10 @@ void ScanWarp::role(const CarryEnds& ends) {
   });
 }
 
-void ScanWarp::role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, Value end,
-                              const std::function<void(Value, Value)>& conclude, Value steps) {
+void ScanWarp::wait_alone() { builder_.named_barrier(kScanBarrier, kLanes); }
+
+void ScanWarp::role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, const Rounds& rounds,
+                              Value steps) {
   auto& b = builder_;
   enter(first);
   block_steps_ = steps;
@@ -200,7 +202,9 @@ void ScanWarp::role_in_rounds(const std::map<step::TensorId, KernelTensor>& firs
       for (std::size_t k = 0; k < from[c].rows.size(); ++k) b.assign(to[c].rows[k], from[c].rows[k]);
   };
   copy(carries_, beginning);
-  b.for_("round", b.constant(0), end, b.constant(1), 1, [&](Value round) {
+  b.for_("round", b.constant(0), rounds.end, b.constant(1), 1, [&](Value round) {
+    if (const Value turns = rounds.turns(round); turns.valid())
+      b.for_("turn", b.constant(0), turns, b.constant(1), 1, [&](Value) { wait_alone(); });
     send(round);
     send_count(round);
     store_exclusive_prefixes(round);
@@ -208,7 +212,7 @@ void ScanWarp::role_in_rounds(const std::map<step::TensorId, KernelTensor>& firs
     scan(round);
     const Value total = scan_counts(round);
     announce(round);
-    conclude(round, total);
+    rounds.conclude(round, total);
   });
 }
 
@@ -288,7 +292,7 @@ void ScanWarp::scan(Value round) {
 }
 
 void ScanWarp::announce(Value round) {
-  if (counts_) return builder_.named_barrier(kScannedBarrier, parameters_.computing() + kLanes, false);
+  if (counts_) return builder_.named_barrier(kScannedBarrier, parameters_.computing() + kLanes);
   builder_.arrive(scanned_, round % kSlots);
 }
 

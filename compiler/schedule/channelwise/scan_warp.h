@@ -19,15 +19,17 @@
 // results of round n, and the warp wrote these after its last read of the transforms of round n. The warp
 // writes into the slot of round n only after it has waited for all transforms of round n + 2.
 //
-// Publishing threads arrive at a named barrier without waiting. Each announces a round only when it knows
-// that the scan warp has passed the barrier of the round two before.
+// Publishing threads arrive at a named barrier, without waiting unless there are counts. Each announces a
+// round only when it knows that the scan warp has passed the barrier of the round two before.
 //
 // Two details exist only for racecheck of compute-sanitizer 13.0 (docs/notes/compute-sanitizer.md). All lanes
 // of the warp arrive at the mbarrier `followed`. One lane could arrive for all after a barrier of the warp,
-// but racecheck counts only what the arriving thread itself has done. And the scan warp waits at one more
-// barrier, alone. At named barriers racecheck does not track who waited with whom: it assumes that a thread
+// but racecheck counts only what the arriving thread itself has done. And the scan warp waits at more
+// barriers, alone. At named barriers racecheck does not track who waited with whom: it assumes that a thread
 // knows what another one did if that one had waited less often. The scan warp must therefore have waited more
-// often than the computing threads whose transforms it reads.
+// often than the computing threads whose transforms it reads: once more than they. Where there are counts
+// they read its results behind a named barrier too, and must have waited more often by then. So all wait at
+// both barriers of a round, and the scan warp as often alone as they wait for each other.
 #pragma once
 
 #include <functional>
@@ -90,11 +92,17 @@ class ScanWarp {
 
   // All that the scan warp does in the walk.
   void role(const CarryEnds& ends);
-  // The same where every round begins again at the first carries. `end` is a variable: the round before which
-  // this ends. `conclude` may change it after each round, by the round and its total. Needs counts; stores
-  // nothing at the end. `steps`: of a block's part of time, F32; needed for the rounding.
-  void role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, kernel::Value end,
-                      const std::function<void(kernel::Value round, kernel::Value total)>& conclude,
+  struct Rounds {
+    kernel::Value end;  // a variable: the round before which this ends
+    // How often the computing threads wait for each other before they publish their transforms in a round;
+    // none where they never do.
+    std::function<kernel::Value(kernel::Value round)> turns;
+    // Called after each round; may change `end`.
+    std::function<void(kernel::Value round, kernel::Value total)> conclude;
+  };
+  // The same where every round begins again at the first carries. Needs counts; stores nothing at the end.
+  // `steps`: of a block's part of time, F32; needed for the rounding.
+  void role_in_rounds(const std::map<step::TensorId, KernelTensor>& first, const Rounds& rounds,
                       kernel::Value steps);
 
  private:
@@ -103,6 +111,7 @@ class ScanWarp {
   std::unique_ptr<BlockTransforms> exchange(const Team& parameters, int states, int channels,
                                             const std::string& name);
   void enter(const std::map<step::TensorId, KernelTensor>& first);
+  void wait_alone();  // for racecheck, see above
   ScanLanes count_lanes() const;
   void send_count(kernel::Value round);
   kernel::Value scan_counts(kernel::Value round);

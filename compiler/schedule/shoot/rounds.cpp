@@ -75,9 +75,10 @@ void ShootRounds::run() {
             remembers_ ? b_.let("block_steps", b_.to_real(kernel_.segment_length() * parameters_.segments))
                        : Value{};
         const Bounds bounds = this->bounds("last_round");
-        scan_warp_->role_in_rounds(
-            sweep_.first_tensors(), bounds.end,
-            [&](Value round, Value total) { conclude(bounds, round, total); }, steps);
+        scan_warp_->role_in_rounds(sweep_.first_tensors(),
+                                   {bounds.end, [&](Value round) { return turns_in_order(bounds, round); },
+                                    [&](Value round, Value total) { conclude(bounds, round, total); }},
+                                   steps);
       },
       [&] { compute(); });
   scan_warp_->finish();
@@ -166,8 +167,18 @@ void ShootRounds::report() {
   });
 }
 
+Value ShootRounds::rounds_until_in_order(const Bounds& bounds, Value round) {
+  return b_.let("rounds_until", bounds.side_by_side + kernel_.rank() - round);
+}
+
+Value ShootRounds::turns_in_order(const Bounds& bounds, Value round) {
+  if (parameters_.segments == 1) return {};
+  const Value in_order = rounds_until_in_order(bounds, round) == 0;
+  return b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(0)));
+}
+
 void ShootRounds::turns(Value round) {
-  const Value until = b_.let("rounds_until", bounds_.side_by_side + kernel_.rank() - round);
+  const Value until = rounds_until_in_order(bounds_, round);
   const Value in_order = b_.let("in_order", until == 0);
   if (parameters_.segments == 1) return sweep_where_needed(round, until >= 1, in_order);
   const Value turns = b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1)));

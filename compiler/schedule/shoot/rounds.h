@@ -54,7 +54,11 @@ class ShootRounds {
   void conclude(const Bounds& bounds, kernel::Value round, kernel::Value total);
   // The warp's number: how many of its lanes sweep, many times that if one of them is far off.
   kernel::Value unfinished(kernel::Value round);
-  void turns(kernel::Value round);     // sweeps, side by side or in order
+  void turns(kernel::Value round);  // sweeps, side by side or in order
+  // Rounds until this block goes in order: 0 then, less afterwards.
+  kernel::Value rounds_until_in_order(const Bounds& bounds, kernel::Value round);
+  // How often the warps wait for each other in turns(); none where a block has one segment.
+  kernel::Value turns_in_order(const Bounds& bounds, kernel::Value round);
   void take_turn(kernel::Value turn);  // in order: where the segment before ended
   // beside, mine: Pred, whether now is the time to sweep beside others, and in order.
   void sweep_where_needed(kernel::Value round, kernel::Value beside, kernel::Value mine);
