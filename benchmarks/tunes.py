@@ -3,9 +3,8 @@
 
 usage: tunes.py RONDO RECORD.json [--seeds 11,12,13,14,15] [--budget 3s] [--side 2] [--seconds N] [--only REGEX] [--commit HASH]
 
-The problems are those of stream_rows.json and dense_rows.json, for fw and bw. --side tunes run side by side on the GPU,
-so their times are no measurements. Two by default: kernels whose blocks fill the GPU and wait for each other take turns, and with
-five side by side a tune of a large cell took 55 s. After --seconds none is begun. A tune that a signal ended is not recorded.
+The problems are those of stream_rows.json and dense_rows.json, for fw and bw. --side tunes run side by side, and
+take turns with the GPU (runtime/device/gpu_turns.h). After --seconds none is begun. A tune that a signal ended is not recorded.
 RECORD.json is written after each tune. A tune that it has is not repeated, whatever commit it is of; RECORD.json of another GPU is
 refused.
 

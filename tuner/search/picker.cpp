@@ -10,8 +10,9 @@ using schedule::Parameters;
 
 namespace {
 
-constexpr std::size_t kCentres = 4;      // leaders whose neighbours are visited
-constexpr std::size_t kFirstRanked = 8;  // the model's favourites go first of all
+constexpr std::size_t kCentres = 4;  // leaders whose neighbours are visited
+constexpr std::size_t kFirst = 8;    // the model's favourites go first of all
+constexpr double kHopeful = 4;       // times the model's best: worth a try of each strategy
 
 }  // namespace
 
@@ -26,6 +27,24 @@ Picker::Picker(const std::vector<Candidate>& candidates)
       if (values[{candidate.strategy, name}].insert(value).second) cover_.push_back(i);
   }
   for (const auto& [axis, set] : values) values_[axis].assign(set.begin(), set.end());
+  choose_first();
+}
+
+// The model's best, the best of each other strategy, since it errs more between two than within one, and then
+// by rank, one of each price: what differs in nothing that the model sees shares one place.
+void Picker::choose_first() {
+  if (candidates_.empty()) return;
+  std::set<std::string> strategies;
+  std::set<std::pair<std::string, double>> prices;
+  const double most = kHopeful * candidates_.front().estimate.seconds;
+  for (const bool of_each_strategy : {true, false})
+    for (std::size_t i = 0; i < candidates_.size() && first_.size() < std::min(kFirst, candidates_.size());
+         ++i) {
+      const Candidate& candidate = candidates_[i];
+      if (candidate.estimate.seconds > most) break;
+      if (of_each_strategy && !strategies.insert(candidate.strategy).second) continue;
+      if (prices.emplace(candidate.strategy, candidate.estimate.seconds).second) first_.push_back(i);
+    }
 }
 
 std::size_t Picker::take(std::size_t candidate) {
@@ -103,7 +122,8 @@ bool Picker::local_optimum() const {
 }
 
 std::optional<std::size_t> Picker::next() {
-  if (given_ < std::min(kFirstRanked, candidates_.size())) return take(*by_rank());
+  while (next_first_ < first_.size())
+    if (const std::size_t candidate = first_[next_first_++]; !tried_[candidate]) return take(candidate);
   // Two neighbours, one of coverage (while there is any), one by rank, and so on; each falls back on the
   // others.
   std::optional<std::size_t> choice;

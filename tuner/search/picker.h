@@ -33,6 +33,7 @@ class Picker {
  private:
   using Axis = std::pair<std::string, std::string>;  // strategy, parameter
 
+  void choose_first();
   std::optional<std::size_t> by_rank();
   std::optional<std::size_t> by_coverage();
   std::optional<std::size_t> by_neighbour();
@@ -52,6 +53,8 @@ class Picker {
   std::vector<std::size_t> cover_;                        // the best-ranked candidate of every (axis, value)
   std::map<double, std::size_t> best_;                    // the few fastest
   mutable std::map<std::size_t, Neighbours> neighbours_;  // of candidates that were among the fastest
+  std::vector<std::size_t> first_;                        // given out before all others
+  std::size_t next_first_ = 0;
   std::size_t next_rank_ = 0;
   std::size_t next_cover_ = 0;
   std::size_t given_ = 0;

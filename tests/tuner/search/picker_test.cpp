@@ -24,6 +24,37 @@ TEST(Picker, GivesEveryCandidateOnceTheModelsFavouritesFirst) {
   EXPECT_EQ(picker.given(), land.candidates.size());
 }
 
+runtime::Candidate priced(const std::string& strategy, std::int64_t x, double seconds) {
+  runtime::Candidate candidate{strategy, {{"x", x}}, {}};
+  candidate.estimate.seconds = seconds;
+  return candidate;
+}
+
+// The model once priced stream at 190 and shoot at 556 microseconds where they took 392 and 246, and a search
+// of 3 s came to none of shoot's.
+TEST(Picker, TheBestOfEachStrategyComesEarly) {
+  std::vector<runtime::Candidate> ranked;
+  for (int i = 0; i < 100; ++i) ranked.push_back(priced("stream", i, 1 + 0.01 * i));
+  ranked.push_back(priced("shoot", 0, 2.9));
+  ranked.push_back(priced("shoot", 1, 3));
+  ranked.push_back(priced("alternating", 0, 4.1));
+  Picker picker(ranked);
+  EXPECT_EQ(picker.next(), 0u);
+  EXPECT_EQ(picker.next(), 100u);
+  for (std::size_t i = 1; i <= 6; ++i)
+    EXPECT_EQ(picker.next(), i) << "and not the one that the model sees far behind";
+}
+
+TEST(Picker, OneOfEachPriceComesBeforeItsLikes) {
+  std::vector<runtime::Candidate> ranked;
+  for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i / 5));
+  Picker picker(ranked);
+  for (const std::size_t expected : {0u, 5u, 10u, 15u}) EXPECT_EQ(picker.next(), expected);
+  std::set<std::size_t> seen{0, 5, 10, 15};
+  while (const auto next = picker.next()) EXPECT_TRUE(seen.insert(*next).second);
+  EXPECT_EQ(seen.size(), ranked.size());
+}
+
 TEST(Picker, TriesEveryValueOfEveryParameterEarly) {
   const testing::Landscape land = testing::synthetic(2, 0.2);
   Picker picker(land.candidates);
