@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """Tunes what Rondo ships (tuning_db/shipped) on the GPU at hand, and writes the export of it.
 
-usage: shipped.py RONDO DATABASE [--seconds 12] [--share 1/1] [--limit SECONDS] [--out FILE.json] [--dry-run]
+usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--limit SECONDS] [--out FILE.json] [--dry-run]
 
 The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
 fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
-a problem is skipped, so a second run goes on where the first one ended. With --share i/n only every n-th problem is
+a problem is skipped, so a second run goes on where the first one ended. --side problems are tuned side by side: what takes
+long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
 tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
 that might end later. --out writes what the database holds, as `rondo db export --best` does.
 
 The GPU is calibrated first, unless the database has its profile. Ends with 1 if a problem could not be tuned; those are
 named, and the others are done nevertheless."""
 import argparse
+import concurrent.futures
 import json
 import subprocess
 import sys
+import threading
 import time
 
 PASSES = ("fw", "fws", "bw")
@@ -93,27 +96,43 @@ def tuned(program, database):
     return found
 
 
+class Stopped(Exception):
+    """Ctrl-C reached a tune."""
+
+
 def tune_all(options, wanted):
     """The names of those that failed."""
     known = tuned(options.rondo, options.database)
     todo = [problem for problem in wanted if text(problem) not in known]
     print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
-          f"{len(todo) * (options.seconds + START_SECONDS) / 60:.0f} minutes", flush=True)
-    failed, begin = [], time.monotonic()
-    for number, problem in enumerate(todo):
-        if options.limit and time.monotonic() - begin + options.seconds + START_SECONDS > options.limit:
-            print(f"the limit is reached; {len(todo) - number} are left", flush=True)
-            break
+          f"{len(todo) / options.side * (options.seconds + START_SECONDS) / 60:.0f} minutes", flush=True)
+    failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
+
+    def one(problem):
         words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{options.seconds:g}s"]
         if options.dry_run:
             print(" ".join([options.rondo, *words]))
-            continue
+            return
+        if options.limit and time.monotonic() - begin + options.seconds + START_SECONDS > options.limit:
+            return
         code, out, err = rondo(options.rondo, *words)
         if code == 130:
+            raise Stopped
+        with lock:
+            done.append(problem)
+            if code != 0:
+                failed.append(text(problem))
+            print(f"{len(done)}/{len(todo)} {text(problem)}: {'failed: ' + err if code != 0 else out.strip().splitlines()[-1]}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
+        try:
+            for _ in pool.map(one, todo):
+                pass
+        except (Stopped, KeyboardInterrupt):
+            pool.shutdown(cancel_futures=True)
             raise SystemExit("shipped: stopped; what was tuned is in the database")
-        if code != 0:
-            failed.append(text(problem))
-        print(f"{number + 1}/{len(todo)} {text(problem)}: {'failed: ' + err if code != 0 else out.strip().splitlines()[-1]}", flush=True)
+    if len(done) < len(todo) and not options.dry_run:
+        print(f"the limit is reached; {len(todo) - len(done)} are left", flush=True)
     return failed
 
 
@@ -122,6 +141,7 @@ def main():
     parser.add_argument("rondo")
     parser.add_argument("database")
     parser.add_argument("--seconds", type=float, default=12, help="of tuning, for each problem")
+    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side")
     parser.add_argument("--share", default="1/1", help="i/n: every n-th problem, from the i-th on")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     parser.add_argument("--out", help="export of what the database holds, for tuning_db/shipped")

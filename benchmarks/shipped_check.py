@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What is shipped, without tuning, beside a fresh tune of some seconds, on the GPU at hand, in one run.
 
-usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10] [--seed 1] [--limit SECONDS]
+usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10] [--seed 1] [--side 1] [--limit SECONDS]
 
 Draws problems from the list of shipped.py, and others beside it: another B, T, D or type, and cells of one's own that are
 like a shipped one. Each is taken once with an empty database, so that the choice is what is shipped (or the model's, where
-nothing serves), and once tuned with nothing shipped. Both are timed in turns; a ratio above 1 says that the fresh tune is
+nothing serves), and once tuned with nothing shipped; --side problems are tuned side by side. Both are timed in turns; a ratio above 1 says that the fresh tune is
 faster. OUT.json is written after each problem, and problems that it holds are skipped, if they were measured with this
 seed and budget on this GPU. RONDO_SHIPPED names another export to check than the one that RONDO carries."""
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -16,6 +17,7 @@ import random
 import statistics
 import sys
 import tempfile
+import threading
 import time
 
 import record
@@ -130,6 +132,11 @@ def begun(options):
                   "timing": f"medians of rondo bench, {TURNS} times each in turns; ratio: shipped / tuned", "rows": rows}
 
 
+def problem_of(row):
+    """What was asked of a row, without what was found."""
+    return tuple((key, value) for key, value in row.items() if key not in ("shipped", "tuned", "ratio"))
+
+
 def summary(rows):
     found = {}
     for kind, limit in LIMITS.items():
@@ -148,10 +155,13 @@ def main():
     parser.add_argument("--listed", type=int, default=10)
     parser.add_argument("--beside", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     options = parser.parse_args()
     result = begun(options)
-    done = [{key: value for key, value in row.items() if key not in ("shipped", "tuned", "ratio")} for row in result["rows"]]
+    wanted = drawn(options.seed, options.listed, options.beside)
+    order = {problem_of(row): place for place, row in enumerate(wanted)}
+    done = [dict(problem_of(row)) for row in result["rows"]]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         calibrated = os.path.join(folder, "calibrated.db")
@@ -160,18 +170,24 @@ def main():
         code, _, err = shipped.rondo(options.rondo, "db", "export", "--db", calibrated, "-o", options.profile)
         if code != 0:
             raise SystemExit(f"shipped_check: rondo db export failed ({code}): {err}")
-        for row in drawn(options.seed, options.listed, options.beside):
-            if row in done:
-                continue
+        lock = threading.Lock()
+
+        def one(row):
             if options.limit and time.monotonic() - begin + options.seconds + shipped.START_SECONDS > options.limit:
-                print("the limit is reached", flush=True)
-                break
-            result["rows"].append(measured(options, row))
-            result["summary"] = summary(result["rows"])
-            rondo_program.write(result, options.out)
-            last = result["rows"][-1]
-            print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
-                  f"{last['shipped']['origin']} / tuned {last['ratio']:.3f}", flush=True)
+                return
+            found = measured(options, row)
+            with lock:
+                result["rows"].append(found)
+                result["rows"].sort(key=lambda each: order[problem_of(each)])
+                result["summary"] = summary(result["rows"])
+                rondo_program.write(result, options.out)
+                print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
+                      f"{found['shipped']['origin']} / tuned {found['ratio']:.3f}", flush=True)
+
+        with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
+            list(pool.map(one, [row for row in wanted if row not in done]))
+        if len(result["rows"]) < len(wanted):
+            print("the limit is reached", flush=True)
     print(json.dumps(result.get("summary", {})))
     return 0
 
