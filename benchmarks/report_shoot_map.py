@@ -61,10 +61,16 @@ def choice_text(row, choice):
     return f"{row[choice]['strategy']} {ratio:.2f}" if ratio else row[choice].get("error", "")[:40]
 
 
+def heading(record):
+    later = sorted({row["by_model"]["commit"] for row in record["rows"] if "commit" in row["by_model"]})
+    model = f", the model's choice at {', '.join(later)}" if later else ""
+    return f"## {record['device']}, commit {record['commit']}, searches of {record['budget']}{model}"
+
+
 def section(record):
     rows = sorted(record["rows"], key=lambda row: (row["cell"], row["channels"], row["T"]))
     text = f"""
-## {record['device']}, commit {record['commit']}, searches of {record['budget']}
+{heading(record)}
 
 {wrapped(summary(rows))}
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Where shoot and where stream is chosen: B * D from 64 to 262144 and T from 128 to 1048576, tuned and by the model alone.
 
-usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--side 5] [--commit HASH]
+usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--side 5] [--trials FILE] [--model-again]
+                    [--commit HASH]
 
 For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
 of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU.
@@ -10,9 +11,15 @@ The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its e
 84. --side rows are measured side by side: what takes long is compiling, and programs take turns with the GPU
 (runtime/device/gpu_turns.h). After --minutes no row is begun. What is measured is in FILE after each row, and a later run with
 the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
+
+With --trials each configuration that a search timed is added to a file, a line each, with what the model had said. With
+--model-again the rows that FILE has are kept, and only what the model chooses is timed again, by the program at hand: for a
+model that has changed since. Each such row names the commit of it.
 """
 import argparse
 import concurrent.futures
+import json
+import os
 import sys
 import threading
 import time as clock
@@ -56,31 +63,44 @@ def figures(answer):
             "convergence": row["convergence"], "parameters": row["parameters"]}
 
 
-def winner(program, problem, budget, *words):
-    answer = tried(program, "tune", *problem, *words, "--budget", budget)
-    best = (answer.get("passes") or [{}])[0].get("best")
-    return best or {"error": answer.get("error", "no winner")}
+def winner(options, problem, *words):
+    answer = tried(options.rondo, "tune", *problem, *words, "--budget", options.budget)
+    searched = (answer.get("passes") or [{}])[0]
+    if options.trials:
+        keep_trials(options.trials, problem, searched.get("rows", []))
+    return searched.get("best") or {"error": answer.get("error", "no winner")}
 
 
-def row_of(program, cell, channels, time, budget):
+def keep_trials(path, problem, rows):
+    """Adds what was timed to a file that others may add to at the same time."""
+    kept = ("strategy", "parameters", "model_ms", "median_ms", "registers", "spill_bytes")
+    lines = [json.dumps({"problem": problem} | {key: row[key] for key in kept}) + "\n" for row in rows if row["median_ms"]]
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(file, "".join(lines).encode())
+    os.close(file)
+
+
+def row_of(options, cell, channels, time):
     problem = words_of(cell, channels, time)
     row = {"cell": cell, "channels": channels, "T": time, "tuned": {}}
-    found = {strategy: winner(program, problem, budget, "--strategy", strategy) for strategy in STRATEGIES}
-    found["any"] = winner(program, problem, budget)
-    times = []
+    found = {strategy: winner(options, problem, "--strategy", strategy) for strategy in STRATEGIES}
+    found["any"] = winner(options, problem)
     for name, configuration in found.items():
-        result = configuration if "error" in configuration else timed(program, problem, configuration)
+        result = configuration if "error" in configuration else timed(options.rondo, problem, configuration)
         row["chosen" if name == "any" else "tuned"] = result if name == "any" else row["tuned"] | {name: result}
-        times.append(result)
-    # No records: the model alone.
-    row["by_model"] = figures(tried(program, "bench", *problem, environment={"RONDO_SHIPPED": "none"}))
-    times.append(row["by_model"])
-    right = [result for result in times if "ms" in result]
-    row["best"] = min(right, key=lambda result: result["ms"]) if right else {"error": "nothing ran"}
-    return row
+    return with_model(options, row)
 
 
-def main():
+def with_model(options, row):
+    """The row with what the model alone chooses, without records, and with the best of all that were timed."""
+    problem = words_of(row["cell"], row["channels"], row["T"])
+    by_model = figures(tried(options.rondo, "bench", *problem, environment={"RONDO_SHIPPED": "none"}))
+    right = [result for result in (*row["tuned"].values(), row["chosen"], by_model) if "ms" in result]
+    best = min(right, key=lambda result: result["ms"]) if right else {"error": "nothing ran"}
+    return row | {"by_model": by_model | ({"commit": options.commit} if options.model_again else {}), "best": best}
+
+
+def options_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rondo")
     parser.add_argument("--out", required=True)
@@ -90,23 +110,48 @@ def main():
     parser.add_argument("--times", type=numbers, default=TIMES, help="T, likewise")
     parser.add_argument("--budget", default="2s")
     parser.add_argument("--side", type=int, default=5)
+    parser.add_argument("--trials", default="")
+    parser.add_argument("--model-again", action="store_true")
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
-    end = clock.monotonic() + 60 * options.minutes
-    record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget})
-    known = {(row["cell"], row["channels"], row["T"]) for row in record["rows"]}
+    options.end = clock.monotonic() + 60 * options.minutes
+    return options
+
+
+def opened(options):
+    """The record to go on with. Of a model that changed since it keeps what was searched by the earlier program."""
+    head = {"device": query("name")[0], "budget": options.budget}
+    if not options.model_again:
+        return begun(options.out, head | {"commit": options.commit})
+    return begun(options.out, head)
+
+
+def is_left(options, row):
+    if not options.model_again:
+        return row is None
+    return row is not None and row["by_model"].get("commit") != options.commit
+
+
+def key_of(row):
+    return row["cell"], row["channels"], row["T"]
+
+
+def main():
+    options = options_of()
+    record = opened(options)
+    known = {key_of(row): row for row in record["rows"]}
     wanted = [(cell, *size) for size in sizes(options.channels, options.times) for cell in options.cells.split(",")]
-    todo = [one for one in wanted if one not in known]
+    todo = [one for one in wanted if is_left(options, known.get(one))]
     place = {one: index for index, one in enumerate(wanted)}
     lock = threading.Lock()
 
     def measure(one):
-        if clock.monotonic() >= end:
+        if clock.monotonic() >= options.end:
             return
-        row = row_of(options.rondo, *one, options.budget)
+        row = with_model(options, known[one]) if options.model_again else row_of(options, *one)
         with lock:
-            record["rows"].append(row)
-            record["rows"].sort(key=lambda row: place.get((row["cell"], row["channels"], row["T"]), -1))
+            record["rows"] = [each for each in record["rows"] if key_of(each) != one] + [row]
+            record["rows"].sort(key=lambda each: place.get(key_of(each), -1))
             write(record, options.out)
             print(*one, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
                           for name in ("best", "chosen", "by_model")), flush=True)

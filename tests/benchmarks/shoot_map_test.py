@@ -27,12 +27,13 @@ if channels == 4096:
 if words[0] == "tune":
     assert option("--budget") == "2s"
     best = {"strategy": option("--strategy") or "shoot", "parameters": {"channels": 64}}
-    print(json.dumps({"passes": [{"best": best}]}))
+    row = best | {"model_ms": 3.0, "median_ms": 2.0, "registers": 40, "spill_bytes": 0}
+    print(json.dumps({"passes": [{"best": best, "rows": [row, row | {"median_ms": None}]}]}))
     sys.exit(0)
 by_model = option("--strategy") is None
 assert by_model == (os.environ.get("RONDO_SHIPPED") == "none")
 strategy = option("--strategy") or "stream"
-ms = 2.0 if strategy == "shoot" else 1.0 if channels >= 1024 else 4.0
+ms = float(os.environ.get("MODEL_MS", 0)) if by_model and os.environ.get("MODEL_MS") else 2.0 if strategy == "shoot" else 1.0 if channels >= 1024 else 4.0
 print(json.dumps({"rows": [{"strategy": strategy, "median_ms": ms, "share_of_copy_bandwidth": 0.5 / ms, "parameters": {},
                             "convergence": {"sweeps": 2} if strategy == "shoot" else None}]}))
 '''
@@ -43,8 +44,8 @@ class ShootMap(unittest.TestCase):
         self.folder = stand_in.folder_of(self, RONDO)
         self.out = self.folder / "test-shoot-map.json"
 
-    def run_map(self, *words):
-        environment = stand_in.environment(self.folder)
+    def run_map(self, *words, **more):
+        environment = stand_in.environment(self.folder, **more)
         environment.pop("RONDO_SHIPPED", None)
         return subprocess.run([sys.executable, ROOT / "benchmarks/shoot_map.py", self.folder / "rondo", "--out", self.out, *words],
                               capture_output=True, text=True, env=environment, check=False)
@@ -84,6 +85,28 @@ class ShootMap(unittest.TestCase):
         refused = self.run_map("--commit", "another")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("take another file", refused.stderr)
+
+    def test_a_changed_model_is_timed_again_and_nothing_else_is(self):
+        few = ("--cells", "mingru", "--channels", "64", "--times", "128,512")
+        self.assertEqual(self.run_map(*few, "--commit", "before").returncode, 0)
+        self.assertEqual([row["best"]["ms"] for row in self.record()["rows"]], [2.0, 2.0])
+        again = (*few, "--commit", "after", "--model-again")
+        self.assertEqual(self.run_map(*again, MODEL_MS="1.5").returncode, 0)
+        record = self.record()
+        self.assertEqual(record["commit"], "before")
+        for row in record["rows"]:
+            self.assertEqual((row["by_model"]["ms"], row["best"]["ms"], row["chosen"]["ms"]), (1.5, 1.5, 2.0))
+        self.assertIn("commit before, searches of 2s, the model's choice at after\n", report_shoot_map.shoot_map_page(self.folder))
+        # Rows that this commit has timed are not timed once more.
+        self.assertEqual(self.run_map(*again, MODEL_MS="1.25").returncode, 0)
+        self.assertEqual([row["by_model"]["ms"] for row in self.record()["rows"]], [1.5, 1.5])
+
+    def test_what_was_timed_is_kept_beside_what_the_model_said(self):
+        trials = self.folder / "trials"
+        self.assertEqual(self.run_map("--cells", "mingru", "--channels", "64", "--times", "128", "--trials", str(trials)).returncode, 0)
+        lines = [json.loads(line) for line in trials.read_text(encoding="utf-8").splitlines()]
+        self.assertEqual([(line["strategy"], line["model_ms"], line["median_ms"]) for line in lines],
+                         [(strategy, 3.0, 2.0) for strategy in ("shoot", "stream", "shoot")])
 
     def test_the_page_says_how_bad_the_choices_are(self):
         self.assertEqual(self.run_map("--channels", "64,1024,4096", "--times", "128,2048").returncode, 0)
