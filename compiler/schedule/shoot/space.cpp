@@ -24,6 +24,10 @@ constexpr int kScanWarpRegisters = 48;
 // that walk by so many segments, or, where memory or instructions bound it, some third of it.
 constexpr int kPartsOfSweep = 8;
 constexpr int kMostTurns = 2;  // of all threads of the GPU
+// The same where memory bounds a sweep. On an H200 and an H100 a run that converges nowhere took as long as
+// its sweep and then, of stream's time, 0.8 in fp32, 0.6 to 0.7 in 16 bits, and 0.96 with two channels a
+// thread (8 x 1024, four segments, T of 512 to 8192, weights of 5). The bound is 1.5.
+constexpr double kSweepFp32 = 0.6, kSweep16Bits = 0.7, kSweepTwoChannels = 0.5;
 
 class Space {
  public:
@@ -32,10 +36,12 @@ class Space {
         problem_(problem),
         limits_(profile.limits),
         shape_(shoot_shape(cell, problem)),
-        steps_of_latency_(steps_of_latency(profile.speeds)) {}
+        steps_of_latency_(steps_of_latency(profile.speeds)),
+        sweep_share_(sweep_share(profile.speeds)) {}
 
   System build() {
     require_time();
+    require_worst_case();
     require_copies();
     require_shared(require_threads());
     return std::move(s_);
@@ -54,8 +60,17 @@ class Space {
     const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
     return static_cast<int>(std::clamp(1.5 * speeds.memory_latency_s / step_s, 8.0, 32.0));
   }
+  // What a sweep takes of a walk in order, if it copies as fast as the GPU can.
+  double sweep_share(const target::Speeds& speeds) const {
+    const ShootTraffic traffic = shoot_traffic(cell_, problem_.pass);
+    const double bytes = static_cast<double>(problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim) *
+                         (traffic.read + traffic.written) * static_cast<double>(element());
+    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
+    return bytes / speeds.copy_bytes_per_s / step_s;
+  }
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
+  void require_worst_case();
   void require_copies();
   Expr require_threads();
   void require_shared(const Expr& registers);
@@ -66,6 +81,7 @@ class Space {
   const target::Limits& limits_;
   const ShootShape shape_;
   const int steps_of_latency_;
+  const double sweep_share_;
   System s_;
 
   const Var channels = s_.var("channels", values({32, 64, 128, 256}), "channels a block");
@@ -127,6 +143,22 @@ void Space::require_time() {
   s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
              "thread blocks of a cluster (sm_90 and later)");
+}
+
+// A guess costs its warm-up besides, and Newton's method all its sweeps.
+void Space::require_worst_case() {
+  const auto time = static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1));
+  const auto bounded = [&](int channels_of_thread, double share) {
+    const Condition these = parts > 1 && per_thread == channels_of_thread;
+    const double sweeps_paid = std::min(share / sweep_share_, 1e3);
+    s_.require(implies(these && newton == 0,
+                       warmup * parts <= static_cast<int>(std::clamp(time * (sweeps_paid - 1), -1.0, 1e9))),
+               "a worst case near that of stream");
+    s_.require(implies(these && newton == 1, sweeps <= static_cast<int>(sweeps_paid)),
+               "a worst case near that of stream");
+  };
+  bounded(1, element() == 4 ? kSweepFp32 : kSweep16Bits);
+  bounded(2, kSweepTwoChannels);
 }
 
 void Space::require_copies() {
