@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs the GPU tests, alone or under a tool of compute-sanitizer, and records what they said. Needs a GPU.
 
-usage: gpu_tests.py TEST_GPU RECORD.json [--tool none] [--filter GTEST_FILTER] [--seconds N] [--side 14] [--commit HASH]
+usage: gpu_tests.py TEST_GPU RECORD.json [--tool none] [--backend NAME] [--filter GTEST_FILTER] [--seconds N] [--side 14]
+                    [--commit HASH]
 
 TOOL is none, memcheck, racecheck, initcheck or synccheck. --side processes run side by side, each with some tests at a
 time. After --seconds no test is begun, and those that run are ended. The record holds an entry for each tool, filter and commit:
 how many tests passed or were skipped, the names of those that failed, with the reason, and of those that were not
 reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
-cell, type and pass in each form, odd numbers of channels, and each single operation.
+cell, type and pass in each form, odd numbers of channels, and each single operation. With --backend, nvrtc or llvm, kernels
+are compiled by that one (RONDO_BACKEND), which has entries of its own.
 
 A test that fails where threads waited for each other in vain runs once more when all others have ended, alone: beside others a
 tool slows kernels down so much that they give up. What it says then counts.
@@ -161,10 +163,12 @@ def run_later(options, queue):
 def entry_of(record, options):
     """The one that this call goes on with, or a new one with all tests left."""
     for entry in record["runs"]:
-        if all(entry.get(key) == getattr(options, key) for key in ("tool", "filter", "commit")):
+        if all(entry.get(key, "") == getattr(options, key) for key in ("tool", "filter", "commit", "backend")):
             return entry
     entry = {"tool": options.tool, "filter": options.filter, "commit": options.commit, "date": "", "passed": 0, "skipped": 0,
              "failed": {}, "compared": 0, "not_finite": 0, "ill_conditioned": 0, "left": names(options.test_gpu, options.filter)}
+    if options.backend:
+        entry["backend"] = options.backend
     record["runs"].append(entry)
     return entry
 
@@ -196,6 +200,7 @@ def main():
     parser.add_argument("test_gpu")
     parser.add_argument("record")
     parser.add_argument("--tool", choices=TOOLS, default="none")
+    parser.add_argument("--backend", choices=("", "nvrtc", "llvm"), default="")
     parser.add_argument("--filter", default=None)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--side", type=int, default=14, help="processes side by side")
@@ -203,7 +208,9 @@ def main():
     parser.add_argument("--log", default="", help="what the tests print; RECORD.TOOL.log without")
     options = parser.parse_args()
     options.filter = options.filter or ("*" if options.tool == "none" else EVERY_FORM)
-    options.log = options.log or f"{options.record}.{options.tool}.log"
+    options.log = options.log or f"{options.record}.{options.backend or options.tool}.log"
+    if options.backend:
+        os.environ["RONDO_BACKEND"] = options.backend
     record = begin(options.record)
     entry = entry_of(record, options)
     queue = Queue(entry["left"], time.monotonic() + options.seconds, options.tool != "racecheck")

@@ -23,7 +23,8 @@ def tests_table(record):
     notes = []
     for run in record["runs"]:
         which = "all" if run["filter"] == "*" else run.get("of", "a part")
-        text += (f"| {run['commit']} | {run['date']} | {'' if run['tool'] == 'none' else run['tool']} | {which} | {run['passed']} | {run['skipped']} | "
+        under = ", ".join(word for word in (run.get("backend", ""), run["tool"]) if word not in ("", "none"))
+        text += (f"| {run['commit']} | {run['date']} | {under} | {which} | {run['passed']} | {run['skipped']} | "
                  f"{len(run['failed'])} | {left_of(run)} |\n")
         at = run["commit"] if run["tool"] == "none" else f"{run['commit']}, {run['tool']}"
         notes += [f"- {at}: `{name}` {why}." for name, why in run["failed"].items()]
