@@ -38,11 +38,11 @@ from rondo_program import query, write
 
 TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
 EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
-              "Units.*:Gpu/StreamOnGpu.FewSteps/*:Gpu/BesideAMatrixOnGpu.FewSteps/*:Cells/ShootCell.FewSteps/*")
+              "Units.*:Gpu/StreamCell.FewSteps/*:Gpu/MatrixCell.FewSteps/*:Cells/ShootCell.FewSteps/*")
 TOGETHER = {"none": 16}      # tests of one process; its start takes a second
 # Tests of half a minute and more, for they verify many plans: they begin first, each in a process of its own, so that none is
 # the last to end. Under racecheck they take minutes, and begin last.
-LONG = re.compile(r"StreamOnGpu|BesideAMatrixOnGpu|RandomCells|ShippedCells|AtShape|LargeHead|TunesAndVerifies")
+LONG = re.compile(r"StreamCells|MatrixCells|RandomCells|ShippedCells|AtShape|LargeHead|TunesAndVerifies")
 TOGETHER_UNDER_A_TOOL = 8
 LONGEST = {"none": 240}      # seconds of one test
 LONGEST_UNDER_A_TOOL = 420

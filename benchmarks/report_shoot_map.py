@@ -15,8 +15,7 @@ def shoot_map_page(results):
     said = wrapped("""The forward pass of paragru and mingru in bf16, from few channels and many steps to many and few: B x D channels in
 rows of at most 1024, on a grid with steps of 4 or, where a run was short, of 16. *best* is the fastest of all that were
 measured: [stream](../strategies/stream.md) and [shoot](../strategies/shoot.md) tuned apart, what `rondo tune` chose of all
-strategies, and what the model chose without tuning. Each search had the seconds that stand beside the commit. The next columns say
-how much slower the two choices are.""")
+strategies, and what the model chose without tuning. The last columns say how much slower the two choices are.""")
     return "# Where shoot pays\n\n" + said + "\n" + "".join(section(record) for record in records)
 
 
@@ -61,18 +60,32 @@ def choice_text(row, choice):
     return f"{row[choice]['strategy']} {ratio:.2f}" if ratio else row[choice].get("error", "")[:40]
 
 
-def heading(record):
-    later = sorted({row["by_model"]["commit"] for row in record["rows"] if "commit" in row["by_model"]})
-    model = f", the model's choice at {', '.join(later)}" if later else ""
-    return f"## {record['device']}, commit {record['commit']}, searches of {record['budget']}{model}"
+def told_of(rows):
+    """Which commits and searches the rows are of."""
+    runs = {}
+    for row in rows:
+        runs.setdefault((row["commit"], row["budget"]), []).append(at(row))
+    (commit, budget), *others = sorted(runs, key=lambda run: -len(runs[run]))
+    line = f"Commit {commit}, searches of {budget}."
+    for other in others:
+        line += f" Commit {other[0]}, searches of {other[1]}: {', '.join(runs[other])}."
+    later = {}
+    for row in rows:
+        later.setdefault(row["by_model"].get("commit", row["commit"]), []).append(at(row))
+    for model in later:
+        of_all = len(later[model]) == len(rows)
+        line += f" The model's choice is of commit {model}{'' if of_all else ': ' + ', '.join(later[model])}." if model != commit else ""
+    return line
 
 
 def section(record):
     rows = sorted(record["rows"], key=lambda row: (row["cell"], row["channels"], row["T"]))
     text = f"""
-{heading(record)}
+## {record['device']}
 
 {wrapped(summary(rows))}
+
+{wrapped(told_of(rows))}
 
 | cell | B x D | T | best | ms | of copy | sweeps | tuned | by model |
 |---|--:|--:|---|--:|--:|--:|---|---|

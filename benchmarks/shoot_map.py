@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Where shoot and where stream is chosen: B * D from 64 to 262144 and T from 128 to 1048576, tuned and by the model alone.
 
-usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--side 5] [--trials FILE] [--model-again]
-                    [--commit HASH]
+usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--budget 2s] [--side 5] [--trials FILE] [--again REGEX]
+                    [--model-again] [--commit HASH]
 
 For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
 of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU.
@@ -10,7 +10,8 @@ of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU
 The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its every second row and column come first: these are 26 rows of
 84. --side rows are measured side by side: what takes long is compiling, and programs take turns with the GPU
 (runtime/device/gpu_turns.h). After --minutes no row is begun. What is measured is in FILE after each row, and a later run with
-the same FILE goes on behind it; a FILE of another GPU, commit or budget is refused.
+the same FILE goes on behind it; a FILE of another GPU is refused. Each row names its commit and budget. With --again REGEX rows
+that FILE has are measured again, if their name (paragru 64 x 512) matches and they are of another commit or budget.
 
 With --trials each configuration that a search timed is added to a file, a line each, with what the model had said. With
 --model-again the rows that FILE has are kept, and only what the model chooses is timed again, by the program at hand: for a
@@ -20,6 +21,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import re
 import sys
 import threading
 import time as clock
@@ -82,7 +84,7 @@ def keep_trials(path, problem, rows):
 
 def row_of(options, cell, channels, time):
     problem = words_of(cell, channels, time)
-    row = {"cell": cell, "channels": channels, "T": time, "tuned": {}}
+    row = {"cell": cell, "channels": channels, "T": time, "commit": options.commit, "budget": options.budget, "tuned": {}}
     found = {strategy: winner(options, problem, "--strategy", strategy) for strategy in STRATEGIES}
     found["any"] = winner(options, problem)
     for name, configuration in found.items():
@@ -111,6 +113,7 @@ def options_of():
     parser.add_argument("--budget", default="2s")
     parser.add_argument("--side", type=int, default=5)
     parser.add_argument("--trials", default="")
+    parser.add_argument("--again", default="")
     parser.add_argument("--model-again", action="store_true")
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
@@ -118,18 +121,13 @@ def options_of():
     return options
 
 
-def opened(options):
-    """The record to go on with. Of a model that changed since it keeps what was searched by the earlier program."""
-    head = {"device": query("name")[0], "budget": options.budget}
-    if not options.model_again:
-        return begun(options.out, head | {"commit": options.commit})
-    return begun(options.out, head)
-
-
 def is_left(options, row):
-    if not options.model_again:
-        return row is None
-    return row is not None and row["by_model"].get("commit") != options.commit
+    if row is None:
+        return not options.model_again
+    if options.model_again:
+        return row["by_model"].get("commit", row["commit"]) != options.commit
+    return bool(options.again and re.search(options.again, "{} {} x {}".format(*key_of(row)))) and \
+        (row["commit"], row["budget"]) != (options.commit, options.budget)
 
 
 def key_of(row):
@@ -138,7 +136,7 @@ def key_of(row):
 
 def main():
     options = options_of()
-    record = opened(options)
+    record = begun(options.out, {"device": query("name")[0]})
     known = {key_of(row): row for row in record["rows"]}
     wanted = [(cell, *size) for size in sizes(options.channels, options.times) for cell in options.cells.split(",")]
     todo = [one for one in wanted if is_left(options, known.get(one))]
@@ -149,6 +147,8 @@ def main():
         if clock.monotonic() >= options.end:
             return
         row = with_model(options, known[one]) if options.model_again else row_of(options, *one)
+        if clock.monotonic() >= options.end and "error" in json.dumps(row):
+            return  # cut off, when the time was over
         with lock:
             record["rows"] = [each for each in record["rows"] if key_of(each) != one] + [row]
             record["rows"].sort(key=lambda each: place.get(key_of(each), -1))

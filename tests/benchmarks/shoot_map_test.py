@@ -82,7 +82,15 @@ class ShootMap(unittest.TestCase):
         rows = self.record()["rows"]
         self.assertEqual([(row["channels"], row["T"]) for row in rows], [(64, 128), (64, 512), (256, 128), (256, 512)])
         self.assertEqual([row["best"]["ms"] == 77 for row in rows], [False, True, False, False])
-        refused = self.run_map("--commit", "another")
+        # But for those that are asked for by name, once.
+        for _ in range(2):
+            self.assertEqual(self.run_map(*few, "--commit", "another", "--again", "mingru 64 x 512$").returncode, 0)
+            rows = self.record()["rows"]
+            self.assertEqual([row["commit"] for row in rows], ["", "another", "", ""])
+        self.assertNotEqual(rows[1]["best"]["ms"], 77)
+        record = self.record() | {"device": "NVIDIA Other"}
+        self.out.write_text(json.dumps(record), encoding="utf-8")
+        refused = self.run_map()
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("take another file", refused.stderr)
 
@@ -93,10 +101,10 @@ class ShootMap(unittest.TestCase):
         again = (*few, "--commit", "after", "--model-again")
         self.assertEqual(self.run_map(*again, MODEL_MS="1.5").returncode, 0)
         record = self.record()
-        self.assertEqual(record["commit"], "before")
         for row in record["rows"]:
+            self.assertEqual((row["commit"], row["by_model"]["commit"]), ("before", "after"))
             self.assertEqual((row["by_model"]["ms"], row["best"]["ms"], row["chosen"]["ms"]), (1.5, 1.5, 2.0))
-        self.assertIn("commit before, searches of 2s, the model's choice at after\n", report_shoot_map.shoot_map_page(self.folder))
+        self.assertIn("Commit before, searches of 2s. The model's choice is of commit after.", report_shoot_map.shoot_map_page(self.folder))
         # Rows that this commit has timed are not timed once more.
         self.assertEqual(self.run_map(*again, MODEL_MS="1.25").returncode, 0)
         self.assertEqual([row["by_model"]["ms"] for row in self.record()["rows"]], [1.5, 1.5])

@@ -15,8 +15,18 @@ using kernel::Storage;
 using runtime::TensorLayout;
 using schedule::Pass;
 
-class WholeHeadOnGpu : public rondo::testing::GpuTest,
-                       public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t>> {
+// What is computed, and which of the cells and forms: a test of the sanitizers has one, for a launch takes
+// seconds under them, and others have all.
+struct Asked {
+  Storage storage;
+  Pass pass;
+  std::int64_t dim;
+  int only = -1;
+
+  bool takes(int index) const { return only < 0 || only == index; }
+};
+
+class WholeHeadOnGpu : public rondo::testing::GpuTest {
  protected:
   static constexpr step::Forms kForms[] = {{}, {true, true, false}};
 
@@ -41,37 +51,42 @@ class StreamOnGpu : public WholeHeadOnGpu {
   static constexpr std::int64_t kLarge = 4096;
 
   // Each cell plain, and with resets and lengths.
-  void every_cell(const std::vector<VerifyCase>& cases) const {
-    const auto [storage, pass, dim] = GetParam();
+  void every_cell(const Asked& asked, const std::vector<VerifyCase>& cases) const {
     const auto text =
         read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
     ASSERT_TRUE(text.ok());
     const frontend::Parsed parsed = frontend::parse(*text, "heads.cell");
     ASSERT_TRUE(parsed.ok());
-    const schedule::Problem p = problem(pass, cases.back().sizes, storage);
+    const schedule::Problem p = problem(asked.pass, cases.back().sizes, asked.storage);
+    int index = 0;
     for (const step::Cell& plain : parsed.cells)
       for (const step::Forms& forms : kForms) {
+        if (!asked.takes(index++)) continue;
         const step::Cell cell = step::with_forms(plain, forms).value();
-        const auto plan = load_chosen(cell, p, runtime::kFullAlignment, dim >= 4096);
+        const auto plan = load_chosen(cell, p, runtime::kFullAlignment, asked.dim >= 4096);
         ASSERT_NE(plan, nullptr);
         expect_right(cell, p, *plan, cases);
       }
   }
 };
 
-TEST_P(StreamOnGpu, EveryCell) {
+class StreamCells : public StreamOnGpu,
+                    public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t>> {};
+TEST_P(StreamCells, EveryCell) {
   const auto [storage, pass, dim] = GetParam();
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
   const bool large = dim >= kLarge;
-  every_cell({{{3, 1, kHeads, dim}, {}, true},
+  every_cell({storage, pass, dim},
+             {{{3, 1, kHeads, dim}, {}, true},
               {{large ? 2 : 3, large ? 17 : 65, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
               {{1, large ? 40 : 200, kHeads, dim}, {}, false}});
 }
-// For the sanitizers, under which a launch takes seconds.
-TEST_P(StreamOnGpu, FewSteps) {
-  const std::int64_t dim = std::get<2>(GetParam());
+class StreamCell : public StreamOnGpu,
+                   public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t, int>> {};
+TEST_P(StreamCell, FewSteps) {
+  const auto [storage, pass, dim, which] = GetParam();
   const bool large = dim >= kLarge;
-  every_cell({{{large ? 1 : 2, large ? 7 : 9, kHeads, dim}, {}, true}});
+  every_cell({storage, pass, dim, which}, {{{large ? 1 : 2, large ? 7 : 9, kHeads, dim}, {}, true}});
 }
 
 // Beside a matrix, in every form of a team that has room.
@@ -79,14 +94,16 @@ class BesideAMatrixOnGpu : public WholeHeadOnGpu {
  protected:
   static constexpr std::int64_t kHeads = 2;
 
-  void every_cell_and_form(const std::vector<VerifyCase>& cases) const {
-    const schedule::Problem p = problem(std::get<1>(GetParam()), cases.back().sizes, std::get<0>(GetParam()));
+  void every_cell_and_form(const Asked& asked, const std::vector<VerifyCase>& cases) const {
+    const schedule::Problem p = problem(asked.pass, cases.back().sizes, asked.storage);
+    int index = 0;
     const schedule::Parameters teams[] = {{{"blocks", 1}},
                                           {{"exchange", 0}, {"blocks", 2}},
                                           {{"exchange", 0}, {"blocks", 4}},
                                           {{"exchange", 1}}};
     for (const step::Cell& plain : schedule::reducing_cells_with_matrices())
       for (const step::Forms& forms : kForms) {
+        if (!asked.takes(index++)) continue;
         const step::Cell cell = step::with_forms(plain, forms).value();
         int there = 0;
         for (const schedule::Parameters& team : teams) {
@@ -102,25 +119,44 @@ class BesideAMatrixOnGpu : public WholeHeadOnGpu {
   }
 };
 
-TEST_P(BesideAMatrixOnGpu, EveryCellAndForm) {
+class MatrixCells : public BesideAMatrixOnGpu,
+                    public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t>> {};
+TEST_P(MatrixCells, EveryCellAndForm) {
   const auto [storage, pass, dim] = GetParam();
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
-  every_cell_and_form({{{5, 2, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, false},
+  every_cell_and_form({storage, pass, dim},
+                      {{{5, 2, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, false},
                        {{17, 41, kHeads, dim}, {}, true}});
 }
-TEST_P(BesideAMatrixOnGpu, FewSteps) {
-  every_cell_and_form({{{3, 9, kHeads, std::get<2>(GetParam())}, {}, true}});
+class MatrixCell : public BesideAMatrixOnGpu,
+                   public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t, int>> {};
+TEST_P(MatrixCell, FewSteps) {
+  const auto [storage, pass, dim, which] = GetParam();
+  every_cell_and_form({storage, pass, dim, which}, {{{3, 9, kHeads, dim}, {}, true}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, BesideAMatrixOnGpu,
-                         ::testing::Combine(::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                                            ::testing::Values(Pass::ForwardSave, Pass::Backward),
-                                            ::testing::Values(33, 64, 130)));
+constexpr int kStreamCells = 2 * 3, kMatrixCells = 2 * 5;  // each in two forms
+TEST(WholeHeadCells, EachHasATest) {
+  const auto text = read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(frontend::parse(*text, "heads.cell").cells.size() * 2, kStreamCells);
+  EXPECT_EQ(schedule::reducing_cells_with_matrices().size() * 2, kMatrixCells);
+}
 
-INSTANTIATE_TEST_SUITE_P(Gpu, StreamOnGpu,
-                         ::testing::Combine(::testing::Values(Storage::BF16, Storage::F16, Storage::F32),
-                                            ::testing::Values(Pass::ForwardSave, Pass::Backward),
-                                            ::testing::Values(1, 8, 33, 130, 1000, 4096, 5001, 16384)));
+const auto kEachStorage = ::testing::Values(Storage::BF16, Storage::F16, Storage::F32);
+const auto kBothPasses = ::testing::Values(Pass::ForwardSave, Pass::Backward);
+const auto kHeadsBesideAMatrix = ::testing::Values(33, 64, 130);
+const auto kWholeHeads = ::testing::Values(1, 8, 33, 130, 1000, 4096, 5001, 16384);
+
+INSTANTIATE_TEST_SUITE_P(Gpu, MatrixCells,
+                         ::testing::Combine(kEachStorage, kBothPasses, kHeadsBesideAMatrix));
+INSTANTIATE_TEST_SUITE_P(Gpu, MatrixCell,
+                         ::testing::Combine(kEachStorage, kBothPasses, kHeadsBesideAMatrix,
+                                            ::testing::Range(0, kMatrixCells)));
+INSTANTIATE_TEST_SUITE_P(Gpu, StreamCells, ::testing::Combine(kEachStorage, kBothPasses, kWholeHeads));
+INSTANTIATE_TEST_SUITE_P(Gpu, StreamCell,
+                         ::testing::Combine(kEachStorage, kBothPasses, kWholeHeads,
+                                            ::testing::Range(0, kStreamCells)));
 
 }  // namespace
 }  // namespace rondo::tuner

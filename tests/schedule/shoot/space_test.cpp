@@ -13,11 +13,13 @@ struct Asked {
   std::int64_t time = 512, per_thread = 1, warmup = 32;
   kernel::Storage storage = kernel::Storage::BF16;
   const char* board = "h200";
+  std::int64_t batch = 8;
+  const char* cell = "paragru";
 };
 
 std::string refused(const Asked& asked) {
   Problem problem;
-  problem.sizes = {8, asked.time, 1, 1024};
+  problem.sizes = {asked.batch, asked.time, 1, 1024};
   problem.storage = asked.storage;
   const bool wide = asked.storage == kernel::Storage::F32;
   problem.math = wide ? kernel::Math::Accurate : kernel::Math::Fast;
@@ -36,7 +38,7 @@ std::string refused(const Asked& asked) {
                          {"rewrite", 0},
                          {"stream_stores", 0}};
   const auto plan =
-      find_strategy("shoot")->build(cell_named("paragru"), problem, point, target::board(asked.board));
+      find_strategy("shoot")->build(cell_named(asked.cell), problem, point, target::board(asked.board));
   return plan ? "" : plan.error().message;
 }
 
@@ -57,7 +59,18 @@ TEST(ShootSpace, TheWorstCaseIsBoundedByWhatASweepCopies) {
   EXPECT_EQ(refused({2048, 1, 32, Storage::BF16, "h100"}), "");
   EXPECT_EQ(refused({512, 1, 64, Storage::F32}), "");
   EXPECT_NE(refused({512, 1, 64, Storage::F32, "h100"}).find(why), std::string::npos);
-  EXPECT_EQ(refused({512, 1, 32, Storage::F32, "h100"}), "");
+  EXPECT_EQ(refused({1024, 1, 64, Storage::F32, "h100"}), "");
+}
+
+TEST(ShootSpace, AnAccurateGuessIsWarmedUpForLong) {
+  EXPECT_NE(refused({2048, 1, 32, kernel::Storage::F32}).find("a guess to the last bits"), std::string::npos);
+  EXPECT_EQ(refused({2048, 1, 64, kernel::Storage::F32}), "");
+  EXPECT_EQ(refused({2048, 1, 32, kernel::Storage::BF16}), "");
+}
+
+TEST(ShootSpace, SegmentsOfAnAffineCellHaveJacobians) {
+  const std::string why = refused({8192, 1, 64, kernel::Storage::BF16, "h200", 1, "mingru"});
+  EXPECT_NE(why.find("an affine cell's second sweep"), std::string::npos) << why;
 }
 
 }  // namespace
