@@ -25,7 +25,7 @@ H200, and rows of another GPU, which copies more slowly, stand beside them.""")
 
 def section(record):
     text = f"""
-## {record['device']}, commit {record['commit']}
+## {record['device']}
 
 | cell | B x D, T | dtype | weights 0.1 ms | of copy | target ms | | peer ms | speed-up | weights 1 ms | weights 5 ms | of stream | |
 |---|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|---|
@@ -50,10 +50,11 @@ def name_of(row):
 
 
 def budgets_of(rows):
-    """How long the searches took: that of most rows, and which had another."""
-    usual = statistics.mode(row["budget"] for row in rows)
-    others = "".join(f" {name_of(row)}: {row['budget']}." for row in rows if row["budget"] != usual)
-    return f"Each row was tuned for {usual}." + (f" But for these:{others}" if others else "")
+    """At which commit rows were measured after how long a search: that of most, and which had another."""
+    runs = [(row["commit"], row["budget"]) for row in rows]
+    usual = statistics.mode(runs)
+    others = "".join(f" {name_of(row)}: {commit}, {budget}." for row, (commit, budget) in zip(rows, runs) if (commit, budget) != usual)
+    return f"Each row was tuned for {usual[1]} at commit {usual[0]}." + (f" But for these:{others}" if others else "")
 
 
 def miss(row):

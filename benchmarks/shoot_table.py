@@ -10,8 +10,8 @@ recurrent weights of standard deviation 0.1, 1 and 5, and the peer. LIBRARY is t
 median of runs whose inputs take turns, so that none finds them in the L2.
 
 FILE is written after each row. After --seconds none is begun; a later run with the same FILE does what is left, and one with
-another GPU or commit is refused. With --again it measures the rows that FILE has, too: with a larger budget, say, which each
-row keeps.
+another GPU is refused. With --again it measures the rows that FILE has, too: with a larger budget, say. Each row names its
+budget and commit.
 """
 import argparse
 import itertools
@@ -67,7 +67,7 @@ def measure(options, cell, shape, dtype):
     problem = [cell, "--shape", f"B={batch},T={time},H=1,D={dim}", "--dtype", dtype, "--pass", "fw"]
     search = rondo(options.rondo, "tune", *problem, "--db", options.db, "--budget", options.budget)["passes"][0]
     tuned = rondo(options.rondo, "bench", *problem, "--db", options.db, "--samples", "1")["rows"][0]
-    row = {"cell": cell, "B": batch, "T": time, "D": dim, "dtype": dtype, "budget": options.budget,
+    row = {"cell": cell, "B": batch, "T": time, "D": dim, "dtype": dtype, "budget": options.budget, "commit": options.commit,
            "strategy": tuned["strategy"], "parameters": tuned["parameters"],
            "search": {key: search[key] for key in ("tried", "total", "seconds", "end")},
            "target_ms": TARGETS[cell][shape][0 if dtype == "bf16" else 1], "weights": {}}
@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
     end = clock.monotonic() + options.seconds
-    record = begun(options.out, {"device": query("name")[0], "commit": options.commit})
+    record = begun(options.out, {"device": query("name")[0]})
     known = {name_of(row["cell"], (row["B"], row["T"], row["D"]), row["dtype"]): i for i, row in enumerate(record["rows"])}
     for cell, shape, dtype in ((c, s, d) for c, shapes in SHAPES.items() for s in shapes for d in ("fp32", "bf16")):
         name = name_of(cell, shape, dtype)
