@@ -240,6 +240,8 @@ Status Verifier::check_repeatable(const Device& device, const LoadedPlan& plan, 
         if (i == 0) {
           first.push_back(std::move(bytes).value());
         } else if (*bytes != first[k]) {
+          // Threads that gave up waiting explain a difference.
+          if (Status status = plan.check(); !status) return status;
           return Error{ErrorKind::Wrong,
                        fmt::format("'{}' differs between run 1 and run {} at {}", tensors->all[k].name(),
                                    i + 1, run.shape.text()),
