@@ -36,7 +36,7 @@ ROWS = [  # cell, B, T, H, D
 ]
 WITHOUT_MATRICES = [(cell, 8, 512, 1, 1024) for cell in ("affine", "mingru", "minlstm", "hgrn", "rglru", "sru", "indrnn", "paragru")]
 PART_BYTES = 16 << 20  # a part of the steps moves less
-TURNS, RUNS, CACHED_RUNS = 2, 4, 100
+TURNS, RUNS, CACHED_RUNS = 3, 4, 100
 
 
 def cells():
@@ -108,6 +108,11 @@ def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32", runs=RUN
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
+def parts_of(whole_bytes):
+    """The least power of two so that a part of so many moves less than PART_BYTES."""
+    return 2 ** max(0, math.floor(math.log2(whole_bytes / PART_BYTES)) + 1)
+
+
 def share(program, problem, pass_, dtype):
     """A pass beside the copy: its share, and the milliseconds of its steps on data that a cache holds and of the copy."""
     cell, batch, steps, heads, dim = problem
@@ -116,7 +121,7 @@ def share(program, problem, pass_, dtype):
         whole = rondo(program, cell, batch, steps, heads, dim, pass_, dtype)
         shares.append(whole["share_of_copy"])
         copies.append(whole["copy_ms"])
-        parts = 2 ** (math.floor(math.log2(whole["bytes"] / PART_BYTES)) + 1)
+        parts = parts_of(whole["bytes"])
         for number in (parts, 2 * parts):
             cached = rondo(program, cell, batch, steps // number, heads, dim, pass_, dtype, CACHED_RUNS)
             if cached["parameters"] != whole["parameters"].replace("stream_stores=1", "stream_stores=0"):
