@@ -10,8 +10,10 @@ machine only ever adds. The shares of a copy are those of `rondo bench`: medians
 all turns.
 
 Cells without matrices may be bound by memory. Of these the record has, in two types, the share of the copy, and what says
-whether memory bounds them: the time that the steps alone take. That is 16 times what an eighth of them takes longer than a
-sixteenth, on tensors that a cache holds, so that what a launch costs is left out.
+whether memory bounds them: the time that the steps alone take. That is of a part of the steps, whose tensors the last cache
+holds, and of half of it: what the part takes longer, as often as the half is in all steps, so that what a launch costs is left
+out. Parts move 4 to 16 MiB: as much as the cores' own caches hold, and so little that their kernels may not write past the
+last one. They are then those of all steps but for that, which is checked.
 """
 import argparse
 import json
@@ -33,8 +35,8 @@ ROWS = [  # cell, B, T, H, D
     ("hgrn", 8, 512, 1, 1024),
 ]
 WITHOUT_MATRICES = [(cell, 8, 512, 1, 1024) for cell in ("affine", "mingru", "minlstm", "hgrn", "rglru", "sru", "indrnn", "paragru")]
-CACHED = 8  # of so many parts of the steps a cache holds one
-TURNS, RUNS, CACHED_RUNS = 2, 4, 100
+PART_BYTES = 16 << 20  # a part of the steps moves less
+TURNS, RUNS, CACHED_RUNS = 3, 4, 100
 
 
 def cells():
@@ -106,20 +108,28 @@ def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32", runs=RUN
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
+def parts_of(whole_bytes):
+    """The least power of two so that a part of so many moves less than PART_BYTES."""
+    return 2 ** max(0, math.floor(math.log2(whole_bytes / PART_BYTES)) + 1)
+
+
 def share(program, problem, pass_, dtype):
     """A pass beside the copy: its share, and the milliseconds of its steps on data that a cache holds and of the copy."""
     cell, batch, steps, heads, dim = problem
-    shares, copies, least = [], [], {CACHED: math.inf, 2 * CACHED: math.inf}
+    shares, copies, least = [], [], {}
     for _ in range(TURNS):
         whole = rondo(program, cell, batch, steps, heads, dim, pass_, dtype)
         shares.append(whole["share_of_copy"])
         copies.append(whole["copy_ms"])
-        for parts in least:
-            cached = rondo(program, cell, batch, steps // parts, heads, dim, pass_, dtype, CACHED_RUNS)["ms"]
-            least[parts] = min(least[parts], *cached)
+        parts = parts_of(whole["bytes"])
+        for number in (parts, 2 * parts):
+            cached = rondo(program, cell, batch, steps // number, heads, dim, pass_, dtype, CACHED_RUNS)
+            if cached["parameters"] != whole["parameters"].replace("stream_stores=1", "stream_stores=0"):
+                raise SystemExit(f"{cell} {dtype} {pass_}: a part has {cached['parameters']}, all steps {whole['parameters']}")
+            least[number] = min(least.get(number, math.inf), *cached["ms"])
     return {"cell": cell, "B": batch, "T": steps, "H": heads, "D": dim, "dtype": dtype, "pass": pass_,
             "share_of_copy": statistics.median(shares), "copy_ms": statistics.median(copies),
-            "steps_ms": 2 * CACHED * (least[CACHED] - least[2 * CACHED]), "parameters": whole["parameters"]}
+            "steps_ms": 2 * parts * (least[parts] - least[2 * parts]), "parameters": whole["parameters"]}
 
 
 def main():

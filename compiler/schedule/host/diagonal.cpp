@@ -267,7 +267,7 @@ class DiagonalBuilder {
   }
 
   // Asks for what the step so many steps later reads of the channels. It comes to the core's second cache: it
-  // is more than the first one keeps, and was faster (docs/strategies/host.md).
+  // is more than the first one keeps, and was faster (docs/strategies/host-memory.md).
   void ask_ahead(int turn) {
     auto& b = builder_;
     const Value later = sweep_.order == TimeOrder::Forward ? t_ + p_.ahead : t_ - p_.ahead;

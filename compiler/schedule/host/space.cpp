@@ -42,10 +42,17 @@ constexpr std::int64_t kLeastSegmentSteps = 16;
 constexpr std::int64_t kLanes = 16;
 constexpr double kFirstCache = 32 << 10;  // bytes: of a core, of any x86 machine at least
 
-// Whether a pass moves more than all caches hold: what it writes would not be there for the next pass.
+std::int64_t own_caches(const target::Limits& limits) { return limits.l2_bytes * limits.sm_count; }
+
+// Whether a pass moves as much as the cores' own caches hold, or more: its tensors come from farther away.
+bool passes_own_caches(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  return compulsory_bytes(cell, problem) >= own_caches(profile.limits);
+}
+
+// Whether the last cache cannot hold the tensors of a pass and as many of the one that reads its results:
+// what it writes may not be there any more for that one.
 bool passes_caches(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
-  const target::Limits& limits = profile.limits;
-  return compulsory_bytes(cell, problem) > std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count);
+  return 2 * compulsory_bytes(cell, problem) >= std::max(profile.limits.l3_bytes, own_caches(profile.limits));
 }
 
 Sweep sweep_of(const step::Cell& simple, const Problem& problem) {
@@ -74,7 +81,8 @@ std::optional<AffineSweep> cut_sweep(const step::Cell& simple, const Problem& pr
 constraint::System Host::space(const step::Cell& cell, const Problem& problem,
                                const target::Profile& profile) const {
   const bool dense = step::analyze(cell).has_matrix, whole_head = !dense && adds_over_head(cell);
-  const bool far = !dense && passes_caches(cell, problem, profile);
+  const bool far = !dense && passes_own_caches(cell, problem, profile);
+  const bool leaves = far && passes_caches(cell, problem, profile);
   constraint::System s;
   const Var lanes = s.var("lanes", constraint::values({kLanes}), "channels a vector");
   const Var vectors = s.var("vectors",
@@ -94,7 +102,7 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem,
             "parts of time that threads walk side by side");
   s.var("ahead", far && !whole_head ? constraint::values({0, 2, 4}) : constraint::values({0}),
         "steps that inputs are asked for before they are loaded; 0: they are not");
-  s.var("stream_stores", constraint::range(0, far && problem.sizes.dim % kLanes == 0 ? 1 : 0),
+  s.var("stream_stores", constraint::range(0, leaves && problem.sizes.dim % kLanes == 0 ? 1 : 0),
         "1: what is written at each step goes past the caches");
   s.require(segments * kLeastSegmentSteps < problem.sizes.time + kLeastSegmentSteps, "steps of a segment");
   s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");

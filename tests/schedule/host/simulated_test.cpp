@@ -131,33 +131,50 @@ TEST(HostSimulated, RandomPointsOfTheSpace) {
   EXPECT_EQ(vectors, (std::set<std::int64_t>{1, 2, 4, 8, 16, 32, 64}));
 }
 
-// Rolled loops, and what goes past the caches, are offered where a pass moves more than they hold, and whole
-// vectors.
-TEST(HostSpace, StreamsWhatNoCacheHolds) {
+// Two cores of 1 MiB each, with a last cache of 32 MiB.
+target::Profile two_cores() {
   target::Profile profile = target::host_profile(3);
   profile.limits.sm_count = 2;
   profile.limits.l2_bytes = 1 << 20, profile.limits.l3_bytes = 32 << 20;
-  const auto offered = [&](const char* cell, const step::Sizes& sizes, const char* name) {
-    Problem problem;
-    problem.sizes = sizes, problem.storage = Storage::F32, problem.arch = "x86-64-v3";
-    std::set<std::int64_t> values;
-    (void)constraint::enumerate(kHost->space(cell_named(cell), problem, profile),
-                                [&](const constraint::Assignment& point) {
-                                  values.insert(point[name]);
-                                  return true;
-                                });
-    return values;
-  };
-  const std::set<std::int64_t> none = {0};
-  EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "stream_stores"), (std::set<std::int64_t>{0, 1}));
+  profile.speeds.copy_bytes_per_s = 2e10;
+  return profile;
+}
+
+// What a parameter may be there.
+std::set<std::int64_t> offered(const char* cell, const step::Sizes& sizes, const char* name,
+                               Pass pass = Pass::Forward, Storage storage = Storage::F32) {
+  Problem problem;
+  problem.sizes = sizes, problem.storage = storage, problem.arch = "x86-64-v3", problem.pass = pass;
+  std::set<std::int64_t> values;
+  (void)constraint::enumerate(kHost->space(cell_named(cell), problem, two_cores()),
+                              [&](const constraint::Assignment& point) {
+                                values.insert(point[name]);
+                                return true;
+                              });
+  return values;
+}
+
+// Rolled loops and requests ahead are offered where a pass moves as much as the cores' own caches hold.
+TEST(HostSpace, WholeRowsOfWhatIsFarFromTheCores) {
   EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "ahead"), (std::set<std::int64_t>{0, 2, 4}));
-  EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "stream_stores"), none) << "25 MB";
-  EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "ahead"), none) << "25 MB";
-  EXPECT_EQ(offered("mingru", {8, 512, 1, 1030}, "stream_stores"), none) << "rows end within a vector";
-  EXPECT_EQ(offered("lstm", {64, 512, 1, 1024}, "stream_stores"), none) << "a matrix";
+  EXPECT_EQ(offered("mingru", {8, 32, 1, 1024}, "ahead"), (std::set<std::int64_t>{0, 2, 4})) << "3 MiB";
+  EXPECT_EQ(offered("mingru", {8, 16, 1, 1024}, "ahead"), (std::set<std::int64_t>{0})) << "1.5 MiB";
   EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "vectors").size(), 7u) << "as many as the head has";
   EXPECT_EQ(*offered("mingru", {8, 512, 1, 1024}, "vectors").rbegin(), 64);
-  EXPECT_EQ(*offered("mingru", {8, 256, 1, 1024}, "vectors").rbegin(), 16) << "25 MB";
+  EXPECT_EQ(*offered("mingru", {8, 32, 1, 1024}, "vectors").rbegin(), 64) << "3 MiB";
+  EXPECT_EQ(*offered("mingru", {8, 16, 1, 1024}, "vectors").rbegin(), 16) << "1.5 MiB";
+}
+
+// Results go past the caches where the last one does not hold a pass and as much again; and whole vectors do.
+TEST(HostSpace, StreamsWhatNoCacheHolds) {
+  const std::set<std::int64_t> none = {0}, both = {0, 1};
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1024}, "stream_stores"), both);
+  EXPECT_EQ(offered("mingru", {8, 256, 1, 1024}, "stream_stores"), both) << "24 MiB";
+  EXPECT_EQ(offered("mingru", {8, 160, 1, 1024}, "stream_stores"), none) << "15 MiB";
+  EXPECT_EQ(offered("indrnn", {8, 512, 1, 1024}, "stream_stores", Pass::Forward, Storage::BF16), both)
+      << "16 MiB";
+  EXPECT_EQ(offered("mingru", {8, 512, 1, 1030}, "stream_stores"), none) << "rows end within a vector";
+  EXPECT_EQ(offered("lstm", {64, 512, 1, 1024}, "stream_stores"), none) << "a matrix";
 }
 
 TEST(HostSimulated, CellsWithMatrices) {
@@ -207,17 +224,8 @@ TEST(HostSimulated, Maxima) {
         .run();
 }
 
-// The point that the model takes for a cell on so many cores.
-Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
-  target::Profile profile = target::host_profile(3);
-  profile.limits.sm_count = cores;
-  profile.speeds.copy_bytes_per_s = 1e10 * std::min(cores, 8);
-  Problem problem;
-  problem.sizes = sizes;
-  problem.storage = Storage::F32;
-  problem.math = default_math(problem.storage);
-  problem.arch = "x86-64-v3";
-  problem.pass = pass;
+// The point that the model takes for a cell.
+Parameters model_choice(const std::string& cell, const Problem& problem, const target::Profile& profile) {
   const constraint::System space = kHost->space(cell_named(cell), problem, profile);
   const CostModel model = kHost->cost_model(cell_named(cell), problem, profile);
   double least = 0;
@@ -230,6 +238,19 @@ Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass 
     return true;
   });
   return best;
+}
+// In fp32, on so many cores.
+Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
+  target::Profile profile = target::host_profile(3);
+  profile.limits.sm_count = cores;
+  profile.speeds.copy_bytes_per_s = 1e10 * std::min(cores, 8);
+  Problem problem;
+  problem.sizes = sizes;
+  problem.storage = Storage::F32;
+  problem.math = default_math(problem.storage);
+  problem.arch = "x86-64-v3";
+  problem.pass = pass;
+  return model_choice(cell, problem, profile);
 }
 std::int64_t segments_of(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
   return model_choice(cell, sizes, pass, cores).at("segments");
@@ -245,6 +266,21 @@ TEST(HostOffered, WholeRowsOfWhatNoCacheHolds) {
       EXPECT_EQ(choice.at("stream_stores"), 1) << cell << " " << pass_name(pass);
       EXPECT_LE(model_choice(cell, {1, 131072, 1, 1024}, pass, 4).at("vectors"), 16);
     }
+}
+
+// Small numbers are no reason to go without: 16 MiB and more in bf16, and 4 MiB that stay in the last cache.
+TEST(HostOffered, WholeRowsOfFewBytes) {
+  for (const Pass pass : {Pass::Forward, Pass::Backward})
+    for (const char* cell : {"affine", "indrnn"})
+      for (const std::int64_t time : {128, 512}) {
+        Problem problem;
+        problem.sizes = {8, time, 1, 1024}, problem.storage = Storage::BF16;
+        problem.math = default_math(problem.storage), problem.arch = "x86-64-v3", problem.pass = pass;
+        const Parameters choice = model_choice(cell, problem, two_cores());
+        EXPECT_EQ(choice.at("vectors"), 64) << cell << " " << pass_name(pass) << " " << time;
+        EXPECT_EQ(choice.at("ahead"), 2) << cell << " " << pass_name(pass) << " " << time;
+        EXPECT_EQ(choice.at("stream_stores"), time == 512 ? 1 : 0) << cell << " " << pass_name(pass);
+      }
 }
 
 TEST(HostOffered, SegmentsWhereCoresOutnumberRows) {
