@@ -16,6 +16,12 @@ constexpr double kHopeful = 4;       // times the model's best: worth a try of e
 
 }  // namespace
 
+std::size_t first_choice(const std::vector<Candidate>& candidates) {
+  const auto safe = std::find_if(candidates.begin(), candidates.end(),
+                                 [](const Candidate& candidate) { return !candidate.estimate.may_spill; });
+  return safe == candidates.end() ? 0 : static_cast<std::size_t>(safe - candidates.begin());
+}
+
 Picker::Picker(const std::vector<Candidate>& candidates)
     : candidates_(candidates), tried_(candidates.size(), false) {
   std::map<Axis, std::set<std::int64_t>> values;
@@ -30,13 +36,18 @@ Picker::Picker(const std::vector<Candidate>& candidates)
   choose_first();
 }
 
-// The model's best, the best of each other strategy, since it errs more between two than within one, and then
-// by rank, one of each price: what differs in nothing that the model sees shares one place.
+// What a tune has to beat, the model's best, the best of each other strategy, since it errs more between two
+// than within one, and then by rank, one of each price: what differs in nothing that the model sees shares
+// one place.
 void Picker::choose_first() {
   if (candidates_.empty()) return;
   std::set<std::string> strategies;
   std::set<std::pair<std::string, double>> prices;
   const double most = kHopeful * candidates_.front().estimate.seconds;
+  const Candidate& untuned = candidates_[first_choice(candidates_)];
+  strategies.insert(untuned.strategy);
+  prices.emplace(untuned.strategy, untuned.estimate.seconds);
+  first_.push_back(first_choice(candidates_));
   for (const bool of_each_strategy : {true, false})
     for (std::size_t i = 0; i < candidates_.size() && first_.size() < std::min(kFirst, candidates_.size());
          ++i) {

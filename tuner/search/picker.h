@@ -14,6 +14,9 @@
 
 namespace rondo::tuner {
 
+// What a user without a tune gets: the first that the model does not fear to spill, or else the first.
+std::size_t first_choice(const std::vector<runtime::Candidate>& candidates);
+
 class Picker {
  public:
   // `candidates` as ranked_candidates() gives them; kept by reference.

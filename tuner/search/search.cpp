@@ -66,7 +66,8 @@ Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& meas
       options_(options),
       clock_(clock),
       start_(clock()),
-      picker_(candidates) {}
+      picker_(candidates),
+      first_(candidates.empty() ? 0 : first_choice(candidates)) {}
 
 SearchResult Search::run() {
   explore();
@@ -156,7 +157,7 @@ bool Search::enough_tries() const {
 }
 
 void Search::settle_compiled(const Compiled& compiled) {
-  first_settled_ |= compiled.candidate == 0;
+  first_settled_ |= compiled.candidate == first_;
   Row& r = row(compiled.candidate);
   r.registers = compiled.registers;
   r.shared_bytes = compiled.shared_bytes;

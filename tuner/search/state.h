@@ -74,7 +74,8 @@ class Search {
   std::size_t in_flight_ = 0;
   std::size_t tried_ = 0;
   std::size_t clean_ = 0;       // compiled without fault
-  bool first_settled_ = false;  // the model's first choice came from the compiler
+  std::size_t first_ = 0;       // the model's first choice: what a user without a tune gets
+  bool first_settled_ = false;  // it came from the compiler
   std::size_t tried_at_gain_ = 0;
   SearchEnd end_ = SearchEnd::Exhausted;
 };

@@ -22,11 +22,12 @@ constexpr double kUnproven =
 constexpr double kGridExchange = 1.2e-6;  // seconds, of words through the L2 of a busy GPU (assumed)
 constexpr double kPaceOfSlowest = 1.03;   // the blocks of a cluster wait for each other each round (assumed)
 // Where many blocks split time each round waits for the slowest, whose SM was busy for another team: what the
-// warps of an SM have to do does not hide behind the exchange then, and a cluster of 16 takes longer. mingru
-// 1 x 64 and 1 x 1024, T of 2048 to 1M on an H200: with both the model is within 15% of 19 times, of which it
-// said a half to three quarters without. With rounds in flight 8 blocks hide it.
-constexpr int kManyBlocks = 8, kManyPipelined = 16;
-constexpr double kLargeCluster = 0.28e-6;  // seconds a round, of 16 blocks
+// warps of an SM have to do does not hide behind the exchange then. With rounds in flight it does in a grid;
+// in a cluster copies do not hide either, while without them a cluster of 16 takes longer for a round. mingru
+// of 64 and 1024 channels, T of 2048 to 1M on an H200 (StreamModel): within 25%, of which it said a third to
+// three quarters without.
+constexpr int kManyBlocks = 4, kLargeCluster = 16;
+constexpr double kLargeClusterExchange = 0.28e-6;  // seconds a round beyond that of 8
 
 // Blocks of one SM at once.
 int resident(const target::Limits& limits, std::int64_t shared, int threads) {
@@ -69,6 +70,7 @@ struct Model {
   double issue(const StreamParameters& p, const Placing& at) const;
   double chain(const StreamParameters& p) const;
   double block_bytes(const StreamParameters& p) const;
+  double working(const StreamParameters& p, const Estimate& e) const;  // seconds, of the parts of it
   // Steps a block works on, in a cluster also those past the end.
   double block_steps(const StreamParameters& p) const;
 };
@@ -164,15 +166,27 @@ double Model::chain(const StreamParameters& p) const {
   const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
   if (!p.among_blocks())
     return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
-  const double exchange = p.through_global()
-                              ? kGridExchange * speeds.clock_hz
-                              : target::cluster_exchange_cycles(
-                                    p.time_split, static_cast<double>(p.time_split * p.channels *
-                                                                      TransformTable::bytes(shape.states))) +
-                                    (p.time_split >= kManyPipelined ? kLargeCluster * speeds.clock_hz : 0);
+  const double exchange =
+      p.through_global()
+          ? kGridExchange * speeds.clock_hz
+          : target::cluster_exchange_cycles(
+                p.time_split,
+                static_cast<double>(p.time_split * p.channels * TransformTable::bytes(shape.states))) +
+                (p.time_split >= kLargeCluster && !p.pipelined() ? kLargeClusterExchange * speeds.clock_hz
+                                                                 : 0);
   const double scanning = 16.0 * p.segments + 8.0 * p.time_split + exchange;
   const double cycles = p.pipelined() ? std::max(own, scanning) : own + scanning;
   return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
+}
+
+// The largest part hides the others only in part: a tenth of them shows.
+double Model::working(const StreamParameters& p, const Estimate& e) const {
+  const double sum = e.memory + e.issue + e.chain;
+  const bool many = p.time_split >= kManyBlocks, in_cluster = !p.through_global();
+  if (many && p.pipelined() && in_cluster) return sum;
+  const bool in_step = many && !p.pipelined();
+  const double top = std::max(e.memory, in_step ? e.issue + e.chain : std::max(e.issue, e.chain));
+  return top + 0.1 * (sum - top);
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
@@ -187,11 +201,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
       block_bytes(p) * p.time_split / static_cast<double>(sizes.time) * p.steps;  // read and written
   e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
   if (p.through_global()) e.launch += speeds.launch_s;  // that clears the exchange
-  // The largest part hides the others only in part: a tenth of them shows.
-  const bool in_step = p.time_split >= (p.pipelined() ? kManyPipelined : kManyBlocks);
-  const double working = in_step ? e.issue + e.chain : std::max(e.issue, e.chain);
-  const double top = std::max(e.memory, working);
-  e.seconds = top + 0.1 * (e.memory + e.issue + e.chain - top) + e.launch;
+  e.seconds = working(p, e) + e.launch;
   if (p.among_blocks()) e.may_spill = may_spill(p, shape);
   if (head) e.may_spill = head_may_spill(p, *head, limits);
   if (p.stream_stores) e.seconds *= kUnproven;

@@ -45,6 +45,19 @@ TEST(Picker, TheBestOfEachStrategyComesEarly) {
     EXPECT_EQ(picker.next(), i) << "and not the one that the model sees far behind";
 }
 
+// Without a tune nobody gets what may spill, so what a tune has to beat is the first that does not.
+TEST(Picker, WhatIsTakenWithoutATuneComesFirst) {
+  std::vector<runtime::Candidate> ranked;
+  for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i));
+  for (std::size_t i = 0; i < 20; ++i) ranked[i].estimate.may_spill = true;
+  EXPECT_EQ(first_choice(ranked), 20u);
+  Picker picker(ranked);
+  EXPECT_EQ(picker.next(), 20u);
+  EXPECT_EQ(picker.next(), 0u);
+  for (runtime::Candidate& candidate : ranked) candidate.estimate.may_spill = true;
+  EXPECT_EQ(first_choice(ranked), 0u);
+}
+
 TEST(Picker, OneOfEachPriceComesBeforeItsLikes) {
   std::vector<runtime::Candidate> ranked;
   for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i / 5));
