@@ -48,11 +48,14 @@ sys.exit(1 if "b" in wanted else 0)
 
 SANITIZER = r'''
 import subprocess, sys
-done = subprocess.run(sys.argv[sys.argv.index("9") + 1:], capture_output=True, text=True)
-print(done.stdout)
-bad = "Suite.e7 (" in done.stdout
+child = subprocess.Popen(sys.argv[sys.argv.index("9") + 1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+bad = False
+for line in child.stdout:
+    print(line, end="", flush=True)
+    bad |= "Suite.e7 (" in line
+status = child.wait()
 print(f"========= ERROR SUMMARY: {int(bad)} errors")
-sys.exit(9 if bad else done.returncode)
+sys.exit(9 if bad else status)
 '''
 
 
@@ -114,6 +117,13 @@ class GpuTests(unittest.TestCase):
         _, (run,) = self.run_tests("--tool", "memcheck", "--filter", ":".join(f"Suite.e{i}" for i in range(20)))
         self.assertEqual(run["failed"], {"Suite.e7": "ERROR SUMMARY: 1 errors"})
         self.assertEqual((run["passed"], run["left"]), (19, []))
+
+    def test_what_a_tool_had_no_time_to_say_is_no_verdict(self):
+        done, (run,) = self.run_tests("--tool", "memcheck", "--filter", "Suite.a:Suite.d", "--seconds", "3", D="hang")
+        self.assertEqual((run["passed"], run["failed"]), (0, {}), done.stdout)
+        self.assertEqual(run["left"], ["Suite.a", "Suite.d"])
+        _, (again,) = self.run_tests("--tool", "memcheck", "--filter", "Suite.a:Suite.d")
+        self.assertEqual((again["passed"], again["left"]), (2, []))
 
     def test_each_backend_has_an_entry(self):
         self.run_tests()
