@@ -5,9 +5,10 @@ usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10
 
 Draws problems from the list of shipped.py, and others beside it: another B, T, D or type, and cells of one's own that are
 like a shipped one. Each is taken once with an empty database, so that the choice is what is shipped (or the model's, where
-nothing serves), and once tuned with nothing shipped; --side problems are tuned side by side. Both are timed in turns; a ratio above 1 says that the fresh tune is
-faster. OUT.json is written after each problem, and problems that it holds are skipped, if they were measured with this
-seed and budget on this GPU. RONDO_SHIPPED names another export to check than the one that RONDO carries."""
+nothing serves), and once tuned with nothing shipped; --side problems are tuned side by side. Both are timed in turns; a
+ratio above 1 says that the fresh tune is faster. OUT.json is written after each problem, and problems that it holds are
+skipped, if they were measured with this seed and budget on this GPU. RONDO_SHIPPED names another export to check than the
+one that RONDO carries."""
 import argparse
 import concurrent.futures
 import datetime

@@ -26,9 +26,9 @@ constexpr int kScanWarpRegisters = 48;
 constexpr int kPartsOfSweep = 8;
 constexpr int kMostTurns = 2;        // of all threads of the GPU
 constexpr int kAccurateWarmup = 64;  // steps
-// The same where memory bounds a sweep. On an H200 and an H100 a run that converges nowhere took as long as
-// its sweep and then, of stream's time, 0.8 in fp32, 0.6 to 0.7 in 16 bits, and 0.96 with two channels a
-// thread (8 x 1024, four segments, T of 512 to 8192, weights of 5). The bound is 1.5.
+// Of stream's time, what a sweep may take that memory bounds. On an H200 and an H100 a run that converges
+// nowhere took as long as its sweep and then, of stream's time, 0.8 in fp32, 0.6 to 0.7 in 16 bits, and 0.96
+// with two channels a thread (8 x 1024, four segments, T of 512 to 8192, weights of 5). The bound is 1.5.
 constexpr double kSweepFp32 = 0.6, kSweep16Bits = 0.7, kSweepTwoChannels = 0.5;
 
 class Space {
