@@ -23,11 +23,13 @@ Ends with 1 if a test failed, and with 0 also where tests are left, which the la
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import datetime
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -108,17 +110,37 @@ def gave_up(text, said):
     return [name for name, its_text in zip(parts[1::2], parts[2::2]) if said.get(name) == "failed" and GAVE_UP in its_text]
 
 
+def descendants(process):
+    """The process and all that it started, itself first."""
+    found = [process]
+    for one in found:
+        with contextlib.suppress(FileNotFoundError):
+            found += map(int, pathlib.Path(f"/proc/{one}/task/{one}/children").read_text(encoding="utf-8").split())
+    return found
+
+
+def output_of(command, seconds):
+    """What the command prints and its status; None if it did not end in time. It is killed then, and what it started."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            text, _ = process.communicate(timeout=seconds)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            for started in descendants(process.pid):  # compute-sanitizer starts the tests, and they would go on without it
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(started, signal.SIGKILL)
+            text, _ = process.communicate()
+            status = None
+    return text.decode(errors="replace"), status
+
+
 def run_some(options, queue, tests, alone=False):
     command = [options.test_gpu, "--gtest_filter=" + ":".join(tests)]
     if options.tool != "none":
         command = ["compute-sanitizer", "--tool", options.tool, "--error-exitcode", str(FOUND_ERRORS), *command]
     longest = len(tests) * LONGEST.get(options.tool, LONGEST_UNDER_A_TOOL)
     seconds = max(1, min(longest, queue.deadline - time.monotonic()))
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
-        text, status = done.stdout.decode(errors="replace"), done.returncode
-    except subprocess.TimeoutExpired as error:
-        text, status = (error.stdout or b"").decode(errors="replace"), None
+    text, status = output_of(command, seconds)
     with open(options.log, "a", encoding="utf-8") as log:
         log.write(text)
     if status is None and options.tool != "none":

@@ -76,6 +76,18 @@ class GpuTests(unittest.TestCase):
         done = script("gpu_tests.py", self.folder, self.folder / "test_gpu", self.record, "--commit", "abc", "--side", "3", *words, **environment)
         return done, json.loads(self.record.read_text(encoding="utf-8"))["runs"] if self.record.exists() else []
 
+    def test_what_does_not_end_in_time_is_ended_with_all_that_it_started(self):
+        text, status = gpu_tests.output_of(["sh", "-c", "sh -c 'sleep 100 & echo $!; wait' & wait"], 1)
+        self.assertIsNone(status)
+        self.assertFalse(self.is_running(int(text)))
+
+    @staticmethod
+    def is_running(process):
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
     def test_every_test_has_one_verdict(self):
         done, (run,) = self.run_tests()
         self.assertEqual(done.returncode, 1, done.stderr)
