@@ -209,7 +209,7 @@ entry:
   %.105 = load i32, ptr %left_3
   %.106 = load i32, ptr %right_0
   %.107 = load i32, ptr %right_1
-  %.108 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.bf16(i32 %.102, i32 %.103, i32 %.104, i32 %.105, i32 %.106, i32 %.107, float %.98, float %.99, float %.100, float %.101) convergent
+  %.108 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.102, i32 %.103, i32 %.104, i32 %.105, i32 %.106, i32 %.107, float %.98, float %.99, float %.100, float %.101) convergent
   %.109 = extractvalue { float, float, float, float } %.108, 0
   %.110 = extractvalue { float, float, float, float } %.108, 1
   %.111 = extractvalue { float, float, float, float } %.108, 2
@@ -228,7 +228,7 @@ entry:
   %.120 = load i32, ptr %left_3
   %.121 = load i32, ptr %right_2
   %.122 = load i32, ptr %right_3
-  %.123 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.bf16(i32 %.117, i32 %.118, i32 %.119, i32 %.120, i32 %.121, i32 %.122, float %.113, float %.114, float %.115, float %.116) convergent
+  %.123 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.117, i32 %.118, i32 %.119, i32 %.120, i32 %.121, i32 %.122, float %.113, float %.114, float %.115, float %.116) convergent
   %.124 = extractvalue { float, float, float, float } %.123, 0
   %.125 = extractvalue { float, float, float, float } %.123, 1
   %.126 = extractvalue { float, float, float, float } %.123, 2
@@ -247,7 +247,7 @@ entry:
   %.135 = load i32, ptr %left_3
   %.136 = load i32, ptr %right_4
   %.137 = load i32, ptr %right_5
-  %.138 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.bf16(i32 %.132, i32 %.133, i32 %.134, i32 %.135, i32 %.136, i32 %.137, float %.128, float %.129, float %.130, float %.131) convergent
+  %.138 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.132, i32 %.133, i32 %.134, i32 %.135, i32 %.136, i32 %.137, float %.128, float %.129, float %.130, float %.131) convergent
   %.139 = extractvalue { float, float, float, float } %.138, 0
   %.140 = extractvalue { float, float, float, float } %.138, 1
   %.141 = extractvalue { float, float, float, float } %.138, 2

@@ -211,124 +211,106 @@ entry:
   %.105 = load i32, ptr %left_3
   %.106 = load i32, ptr %right_0
   %.107 = load i32, ptr %right_1
-  %.108 = bitcast i32 %.102 to <2 x half>
-  %.109 = bitcast i32 %.103 to <2 x half>
-  %.110 = bitcast i32 %.104 to <2 x half>
-  %.111 = bitcast i32 %.105 to <2 x half>
-  %.112 = bitcast i32 %.106 to <2 x half>
-  %.113 = bitcast i32 %.107 to <2 x half>
-  %.114 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(<2 x half> %.108, <2 x half> %.109, <2 x half> %.110, <2 x half> %.111, <2 x half> %.112, <2 x half> %.113, float %.98, float %.99, float %.100, float %.101) convergent
-  %.115 = extractvalue { float, float, float, float } %.114, 0
-  %.116 = extractvalue { float, float, float, float } %.114, 1
-  %.117 = extractvalue { float, float, float, float } %.114, 2
-  %.118 = extractvalue { float, float, float, float } %.114, 3
-  store float %.115, ptr %sum_0
-  store float %.116, ptr %sum_1
-  store float %.117, ptr %sum_2
-  store float %.118, ptr %sum_3
-  %.119 = load float, ptr %sum_4
-  %.120 = load float, ptr %sum_5
-  %.121 = load float, ptr %sum_6
-  %.122 = load float, ptr %sum_7
-  %.123 = load i32, ptr %left_0
-  %.124 = load i32, ptr %left_1
-  %.125 = load i32, ptr %left_2
-  %.126 = load i32, ptr %left_3
-  %.127 = load i32, ptr %right_2
-  %.128 = load i32, ptr %right_3
-  %.129 = bitcast i32 %.123 to <2 x half>
-  %.130 = bitcast i32 %.124 to <2 x half>
-  %.131 = bitcast i32 %.125 to <2 x half>
-  %.132 = bitcast i32 %.126 to <2 x half>
-  %.133 = bitcast i32 %.127 to <2 x half>
-  %.134 = bitcast i32 %.128 to <2 x half>
-  %.135 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(<2 x half> %.129, <2 x half> %.130, <2 x half> %.131, <2 x half> %.132, <2 x half> %.133, <2 x half> %.134, float %.119, float %.120, float %.121, float %.122) convergent
-  %.136 = extractvalue { float, float, float, float } %.135, 0
-  %.137 = extractvalue { float, float, float, float } %.135, 1
-  %.138 = extractvalue { float, float, float, float } %.135, 2
-  %.139 = extractvalue { float, float, float, float } %.135, 3
-  store float %.136, ptr %sum_4
-  store float %.137, ptr %sum_5
-  store float %.138, ptr %sum_6
-  store float %.139, ptr %sum_7
-  %.140 = load float, ptr %sum_8
-  %.141 = load float, ptr %sum_9
-  %.142 = load float, ptr %sum_10
-  %.143 = load float, ptr %sum_11
-  %.144 = load i32, ptr %left_0
-  %.145 = load i32, ptr %left_1
-  %.146 = load i32, ptr %left_2
-  %.147 = load i32, ptr %left_3
-  %.148 = load i32, ptr %right_4
-  %.149 = load i32, ptr %right_5
-  %.150 = bitcast i32 %.144 to <2 x half>
-  %.151 = bitcast i32 %.145 to <2 x half>
-  %.152 = bitcast i32 %.146 to <2 x half>
-  %.153 = bitcast i32 %.147 to <2 x half>
-  %.154 = bitcast i32 %.148 to <2 x half>
-  %.155 = bitcast i32 %.149 to <2 x half>
-  %.156 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(<2 x half> %.150, <2 x half> %.151, <2 x half> %.152, <2 x half> %.153, <2 x half> %.154, <2 x half> %.155, float %.140, float %.141, float %.142, float %.143) convergent
-  %.157 = extractvalue { float, float, float, float } %.156, 0
-  %.158 = extractvalue { float, float, float, float } %.156, 1
-  %.159 = extractvalue { float, float, float, float } %.156, 2
-  %.160 = extractvalue { float, float, float, float } %.156, 3
-  store float %.157, ptr %sum_8
-  store float %.158, ptr %sum_9
-  store float %.159, ptr %sum_10
-  store float %.160, ptr %sum_11
-  %.161 = udiv i32 %lane, 4
-  %.162 = mul nsw i32 %.161, 16
-  %.163 = mul nsw i32 %warp, 8
-  %.164 = add nsw i32 %.162, %.163
-  %.165 = urem i32 %lane, 4
-  %.166 = mul nsw i32 %.165, 2
-  %to = add nsw i32 %.164, %.166
-  %.168 = sext i32 %to to i64
-  %.169 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.168
-  %.170 = load float, ptr %sum_0
-  %.171 = load float, ptr %sum_1
-  %.172 = insertelement <2 x float> poison, float %.170, i32 0
-  %.173 = insertelement <2 x float> %.172, float %.171, i32 1
-  store <2 x float> %.173, ptr addrspace(1) %.169, align 8
-  %.174 = add nsw i32 %to, 128
-  %.175 = sext i32 %.174 to i64
-  %.176 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.175
-  %.177 = load float, ptr %sum_2
-  %.178 = load float, ptr %sum_3
-  %.179 = insertelement <2 x float> poison, float %.177, i32 0
-  %.180 = insertelement <2 x float> %.179, float %.178, i32 1
-  store <2 x float> %.180, ptr addrspace(1) %.176, align 8
-  %.181 = add nsw i32 %to, 256
-  %.182 = sext i32 %.181 to i64
-  %.183 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.182
-  %.184 = load float, ptr %sum_4
-  %.185 = load float, ptr %sum_5
-  %.186 = insertelement <2 x float> poison, float %.184, i32 0
-  %.187 = insertelement <2 x float> %.186, float %.185, i32 1
-  store <2 x float> %.187, ptr addrspace(1) %.183, align 8
-  %.188 = add nsw i32 %to, 384
-  %.189 = sext i32 %.188 to i64
-  %.190 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.189
-  %.191 = load float, ptr %sum_6
-  %.192 = load float, ptr %sum_7
-  %.193 = insertelement <2 x float> poison, float %.191, i32 0
-  %.194 = insertelement <2 x float> %.193, float %.192, i32 1
-  store <2 x float> %.194, ptr addrspace(1) %.190, align 8
-  %.195 = add nsw i32 %to, 512
-  %.196 = sext i32 %.195 to i64
-  %.197 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.196
-  %.198 = load float, ptr %sum_8
-  %.199 = load float, ptr %sum_9
-  %.200 = insertelement <2 x float> poison, float %.198, i32 0
-  %.201 = insertelement <2 x float> %.200, float %.199, i32 1
-  store <2 x float> %.201, ptr addrspace(1) %.197, align 8
-  %.202 = add nsw i32 %to, 640
-  %.203 = sext i32 %.202 to i64
-  %.204 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.203
-  %.205 = load float, ptr %sum_10
-  %.206 = load float, ptr %sum_11
-  %.207 = insertelement <2 x float> poison, float %.205, i32 0
-  %.208 = insertelement <2 x float> %.207, float %.206, i32 1
-  store <2 x float> %.208, ptr addrspace(1) %.204, align 8
+  %.108 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.102, i32 %.103, i32 %.104, i32 %.105, i32 %.106, i32 %.107, float %.98, float %.99, float %.100, float %.101) convergent
+  %.109 = extractvalue { float, float, float, float } %.108, 0
+  %.110 = extractvalue { float, float, float, float } %.108, 1
+  %.111 = extractvalue { float, float, float, float } %.108, 2
+  %.112 = extractvalue { float, float, float, float } %.108, 3
+  store float %.109, ptr %sum_0
+  store float %.110, ptr %sum_1
+  store float %.111, ptr %sum_2
+  store float %.112, ptr %sum_3
+  %.113 = load float, ptr %sum_4
+  %.114 = load float, ptr %sum_5
+  %.115 = load float, ptr %sum_6
+  %.116 = load float, ptr %sum_7
+  %.117 = load i32, ptr %left_0
+  %.118 = load i32, ptr %left_1
+  %.119 = load i32, ptr %left_2
+  %.120 = load i32, ptr %left_3
+  %.121 = load i32, ptr %right_2
+  %.122 = load i32, ptr %right_3
+  %.123 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.117, i32 %.118, i32 %.119, i32 %.120, i32 %.121, i32 %.122, float %.113, float %.114, float %.115, float %.116) convergent
+  %.124 = extractvalue { float, float, float, float } %.123, 0
+  %.125 = extractvalue { float, float, float, float } %.123, 1
+  %.126 = extractvalue { float, float, float, float } %.123, 2
+  %.127 = extractvalue { float, float, float, float } %.123, 3
+  store float %.124, ptr %sum_4
+  store float %.125, ptr %sum_5
+  store float %.126, ptr %sum_6
+  store float %.127, ptr %sum_7
+  %.128 = load float, ptr %sum_8
+  %.129 = load float, ptr %sum_9
+  %.130 = load float, ptr %sum_10
+  %.131 = load float, ptr %sum_11
+  %.132 = load i32, ptr %left_0
+  %.133 = load i32, ptr %left_1
+  %.134 = load i32, ptr %left_2
+  %.135 = load i32, ptr %left_3
+  %.136 = load i32, ptr %right_4
+  %.137 = load i32, ptr %right_5
+  %.138 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.132, i32 %.133, i32 %.134, i32 %.135, i32 %.136, i32 %.137, float %.128, float %.129, float %.130, float %.131) convergent
+  %.139 = extractvalue { float, float, float, float } %.138, 0
+  %.140 = extractvalue { float, float, float, float } %.138, 1
+  %.141 = extractvalue { float, float, float, float } %.138, 2
+  %.142 = extractvalue { float, float, float, float } %.138, 3
+  store float %.139, ptr %sum_8
+  store float %.140, ptr %sum_9
+  store float %.141, ptr %sum_10
+  store float %.142, ptr %sum_11
+  %.143 = udiv i32 %lane, 4
+  %.144 = mul nsw i32 %.143, 16
+  %.145 = mul nsw i32 %warp, 8
+  %.146 = add nsw i32 %.144, %.145
+  %.147 = urem i32 %lane, 4
+  %.148 = mul nsw i32 %.147, 2
+  %to = add nsw i32 %.146, %.148
+  %.150 = sext i32 %to to i64
+  %.151 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.150
+  %.152 = load float, ptr %sum_0
+  %.153 = load float, ptr %sum_1
+  %.154 = insertelement <2 x float> poison, float %.152, i32 0
+  %.155 = insertelement <2 x float> %.154, float %.153, i32 1
+  store <2 x float> %.155, ptr addrspace(1) %.151, align 8
+  %.156 = add nsw i32 %to, 128
+  %.157 = sext i32 %.156 to i64
+  %.158 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.157
+  %.159 = load float, ptr %sum_2
+  %.160 = load float, ptr %sum_3
+  %.161 = insertelement <2 x float> poison, float %.159, i32 0
+  %.162 = insertelement <2 x float> %.161, float %.160, i32 1
+  store <2 x float> %.162, ptr addrspace(1) %.158, align 8
+  %.163 = add nsw i32 %to, 256
+  %.164 = sext i32 %.163 to i64
+  %.165 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.164
+  %.166 = load float, ptr %sum_4
+  %.167 = load float, ptr %sum_5
+  %.168 = insertelement <2 x float> poison, float %.166, i32 0
+  %.169 = insertelement <2 x float> %.168, float %.167, i32 1
+  store <2 x float> %.169, ptr addrspace(1) %.165, align 8
+  %.170 = add nsw i32 %to, 384
+  %.171 = sext i32 %.170 to i64
+  %.172 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.171
+  %.173 = load float, ptr %sum_6
+  %.174 = load float, ptr %sum_7
+  %.175 = insertelement <2 x float> poison, float %.173, i32 0
+  %.176 = insertelement <2 x float> %.175, float %.174, i32 1
+  store <2 x float> %.176, ptr addrspace(1) %.172, align 8
+  %.177 = add nsw i32 %to, 512
+  %.178 = sext i32 %.177 to i64
+  %.179 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.178
+  %.180 = load float, ptr %sum_8
+  %.181 = load float, ptr %sum_9
+  %.182 = insertelement <2 x float> poison, float %.180, i32 0
+  %.183 = insertelement <2 x float> %.182, float %.181, i32 1
+  store <2 x float> %.183, ptr addrspace(1) %.179, align 8
+  %.184 = add nsw i32 %to, 640
+  %.185 = sext i32 %.184 to i64
+  %.186 = getelementptr inbounds i32, ptr addrspace(1) %c, i64 %.185
+  %.187 = load float, ptr %sum_10
+  %.188 = load float, ptr %sum_11
+  %.189 = insertelement <2 x float> poison, float %.187, i32 0
+  %.190 = insertelement <2 x float> %.189, float %.188, i32 1
+  store <2 x float> %.190, ptr addrspace(1) %.186, align 8
   ret void
 }

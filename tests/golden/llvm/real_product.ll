@@ -265,32 +265,32 @@ entry:
   %.156 = call i32 @small_tf32(float %.125, i32 %.155)
   %.157 = call i32 @big_tf32(float %.126)
   %.158 = call i32 @small_tf32(float %.126, i32 %.157)
-  %.159 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.129, i32 %.132, i32 %.135, i32 %.138, i32 %.151, i32 %.153, float 0.0, float 0.0, float 0.0, float 0.0) convergent
+  %.159 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.129, i32 %.132, i32 %.135, i32 %.138, i32 %.151, i32 %.153, float 0.0, float 0.0, float 0.0, float 0.0) convergent
   %.160 = extractvalue { float, float, float, float } %.159, 0
   %.161 = extractvalue { float, float, float, float } %.159, 1
   %.162 = extractvalue { float, float, float, float } %.159, 2
   %.163 = extractvalue { float, float, float, float } %.159, 3
-  %.164 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.128, i32 %.131, i32 %.134, i32 %.137, i32 %.152, i32 %.154, float %.160, float %.161, float %.162, float %.163) convergent
+  %.164 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.128, i32 %.131, i32 %.134, i32 %.137, i32 %.152, i32 %.154, float %.160, float %.161, float %.162, float %.163) convergent
   %.165 = extractvalue { float, float, float, float } %.164, 0
   %.166 = extractvalue { float, float, float, float } %.164, 1
   %.167 = extractvalue { float, float, float, float } %.164, 2
   %.168 = extractvalue { float, float, float, float } %.164, 3
-  %.169 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.141, i32 %.144, i32 %.147, i32 %.150, i32 %.155, i32 %.157, float %.165, float %.166, float %.167, float %.168) convergent
+  %.169 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.141, i32 %.144, i32 %.147, i32 %.150, i32 %.155, i32 %.157, float %.165, float %.166, float %.167, float %.168) convergent
   %.170 = extractvalue { float, float, float, float } %.169, 0
   %.171 = extractvalue { float, float, float, float } %.169, 1
   %.172 = extractvalue { float, float, float, float } %.169, 2
   %.173 = extractvalue { float, float, float, float } %.169, 3
-  %.174 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.140, i32 %.143, i32 %.146, i32 %.149, i32 %.156, i32 %.158, float %.170, float %.171, float %.172, float %.173) convergent
+  %.174 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.140, i32 %.143, i32 %.146, i32 %.149, i32 %.156, i32 %.158, float %.170, float %.171, float %.172, float %.173) convergent
   %.175 = extractvalue { float, float, float, float } %.174, 0
   %.176 = extractvalue { float, float, float, float } %.174, 1
   %.177 = extractvalue { float, float, float, float } %.174, 2
   %.178 = extractvalue { float, float, float, float } %.174, 3
-  %.179 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.128, i32 %.131, i32 %.134, i32 %.137, i32 %.151, i32 %.153, float %.175, float %.176, float %.177, float %.178) convergent
+  %.179 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.128, i32 %.131, i32 %.134, i32 %.137, i32 %.151, i32 %.153, float %.175, float %.176, float %.177, float %.178) convergent
   %.180 = extractvalue { float, float, float, float } %.179, 0
   %.181 = extractvalue { float, float, float, float } %.179, 1
   %.182 = extractvalue { float, float, float, float } %.179, 2
   %.183 = extractvalue { float, float, float, float } %.179, 3
-  %.184 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.140, i32 %.143, i32 %.146, i32 %.149, i32 %.155, i32 %.157, float %.180, float %.181, float %.182, float %.183) convergent
+  %.184 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.140, i32 %.143, i32 %.146, i32 %.149, i32 %.155, i32 %.157, float %.180, float %.181, float %.182, float %.183) convergent
   %.185 = extractvalue { float, float, float, float } %.184, 0
   %.186 = extractvalue { float, float, float, float } %.184, 1
   %.187 = extractvalue { float, float, float, float } %.184, 2
@@ -352,12 +352,12 @@ entry:
   %.237 = bitcast float %.225 to i32
   %.238 = bitcast float %.226 to i32
   %.239 = bitcast float %.227 to i32
-  %.240 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.228, i32 %.229, i32 %.230, i32 %.231, i32 %.236, i32 %.237, float %.212, float %.213, float %.214, float %.215) convergent
+  %.240 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.228, i32 %.229, i32 %.230, i32 %.231, i32 %.236, i32 %.237, float %.212, float %.213, float %.214, float %.215) convergent
   %.241 = extractvalue { float, float, float, float } %.240, 0
   %.242 = extractvalue { float, float, float, float } %.240, 1
   %.243 = extractvalue { float, float, float, float } %.240, 2
   %.244 = extractvalue { float, float, float, float } %.240, 3
-  %.245 = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %.232, i32 %.233, i32 %.234, i32 %.235, i32 %.238, i32 %.239, float %.241, float %.242, float %.243, float %.244) convergent
+  %.245 = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"(i32 %.232, i32 %.233, i32 %.234, i32 %.235, i32 %.238, i32 %.239, float %.241, float %.242, float %.243, float %.244) convergent
   %.246 = extractvalue { float, float, float, float } %.245, 0
   %.247 = extractvalue { float, float, float, float } %.245, 1
   %.248 = extractvalue { float, float, float, float } %.245, 2

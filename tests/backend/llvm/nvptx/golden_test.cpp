@@ -34,7 +34,7 @@ TEST(LlvmGolden, OlderArchitectures) {
   const std::string text = emit({&product}, target_of(product, 80));
   EXPECT_EQ(text.find("wgmma"), std::string::npos);
   EXPECT_EQ(text.find("fence.proxy"), std::string::npos);
-  EXPECT_NE(text.find("llvm.nvvm.mma.m16n8k16.row.col.bf16"), std::string::npos);
+  EXPECT_NE(text.find("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), std::string::npos);
 }
 
 // A value that two registers hold keeps its first name.
