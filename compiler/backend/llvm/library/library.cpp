@@ -24,6 +24,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "compiler/backend/llvm/library/entry.h"
@@ -68,6 +69,8 @@ void initialise() {
     // There is no other way to say these. Addresses of shared memory have 32 bits. Instructions are ordered
     // for few registers, and loops keep their indices: with as many pointers as there are accesses, which
     // loop strength reduction makes of them, kernels took up to 40% more registers, and some spilled.
+    // (With --pre-RA-sched=linearize, the order as written, ptxas spills still less, but LLVM 22 ends with a
+    // fatal error for some kernels.)
     const char* options[] = {"rondo", "--nvptx-short-ptr", "--nvptx-sched4reg", "--disable-lsr"};
     llvm::cl::ParseCommandLineOptions(std::size(options), options);
     llvm::install_fatal_error_handler(on_fatal_error);
@@ -96,12 +99,24 @@ bool verifies(const llvm::Module& module, const char* when, std::string& message
   return false;
 }
 
+// Whether a pass runs. For a GPU nothing is moved out of loops, and nothing merged over blocks, before ptxas
+// does so, which counts registers: LLVM has as many as it likes there, and an address that lives through a
+// loop cost kernels of cells with matrices up to 1,152 bytes of spills. GVN still merges what it finds.
+bool runs(llvm::StringRef pass, bool for_gpu) {
+  return !for_gpu || !(pass.contains("LICMPass") || pass.contains("EarlyCSEPass"));
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager calls;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [for_gpu = machine.getTargetTriple().isNVPTX()](llvm::StringRef pass, llvm::Any) {
+        return runs(pass, for_gpu);
+      });
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(calls);
   builder.registerFunctionAnalyses(functions);

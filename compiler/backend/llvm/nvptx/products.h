@@ -43,16 +43,19 @@ struct StatementWriter::Products {
     return result;
   }
 
-  // One product of a warp (PTX ISA, mma), which it runs together: "convergent" keeps LLVM from moving it under the
-  // condition that its result is used under. It is assembly with an effect, as in the CUDA text, not the intrinsic: that
-  // reads no memory, and LLVM moved it down to where its sum is used, so that all operands lived until then and spilled.
+  // One product of a warp (PTX ISA, mma), which it runs together: "convergent" keeps LLVM from moving it
+  // under the condition that its result is used under. It is assembly with an effect, as in the CUDA text,
+  // not the intrinsic: that reads no memory, and LLVM moved it down to where its sum is used, so that all
+  // operands lived until then and spilled.
   Words mma(kernel::Storage storage, const Words& acc, const Words& a, const Words& b) const {
     const char* of = storage == kernel::Storage::BF16  ? "m16n8k16.row.col.f32.bf16.bf16.f32"
                      : storage == kernel::Storage::F16 ? "m16n8k16.row.col.f32.f16.f16.f32"
                                                        : "m16n8k8.row.col.f32.tf32.tf32.f32";
     const std::string whole = w.text_.value(
-        "call {{ float, float, float, float }} asm sideeffect \"mma.sync.aligned.{} {{$0, $1, $2, $3}}, {{$4, $5, $6, "
-        "$7}}, {{$8, $9}}, {{$10, $11, $12, $13}};\", \"=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f\"({}, {}, {}) convergent",
+        "call {{ float, float, float, float }} asm sideeffect \"mma.sync.aligned.{} {{$0, $1, $2, $3}}, "
+        "{{$4, $5, $6, "
+        "$7}}, {{$8, $9}}, {{$10, $11, $12, $13}};\", \"=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f\"({}, {}, {}) "
+        "convergent",
         of, list("i32", a), list("i32", b), list("float", acc));
     return parts("{ float, float, float, float }", whole, 4);
   }
