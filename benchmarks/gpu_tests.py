@@ -2,14 +2,15 @@
 """Runs the GPU tests, alone or under a tool of compute-sanitizer, and records what they said. Needs a GPU.
 
 usage: gpu_tests.py TEST_GPU RECORD.json [--tool none] [--backend NAME] [--filter GTEST_FILTER] [--seconds N] [--side 14]
-                    [--commit HASH]
+                    [--together N] [--commit HASH]
 
 TOOL is none, memcheck, racecheck, initcheck or synccheck. --side processes run side by side, each with some tests at a
-time. After --seconds no test is begun, and those that run are ended. The record holds an entry for each tool, filter and commit:
-how many tests passed or were skipped, the names of those that failed, with the reason, and of those that were not
-reached. A later call with the same three goes on with the latter. Without --filter a tool other than `none` runs every
-cell, type and pass in each form, odd numbers of channels, and each single operation. With --backend, nvrtc or llvm, kernels
-are compiled by that one (RONDO_BACKEND), which has entries of its own.
+time, --together of them: 16, and 4 under a tool, which says what it found when its process ends. After --seconds no test is
+begun, and those that run are ended. The record holds an entry for each tool, filter and commit: how many tests passed or were
+skipped, the names of those that failed, with the reason, and of those that were not reached. A later call with the same three
+goes on with the latter. Without --filter a tool other than `none` runs every cell, type and pass in each form, odd numbers of
+channels, and each single operation. With --backend, nvrtc or llvm, kernels are compiled by that one (RONDO_BACKEND), which has
+entries of its own.
 
 A test that fails where threads waited for each other in vain runs once more when all others have ended, alone: beside others a
 tool slows kernels down so much that they give up. What it says then counts.
@@ -172,7 +173,7 @@ def blamed(text, status, tests, said, rest):
 
 
 def work(options, queue):
-    most = TOGETHER.get(options.tool, TOGETHER_UNDER_A_TOOL)
+    most = options.together or TOGETHER.get(options.tool, TOGETHER_UNDER_A_TOOL)
     alone = set()
     while tests := queue.take(most):
         if alone & set(tests):  # came back: one after the other
@@ -232,6 +233,7 @@ def main():
     parser.add_argument("--filter", default=None)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--side", type=int, default=14, help="processes side by side")
+    parser.add_argument("--together", type=int, default=0, help="tests of one process; 0: as many as suit the tool")
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
     parser.add_argument("--log", default="", help="what the tests print; RECORD.TOOL.log without")
     options = parser.parse_args()
