@@ -67,11 +67,12 @@ void initialise() {
     RONDO_LLVM_TARGETS(RONDO_INITIALISE)
 #undef RONDO_INITIALISE
     // There is no other way to say these. Addresses of shared memory have 32 bits. Instructions are ordered
-    // for few registers, and loops keep their indices: with as many pointers as there are accesses, which
-    // loop strength reduction makes of them, kernels took up to 40% more registers, and some spilled.
-    // (With --pre-RA-sched=linearize, the order as written, ptxas spills still less, but LLVM 22 ends with a
-    // fatal error for some kernels.)
-    const char* options[] = {"rondo", "--nvptx-short-ptr", "--nvptx-sched4reg", "--disable-lsr"};
+    // for few registers, once as they are selected and once after (misched, which CPUs have by default), and
+    // loops keep their indices: with as many pointers as there are accesses, which loop strength reduction
+    // makes of them, kernels took up to 40% more registers, and some spilled. (With --pre-RA-sched=linearize,
+    // the order as written, ptxas spills still less, but LLVM 22 ends with a fatal error for some kernels.)
+    const char* options[] = {"rondo", "--nvptx-short-ptr", "--nvptx-sched4reg", "--enable-misched",
+                             "--disable-lsr"};
     llvm::cl::ParseCommandLineOptions(std::size(options), options);
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::CrashRecoveryContext::Enable();
