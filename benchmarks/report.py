@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 
+from report_backends import backends_page
 from report_checks import checks_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
@@ -183,6 +184,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("parts", "What a step is made of", "kernels timed without one of their parts", parts_page),
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
+    ("backends", "NVRTC and LLVM, side by side", "the same kernels by both backends; registers and spills", "*-llvm.json"),
     ("checks", "Correctness on the GPU", "tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
@@ -193,7 +195,7 @@ PAGES = (  # name, title, what it shows, text or files of records
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page,
-              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page}
+              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page, "backends": backends_page}
 
 
 def documents(record, docs, results):

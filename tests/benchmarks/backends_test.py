@@ -8,6 +8,8 @@ import unittest
 import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import report_backends  # noqa: E402 (lies beside the scripts)
 
 # LLVM's kernels take 0.9 ms and NVRTC's 1; an LSTM of LLVM is wrong. With the driver alone a kernel is ready after 7 ms.
 RONDO = r'''
@@ -62,6 +64,42 @@ class Backends(unittest.TestCase):
         refused = subprocess.run([sys.executable, ROOT / "benchmarks/backends.py", self.folder / "rondo", "--out", str(self.out), "--commit", "other"],
                                  capture_output=True, text=True, env=stand_in.environment(self.folder, CALLS=str(self.calls)), check=False)
         self.assertIn("take another file", refused.stderr)
+
+
+class BackendsPage(unittest.TestCase):
+    def setUp(self):
+        self.folder = stand_in.folder_of(self, "")
+
+    def page(self):
+        return " ".join(report_backends.backends_page(self.folder).split())
+
+    def test_rows_beyond_a_twentieth_are_counted_and_the_worst_is_named(self):
+        def row(cell, llvm):
+            return {"cell": cell, "shape": "B=1,T=2", "dtype": "bf16", "pass": "fw", "verified": True, "ratio": llvm,
+                    "nvrtc": {"ms": 1.0, "ready_ms": 5.0}, "llvm": {"ms": llvm, "ready_ms": 3.0}}
+        record = {"device": "NVIDIA Test", "commit": "abc", "rows": [row("a", 1.049), row("b", 1.06), row("c", 0.9)],
+                  "driver_alone": {"cell": "a", "median_ms": 1.0, "ready_ms": 343.4}}
+        (self.folder / "test-llvm.json").write_text(json.dumps(record), encoding="utf-8")
+        page = self.page()
+        self.assertIn("1 take more than 1.05 of NVRTC's time and 1 less than 0.95. The slowest is b B=1 T=2 bf16 fw, 1.060", page)
+        self.assertIn("is ready after 343 ms", page)
+        self.assertNotIn("Registers", page)
+
+    def test_a_list_of_the_compilers_gives_exceptions_by_subject(self):
+        (self.folder / "llvm-sm_90.txt").write_text("""lstm stream fw bf16 sm_90 lstm_stream_fw 90 0 1.5 100 0 3.0
+lstm stream bw bf16 sm_90 lstm_stream_bw 112 8 1.0 100 0 1.0
+lstm stream bw bf16 sm_90 lstm_grad_b 111 0 1.0 100 4 1.0
+lstm stream bw bf16 sm_90 lstm_grad_c 89 0 0.5 100 0 1.0
+""", encoding="utf-8")
+        page = self.page()
+        for said in ("of 4 kernels", "within 10% of NVRTC's registers | 1 |", "fewer than 90% | 1 |",
+                     "more than 110% | 2: 1 stream bw, 1 grad_b; at most 112% (112 and 100, lstm stream bw bf16)",
+                     "spill where NVRTC's does not | 1: lstm stream bw bf16 8 bytes", "NVRTC's spill and LLVM's do not | 1 |",
+                     "0.67 of NVRTC's"):
+            self.assertIn(said, page)
+
+    def test_without_records_there_is_no_page(self):
+        self.assertEqual(report_backends.backends_page(self.folder), "")
 
 
 if __name__ == "__main__":
