@@ -13,7 +13,7 @@ The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its e
 the same FILE goes on behind it; a FILE of another GPU is refused. Each row names its commit and budget. With --again REGEX rows
 that FILE has are measured again, if their name (paragru 64 x 512) matches and they are of another commit or budget.
 
-With --trials each configuration that a search timed is added to a file, a line each, with what the model had said. With
+With --trials each configuration that a search timed, or could not, is added to a file, a line each, with what the model said. With
 --model-again the rows that FILE has are kept, and only what the model chooses is timed again, by the program at hand: for a
 model that has changed since. Each such row names the commit of it.
 """
@@ -33,6 +33,7 @@ TIMES = (*(128 << 2 * i for i in range(6)), 1 << 20)  # steps of 4, and one of 8
 MOST_ELEMENTS = 1 << 31  # of B * D * T: tensors of 4 GB
 WIDEST = 1024  # channels of one batch row
 STRATEGIES = ("shoot", "stream")
+COMPILER_DROPPED = ("spill", "duplicate")
 
 
 def sizes(channels=CHANNELS, times=TIMES):
@@ -74,9 +75,10 @@ def winner(options, problem, *words):
 
 
 def keep_trials(path, problem, rows):
-    """Adds what was timed to a file that others may add to at the same time."""
-    kept = ("strategy", "parameters", "model_ms", "median_ms", "registers", "spill_bytes")
-    lines = [json.dumps({"problem": problem} | {key: row[key] for key in kept}) + "\n" for row in rows if row["median_ms"]]
+    """Adds what was timed, and why the rest was not, to a file that others may add to at the same time."""
+    kept = ("strategy", "parameters", "model_ms", "median_ms", "registers", "spill_bytes", "status", "reason")
+    lines = [json.dumps({"problem": problem} | {key: row[key] for key in kept}) + "\n" for row in rows
+             if row["status"] not in COMPILER_DROPPED]
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(file, "".join(lines).encode())
     os.close(file)

@@ -27,8 +27,8 @@ if channels == 4096:
 if words[0] == "tune":
     assert option("--budget") == "2s"
     best = {"strategy": option("--strategy") or "shoot", "parameters": {"channels": 64}}
-    row = best | {"model_ms": 3.0, "median_ms": 2.0, "registers": 40, "spill_bytes": 0}
-    print(json.dumps({"passes": [{"best": best, "rows": [row, row | {"median_ms": None}]}]}))
+    row = best | {"model_ms": 3.0, "median_ms": 2.0, "registers": 40, "spill_bytes": 0, "status": "ok", "reason": ""}
+    print(json.dumps({"passes": [{"best": best, "rows": [row, row | {"median_ms": None, "status": "timeout"}, row | {"status": "spill"}]}]}))
     sys.exit(0)
 by_model = option("--strategy") is None
 assert by_model == (os.environ.get("RONDO_SHIPPED") == "none")
@@ -113,8 +113,8 @@ class ShootMap(unittest.TestCase):
         trials = self.folder / "trials"
         self.assertEqual(self.run_map("--cells", "mingru", "--channels", "64", "--times", "128", "--trials", str(trials)).returncode, 0)
         lines = [json.loads(line) for line in trials.read_text(encoding="utf-8").splitlines()]
-        self.assertEqual([(line["strategy"], line["model_ms"], line["median_ms"]) for line in lines],
-                         [(strategy, 3.0, 2.0) for strategy in ("shoot", "stream", "shoot")])
+        self.assertEqual([(line["strategy"], line["model_ms"], line["median_ms"], line["status"]) for line in lines],
+                         [(strategy, 3.0, *came) for strategy in ("shoot", "stream", "shoot") for came in ((2.0, "ok"), (None, "timeout"))])
 
     def test_the_page_says_how_bad_the_choices_are(self):
         self.assertEqual(self.run_map("--channels", "64,1024,4096", "--times", "128,2048").returncode, 0)
