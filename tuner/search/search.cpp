@@ -21,7 +21,7 @@ constexpr int kFullSamples = 7;
 constexpr double kFullSample = 300e-6;
 constexpr double kWorthTiming = 1.25;  // within this of the best: timed in full
 constexpr double kGain = 0.99;
-constexpr double kFirstChoice = 10;  // seconds beyond the budget, for the compiler to come with it
+constexpr double kFirstChoice = 10;  // seconds to wait for the compiler beyond the budget
 
 }  // namespace
 
@@ -85,14 +85,16 @@ void Search::explore() {
   if (options_.incumbent) begin_with(*options_.incumbent);
   for (const std::size_t start : options_.starts) begin_with(start);
   while (!should_stop()) {
-    submit_more();
+    if (!waits_for_first()) submit_more();
     if (in_flight_ == 0) return;  // nothing left to hand out: end_ stays Exhausted
     take_compiled();
   }
 }
 
 void Search::take_compiled() {
+  const double before = clock_();
   const std::optional<Compiled> compiled = measurer_.next_compiled(0.1);
+  if (waits_for_first()) waited_ += clock_() - before;
   if (!compiled) return;
   --in_flight_;
   settle_compiled(*compiled);
@@ -142,12 +144,19 @@ std::optional<SearchEnd> Search::reason_to_stop() const {
 // the diagnosis explains, the search goes on for a while beyond its budget. So it does until the model's
 // first choice was tried, whatever came from the compiler before it: a tune never ends with less than that.
 bool Search::out_of_time() const {
-  const double share = measurer_.can_run() ? 1 - kConfirmShare : 1.0;
-  const bool found = measurer_.can_run() ? best_ || spared_ : clean_ > 0;
-  const double late = !found                                   ? options_.first_s
-                      : measurer_.can_run() && !first_settled_ ? std::min(options_.first_s, kFirstChoice)
-                                                               : 0.0;
-  return elapsed() >= options_.budget_s * share + late;
+  const double late = found() ? 0.0 : options_.first_s;
+  if (elapsed() < budget() + late) return false;
+  return !waits_for_first() || waited_ >= std::min(options_.first_s, kFirstChoice);
+}
+
+double Search::budget() const { return options_.budget_s * (measurer_.can_run() ? 1 - kConfirmShare : 1.0); }
+
+bool Search::found() const { return measurer_.can_run() ? best_ || spared_ : clean_ > 0; }
+
+// Past the budget nothing else is begun. What counts as waiting is the time of the compiler alone: on a busy
+// machine the comparison with the reference of what came before may outlast every limit.
+bool Search::waits_for_first() const {
+  return measurer_.can_run() && !options_.exhaustive && !first_settled_ && found() && elapsed() >= budget();
 }
 
 bool Search::enough_tries() const {

@@ -27,6 +27,8 @@ class Search {
   bool should_stop();
   std::optional<SearchEnd> reason_to_stop() const;
   bool out_of_time() const;
+  bool found() const;
+  bool waits_for_first() const;
   bool enough_tries() const;
   void settle_compiled(const Compiled& compiled);
   void race(std::size_t candidate);
@@ -53,6 +55,7 @@ class Search {
   void fail(std::size_t candidate, const Error& error);  // of a trial
   void settle(std::size_t candidate);
   void report(Phase phase);
+  double budget() const;  // of the search, in seconds: the rest is kept for the leaders
   double elapsed() const { return clock_() - start_; }
   bool is_incumbent(std::size_t candidate) const { return options_.incumbent == candidate; }
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
@@ -76,6 +79,7 @@ class Search {
   std::size_t clean_ = 0;       // compiled without fault
   std::size_t first_ = 0;       // the model's first choice: what a user without a tune gets
   bool first_settled_ = false;  // it came from the compiler
+  double waited_ = 0;           // seconds beyond the budget, for the compiler to come with it
   std::size_t tried_at_gain_ = 0;
   SearchEnd end_ = SearchEnd::Exhausted;
 };

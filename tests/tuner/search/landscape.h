@@ -73,7 +73,10 @@ class TableMeasurer final : public Measurer {
       return std::nullopt;
     }
     auto next = queue_.begin();
-    if (late && *next == *late && now < late_until && queue_.size() > 1) ++next;
+    if (late && *next == *late && now < late_until && ++next == queue_.end()) {
+      now += timeout_s;
+      return std::nullopt;
+    }
     const std::size_t candidate = *next;
     queue_.erase(next);
     now += compile_s / slots;
