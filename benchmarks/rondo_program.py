@@ -30,6 +30,12 @@ def tried(program, *arguments, environment=None):
     return json.loads(done.stdout)
 
 
+def shared_workers(side):
+    """Words for each of `side` tunes that run side by side: the cores are shared out among their compiler processes. A tune alone
+    starts one a core; several of those are in each other's way, and end with few configurations tried."""
+    return ["--workers", str(max(1, len(os.sched_getaffinity(0)) // side))] if side > 1 else []
+
+
 def query(fields):
     """What nvidia-smi says of the GPU that programs here see first: "name,driver_version"."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"

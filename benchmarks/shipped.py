@@ -20,6 +20,8 @@ import sys
 import threading
 import time
 
+from rondo_program import shared_workers
+
 PASSES = ("fw", "fws", "bw")
 SCAN_ROWS = 8  # batch rows of the scans
 START_SECONDS = 8  # what tuning a problem takes beside its budget: the reference, the data, the comparison at the end
@@ -109,7 +111,8 @@ def tune_all(options, wanted):
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
 
     def one(problem):
-        words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{options.seconds:g}s"]
+        words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{options.seconds:g}s",
+                 *shared_workers(options.side)]
         if options.dry_run:
             print(" ".join([options.rondo, *words]))
             return

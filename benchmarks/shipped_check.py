@@ -101,7 +101,8 @@ def measured(options, row):
         for environment, database in ways.values():
             rondo_program.rondo(options.rondo, "db", "import", options.profile, "--db", database, environment=environment)
         environment, database = ways["tuned"]
-        rondo_program.rondo(options.rondo, "tune", *words, "--db", database, "--budget", f"{options.seconds:g}s", environment=environment)
+        rondo_program.rondo(options.rondo, "tune", *words, "--db", database, "--budget", f"{options.seconds:g}s",
+                            *rondo_program.shared_workers(options.side), environment=environment)
         found = {name: {"ms": []} for name in ways}
         for turn in range(TURNS):
             for name in sorted(ways, reverse=turn % 2 == 1):

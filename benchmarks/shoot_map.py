@@ -26,7 +26,7 @@ import sys
 import threading
 import time as clock
 
-from rondo_program import begun, query, tried, until_stopped, write
+from rondo_program import begun, query, shared_workers, tried, until_stopped, write
 
 CHANNELS = tuple(64 << 2 * i for i in range(7))  # to 262144
 TIMES = (*(128 << 2 * i for i in range(6)), 1 << 20)  # steps of 4, and one of 8 at the end
@@ -67,7 +67,7 @@ def figures(answer):
 
 
 def winner(options, problem, *words):
-    answer = tried(options.rondo, "tune", *problem, *words, "--budget", options.budget)
+    answer = tried(options.rondo, "tune", *problem, *words, "--budget", options.budget, *shared_workers(options.side))
     searched = (answer.get("passes") or [{}])[0]
     if options.trials:
         keep_trials(options.trials, problem, searched.get("rows", []))

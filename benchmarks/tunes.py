@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 
-from rondo_program import finished, query, write
+from rondo_program import finished, query, shared_workers, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 PASSES = ("fw", "bw")
@@ -37,9 +37,9 @@ def text(problem):
     return " ".join(str(problem[key]) for key in KEYS)
 
 
-def tune(program, problem, budget):
+def tune(program, problem, options):
     done = finished(program, ["tune", problem["cell"], "--shape", problem["shape"], "--pass", problem["pass"], "--dtype", problem["dtype"],
-                              "--budget", budget, "--seed", str(problem["seed"]), "--no-db"], None)
+                              "--budget", options.budget, "--seed", str(problem["seed"]), "--no-db", *shared_workers(options.side)], None)
     try:
         found = json.loads(done.stdout)["passes"][0]
     except (ValueError, KeyError, IndexError):
@@ -80,7 +80,7 @@ def main():
     def one(problem):
         if time.monotonic() >= end:
             return
-        row = tune(options.rondo, problem, options.budget) | {"commit": options.commit}
+        row = tune(options.rondo, problem, options) | {"commit": options.commit}
         if row["status"] == CANCELLED:
             return
         with lock:

@@ -98,8 +98,9 @@ TEST(Search, TheFirstChoiceOfTheModelIsTriedThoughItComesLate) {
   }
 }
 
-// Seven tunes side by side once made a comparison with the reference outlast budget and patience, and the tune
-// ended with the only kernel that had come from the compiler so far, 1.5 times as slow as what no tune gives.
+// Seven tunes side by side once made a comparison with the reference outlast budget and patience, and the
+// tune ended with the only kernel that had come from the compiler so far, 1.5 times as slow as what no tune
+// gives.
 TEST(Search, TheFirstChoiceIsTriedThoughTheReferenceTakesLong) {
   std::vector<Point> points(400);
   for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = i == 0 ? 1e-3 : 4e-3;
@@ -114,7 +115,8 @@ TEST(Search, TheFirstChoiceIsTriedThoughTheReferenceTakesLong) {
   const SearchResult result = search(candidates, machine, options, machine.clock());
   ASSERT_TRUE(result.best);
   EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels"), 0);
-  EXPECT_LE(machine.compiled.size(), 4u * static_cast<std::size_t>(machine.slots)) << "nothing is begun past the budget";
+  EXPECT_LE(machine.compiled.size(), 4u * static_cast<std::size_t>(machine.slots))
+      << "nothing is begun past the budget";
 }
 
 // The leaders' kernels by another compiler race too, and win if they are faster and right.
