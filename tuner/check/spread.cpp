@@ -58,24 +58,31 @@ double variation(const std::vector<std::vector<double>>& runs, std::size_t slice
 
 }  // namespace
 
+// By rows of the last axis, so that the other axes are looked at once a row.
 std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const double> values) {
   std::size_t slices = 1;
   for (const Axis& axis : axes) slices += static_cast<std::size_t>(axis.extent);
   std::vector<double> squares(slices, 0.0);
+  const std::size_t width = axes.empty() ? 1 : static_cast<std::size_t>(axes.back().extent);
+  double* const last = axes.empty() ? nullptr : &squares[slices - width];
   std::vector<std::int64_t> index(axes.size(), 0);
-  for (const double value : values) {
-    if (std::isfinite(value)) {
-      const double add = value * value;
-      squares[0] += add;
-      std::size_t first = 1;
-      for (std::size_t a = 0; a < axes.size(); ++a) {
-        squares[first + static_cast<std::size_t>(index[a])] += add;
-        first += static_cast<std::size_t>(axes[a].extent);
-      }
+  for (std::size_t row = 0; row < values.size(); row += width) {
+    double sum = 0;
+    for (std::size_t i = 0; i < std::min(width, values.size() - row); ++i) {
+      const double value = values[row + i];
+      const double add = std::isfinite(value) ? value * value : 0;
+      sum += add;
+      if (last != nullptr) last[i] += add;
     }
-    for (std::size_t a = axes.size(); a-- > 0;) {
-      if (++index[a] < axes[a].extent) break;
-      index[a] = 0;
+    squares[0] += sum;
+    std::size_t first = 1;
+    for (std::size_t a = 0; a + 1 < axes.size(); ++a) {
+      squares[first + static_cast<std::size_t>(index[a])] += sum;
+      first += static_cast<std::size_t>(axes[a].extent);
+    }
+    for (std::size_t a = axes.size(); a-- > 1;) {
+      if (++index[a - 1] < axes[a - 1].extent) break;
+      index[a - 1] = 0;
     }
   }
   for (double& one : squares) one = std::sqrt(one);
@@ -102,16 +109,23 @@ std::string element_name(const std::vector<Axis>& axes, std::size_t element) {
   return result;
 }
 
-void Spread::add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
-  std::vector<double> errors(exact.size());
-  for (std::size_t i = 0; i < exact.size(); ++i) errors[i] = result[i] - exact[i];
-  norms_[static_cast<std::size_t>(kind)].push_back(slice_norms(axes_, errors));
+Spread::Errors Spread::errors(std::span<const double> result, std::span<const double> exact) const {
+  Errors errors;
+  errors.of_elements.resize(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) errors.of_elements[i] = result[i] - exact[i];
+  errors.norms = slice_norms(axes_, errors.of_elements);
+  return errors;
+}
+
+void Spread::add(RunKind kind, const Errors& errors, std::span<const double> exact) {
+  norms_[static_cast<std::size_t>(kind)].push_back(errors.norms);
   std::vector<float>& element = kind == RunKind::Far ? far_ : near_;
   element.resize(exact.size(), 0.0F);
   for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double error = errors.of_elements[i];
     // A run that leaves the numbers says that anything may happen here.
-    finite_ = finite_ && (kind == RunKind::Far || std::isfinite(errors[i]));
-    const double size = std::isfinite(errors[i]) ? std::abs(errors[i]) : std::abs(exact[i]);
+    finite_ = finite_ && (kind == RunKind::Far || std::isfinite(error));
+    const double size = std::isfinite(error) ? std::abs(error) : std::abs(exact[i]);
     element[i] = std::max(element[i], static_cast<float>(size));
   }
 }
@@ -188,12 +202,17 @@ Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem&
   const auto one_run = [&](std::int64_t i) {
     const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
     const auto result = runtime::run_perturbed(cell, problem, data, exact, run.perturbation);
+    std::vector<Spread::Errors> errors;
+    if (result)
+      for (const auto& [ref, spread] : spreads)
+        errors.push_back(spread.errors(*runtime::computed_values(ref, cell, problem.pass, *result),
+                                       *runtime::computed_values(ref, cell, problem.pass, exact)));
     const std::lock_guard<std::mutex> guard(lock);
     if (!result) failure = result.error();
     if (failure) return;
+    auto of = errors.begin();
     for (auto& [ref, spread] : spreads)
-      spread.add(run.kind, *runtime::computed_values(ref, cell, problem.pass, *result),
-                 *runtime::computed_values(ref, cell, problem.pass, exact));
+      spread.add(run.kind, *of++, *runtime::computed_values(ref, cell, problem.pass, exact));
   };
   parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
   if (failure) return *failure;

@@ -33,8 +33,16 @@ std::string element_name(const std::vector<schedule::Axis>& axes, std::size_t el
 class Spread {
  public:
   explicit Spread(std::vector<schedule::Axis> axes) : axes_(std::move(axes)) {}
-  // Takes in a perturbed run.
-  void add(RunKind kind, std::span<const double> result, std::span<const double> exact);
+  // What a perturbed run errs by. It changes nothing: several threads may ask at once.
+  struct Errors {
+    std::vector<double> of_elements, norms;
+  };
+  Errors errors(std::span<const double> result, std::span<const double> exact) const;
+  // Takes in such a run.
+  void add(RunKind kind, const Errors& errors, std::span<const double> exact);
+  void add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
+    add(kind, errors(result, exact), exact);
+  }
 
   const std::vector<schedule::Axis>& axes() const { return axes_; }
   // The largest error of an element that a correct kernel may have by rounding inside the step; what storing
