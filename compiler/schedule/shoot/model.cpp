@@ -17,6 +17,12 @@ constexpr double kGridExchange = 2.5e-6;  // seconds, of a round of maps and cou
 constexpr double kClusterExchange = 1.2e-6;  // the same in a cluster (paragru 1 x 64 and 1 x 1024 on an H200)
 constexpr double kBlockExchange = 0.5e-6;    // the same in a block
 
+constexpr double kAffineSweeps = 1.3;  // after a warm-up, of 1 or 2 (assumed)
+// The rings of all warps, as a part of the L2, beyond which they are in each other's way: paragru 1 x 1024, T
+// of 32768 to 1M, on an H200 copies the slower the more warps there are, 896 to 2048 of them
+// (h200-shoot-map.json).
+constexpr double kRingsOfL2 = 0.2;
+
 // A shoot problem priced for one GPU; it outlives what it was made from.
 struct Model {
   step::Sizes sizes;
@@ -28,11 +34,12 @@ struct Model {
   bool affine = false;
 
   // Sweeps of a segment on average, for a cell that forgets within some tens of steps: one and a check after
-  // a warm-up, a correction more without. What the user's cell needs only measuring tells. An affine cell is
-  // made to remember long: a warm-up tells it nothing, and the second sweep is exact.
+  // a warm-up, a correction more without. What the user's cell needs only measuring tells. Of an affine cell
+  // the second sweep is exact; a warm-up saves it where the cell forgets, and tells nothing where it
+  // remembers long.
   double sweeps(const ShootParameters& p) const {
     if (p.all_segments() == 1) return 1;
-    if (affine) return p.newton ? 2 : p.all_segments();
+    if (affine) return !p.newton ? p.all_segments() : p.warmup > 0 ? kAffineSweeps : 2;
     const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : 2;
     return p.sweeps == 1 && needed > 1.2 ? 8 : needed;
   }
@@ -62,10 +69,12 @@ struct Model {
 
     Estimate e;
     const double row_bytes = p.warp_channels() * element;
-    const double waste = row_bytes < 128 ? 1.08 : 1.0;
+    const double ring = element * (p.stages * p.steps * traffic.read) * (p.channels * p.segments);
+    const double rings =
+        std::min(blocks, usual * limits.sm_count) * ring / static_cast<double>(limits.l2_bytes);
+    const double waste = (row_bytes < 128 ? 1.08 : 1.0) * (1 + std::max(0.0, rings - kRingsOfL2));
     const double moved = traffic.read * (swept + 0.5 * lead / length) + traffic.written * swept;
     const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
-    const double ring = element * (p.stages * p.steps * traffic.read) * (p.channels * p.segments);
     const double rate =
         std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
                                             (traffic.read + traffic.written) / traffic.read);
