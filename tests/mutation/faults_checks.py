@@ -22,7 +22,7 @@ FAULTS = [
     fault("compare: an ill-conditioned slice excuses the tensor", C + "compare.cpp",
           "constexpr double kIllConditioned = 0.25;", "constexpr double kIllConditioned = 0.25e-6;", test=COMPARE),
     fault("spread: all slices of an axis are counted as its first", C + "spread.cpp",
-          "squares[first + static_cast<std::size_t>(index[a])] += add;", "squares[first] += add;", test=COMPARE),
+          "squares[first + static_cast<std::size_t>(index[a])] += sum;", "squares[first] += sum;", test=COMPARE),
     fault("spread: runs that err steadily are forgotten in norms", C + "spread.cpp",
           "for (const RunKind kind : {RunKind::Random, RunKind::Steady}) {",
           "for (const RunKind kind : {RunKind::Random, RunKind::Random}) {", test=COMPARE),
