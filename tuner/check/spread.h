@@ -45,6 +45,8 @@ class Spread {
   }
 
   const std::vector<schedule::Axis>& axes() const { return axes_; }
+  // The largest error of an element in the runs that are not far.
+  double element_error(std::size_t element) const { return static_cast<double>(near_[element]); }
   // The largest error of an element that a correct kernel may have by rounding inside the step; what storing
   // the result adds comes on top (compare.h).
   double element_limit(std::size_t element) const;

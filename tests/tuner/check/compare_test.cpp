@@ -113,16 +113,50 @@ TEST(Compare, OneWrongSliceFails) {
 // A carry that is rounded to 16 bits at each step leaves a 16-bit number in an fp32 result.
 TEST(Compare, AnFp32ResultOfShortNumbersFails) {
   const auto exact = exact_values();
-  const Spread spread = spread_of(exact, 0x1p-4);  // as ill-conditioned as may be
+  const Spread spread = spread_of(exact, 0x1p-10);  // errors by rounding are nearly as large as those of bf16
   const auto found = [&](const std::vector<double>& out, const std::vector<double>& want) {
     return compare("h_last", {&spread, false, Storage::F32, Storage::BF16}, out, want);
   };
   EXPECT_TRUE(found(exact, exact).passed);
   const TensorCheck shortened = found(stored(Storage::BF16, exact), exact);
   EXPECT_TRUE(shortened.shortened);
+  EXPECT_LT(shortened.ratio, 1) << "no error tells it";
   EXPECT_FALSE(shortened.passed);
   EXPECT_TRUE(found(stored(Storage::BF16, exact), stored(Storage::BF16, exact)).passed)
       << "exact ones may be short";
+}
+
+// Where cancellation leaves few bits of an fp32 number, as in 1 - tanh(x)^2, a right result is a short
+// number.
+TEST(Compare, WhatCancellationShortensIsNoFault) {
+  std::vector<double> exact;
+  for (const double value : exact_values()) exact.push_back(0x1p-15 * (1 + std::abs(value)));
+  const auto cancelled = [&](std::uint64_t seed) {
+    const auto noise = runtime::random_values(Storage::F32, static_cast<std::int64_t>(exact.size()), 1, seed);
+    std::vector<double> result;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      result.push_back(std::nearbyint(0x1p24 * exact[i] + 0.5 * noise[i]) * 0x1p-24);
+    return result;
+  };
+  Spread spread(std::vector<schedule::Axis>{{"D", static_cast<std::int64_t>(exact.size())}});
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    spread.add(seed <= 4   ? RunKind::Random
+               : seed <= 8 ? RunKind::Steady
+                           : RunKind::Far,
+               cancelled(seed), exact);
+  const auto out = cancelled(100);
+  ASSERT_EQ(out, stored(Storage::F16, out));
+  const TensorCheck found = compare("h", {&spread, false, Storage::F32, Storage::F16}, out, exact);
+  EXPECT_FALSE(found.shortened) << found.text();
+}
+
+// No fp32 number holds 1e-228: a kernel's 0 there says nothing of its precision.
+TEST(Compare, WhatNoFp32NumberHoldsTellsNothing) {
+  const std::vector<double> exact(64, 1e-228), zero(64, 0.0);
+  Spread spread(std::vector<schedule::Axis>{{"D", 64}});
+  for (const RunKind kind : {RunKind::Random, RunKind::Steady, RunKind::Far}) spread.add(kind, exact, exact);
+  const TensorCheck found = compare("g", {&spread, false, Storage::F32, Storage::BF16}, zero, exact);
+  EXPECT_TRUE(found.passed) << found.text();
 }
 
 TEST_P(InEachStorage, NanAndInfinityNeverPass) {
@@ -160,6 +194,23 @@ TEST(Compare, LimitsFollowTheConditioningOfEachElement) {
   out = exact;
   out[6] *= 1.05;
   EXPECT_FALSE(compare("h", {&spread, false, Storage::F32, Storage::F32}, out, exact).passed);
+}
+
+// A kernel rounds what it has, not the exact value: here 0.503, which is off by all that rounding may do.
+TEST(Compare, WhatIsStoredIsOffAlready) {
+  const std::vector<double> exact(64, 1e-3);
+  Spread spread(std::vector<schedule::Axis>{{"D", 64}});
+  std::vector<double> run = exact, out = exact;
+  for (const RunKind kind : {RunKind::Random, RunKind::Steady}) spread.add(kind, exact, exact);
+  run[7] += 0.502;  // on the other side of a decision
+  spread.add(RunKind::Far, run, exact);
+  const auto found = [&] { return compare("g", {&spread, true, Storage::BF16, Storage::BF16}, out, exact); };
+  out = stored(Storage::BF16, exact);
+  out[7] = stored(Storage::BF16, {0.503})[0];
+  EXPECT_GT(out[7], 0.503 + 1e-3 * scalar::unit_roundoff(Storage::BF16));
+  EXPECT_LE(found().ratio, 1) << found().text();
+  out[7] += 0x1p-8;  // the next one
+  EXPECT_GT(found().ratio, 1);
 }
 
 // Every slice of every axis, the last of each among them.

@@ -95,6 +95,19 @@ TEST(FalseAlarms, CellsThatWereWrongOnce) {
   }
 }
 
+// Random cells of which a right kernel was called wrong: gradients that no fp32 number holds, and one element
+// of many where rounding errs by more than in all the runs.
+TEST(FalseAlarms, CellsThatWereCalledWrongOnce) {
+  for (const std::uint64_t seed : {242, 1716})
+    for (const Storage storage : kStorages) {
+      const step::Cell cell = step::testing::random_cell_of_seed(seed);
+      const Outcome outcome =
+          outcome_of(cell, problem_at({2, 9, 1, 24}, Pass::Backward, storage), seed + 1000);
+      EXPECT_EQ(outcome.kind, Outcome::Kind::Passed) << outcome.text << "\n"
+                                                     << step::testing::provenance(seed, cell);
+    }
+}
+
 // Cells whose results hang on cancellation, division or long products.
 struct HardCell {
   const char* name;
