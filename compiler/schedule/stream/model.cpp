@@ -39,6 +39,9 @@ int resident(const target::Limits& limits, std::int64_t shared, int threads) {
       std::max<std::int64_t>(1, std::min({by_shared, by_threads, std::int64_t{limits.blocks_per_sm}})));
 }
 
+// Along a block's own segments, a round; 100: latencies of the first loads.
+double own_cycles(const StreamParameters& p) { return 8.0 * p.unroll + 100; }
+
 // A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
 // was made from.
 struct Model {
@@ -70,6 +73,11 @@ struct Model {
   Placing place(const StreamParameters& p) const;
   double memory(const StreamParameters& p, const Placing& at) const;
   double issue(const StreamParameters& p, const Placing& at) const;
+  // Cycles of a round of a team of blocks: along the own segments, and along those of all.
+  struct Round {
+    double own, scanning;
+  };
+  Round round(const StreamParameters& p) const;
   double chain(const StreamParameters& p) const;
   double row_waste(std::int64_t bytes) const;
   double block_bytes(const StreamParameters& p) const;
@@ -174,18 +182,8 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
          speeds.clock_hz;
 }
 
-// Seconds a step of the dependent chain takes. In segments: multiply-adds along a segment, twice, and along
-// the segments. Where blocks split time the scan warp goes along the segments twice, waits for the others'
-// transforms and goes along the blocks; with two rounds in flight, beside the rest.
-double Model::chain(const StreamParameters& p) const {
-  if (p.segments == 1) {
-    const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
-    const double exchanges = head ? head_exchange_seconds(p, *head, speeds) : 0;
-    return (step.chain + loop) / speeds.clock_hz + speeds.barrier_s / p.steps + exchanges;
-  }
-  const double own = 8.0 * p.unroll + 100;  // 100: latencies of the first loads
-  if (!p.among_blocks())
-    return ((own + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s) / p.steps;
+// The scan warp goes along the segments twice, waits for the others' transforms and goes along the blocks.
+Model::Round Model::round(const StreamParameters& p) const {
   const double exchange =
       p.through_global()
           ? kGridExchange * speeds.clock_hz
@@ -194,9 +192,25 @@ double Model::chain(const StreamParameters& p) const {
                 static_cast<double>(p.time_split * p.channels * TransformTable::bytes(shape.states))) +
                 (p.time_split >= kLargeCluster && !p.pipelined() ? kLargeClusterExchange * speeds.clock_hz
                                                                  : 0);
-  const double scanning = 16.0 * p.segments + 8.0 * p.time_split + exchange;
-  const double cycles = p.pipelined() ? std::max(own, scanning) : own + scanning;
-  return (cycles / speeds.clock_hz + speeds.barrier_s) / p.steps;
+  return {own_cycles(p), 16.0 * p.segments + 8.0 * p.time_split + exchange};
+}
+
+// Seconds of the dependent chain of one block. In segments: multiply-adds along a segment, twice, and along
+// the segments. Where blocks split time a round's scan comes behind it; with two rounds in flight, beside the
+// next one, so that the last one's shows.
+double Model::chain(const StreamParameters& p) const {
+  const double steps = block_steps(p), rounds = steps / p.steps;
+  if (p.segments == 1) {
+    const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
+    const double exchanges = head ? head_exchange_seconds(p, *head, speeds) : 0;
+    return steps * ((step.chain + loop) / speeds.clock_hz + exchanges) + rounds * speeds.barrier_s;
+  }
+  if (!p.among_blocks())
+    return rounds * ((own_cycles(p) + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s);
+  const auto [own, scanning] = round(p);
+  const double cycles =
+      p.pipelined() ? rounds * std::max(own, scanning) + std::min(own, scanning) : rounds * (own + scanning);
+  return cycles / speeds.clock_hz + rounds * speeds.barrier_s;
 }
 
 // The largest part hides the others only in part: a tenth of them shows.
@@ -216,7 +230,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   Estimate e;
   e.memory = memory(p, at);
   e.issue = issue(p, at);
-  e.chain = at.waves * block_steps(p) * chain(p);
+  e.chain = at.waves * chain(p);
   const double stage_bytes =
       block_bytes(p) * p.time_split / static_cast<double>(sizes.time) * p.steps;  // read and written
   e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
