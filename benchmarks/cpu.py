@@ -6,7 +6,10 @@
 CPU_BENCH is build/release/cpu_bench. The note says what the machine is and what else it does; it stands above the table.
 JAX must be installed for the Python that runs this: a virtual environment with `pip install jax` will do. The cells are
 written for jax.lax.scan under jit, as a user would. Both sides take turns, and the least of all times counts: other work on the
-machine only ever adds. The shares of a copy are those of `rondo bench`: medians of samples in turns with copies, the median of
+machine only ever adds. With gradients, cells with matrices are timed with states saved in between and with products saved too, as
+`rondo tune --save auto` does, and the faster way counts; JAX saves what it needs by itself. Beside them stands what their products alone
+take at the rate of a large product of NumPy or JAX in the same run, whichever is faster: no kernel that multiplies each step's
+vectors is much below. The shares of a copy are those of `rondo bench`: medians of samples in turns with copies, the median of
 all turns.
 
 Cells without matrices may be bound by memory. Of these the record has, in two types, the share of the copy, and what says
@@ -26,6 +29,7 @@ import time
 
 import jax
 import jax.numpy as jnp
+import numpy
 
 ROWS = [  # cell, B, T, H, D
     ("lstm", 16, 128, 1, 256),
@@ -37,6 +41,8 @@ ROWS = [  # cell, B, T, H, D
 WITHOUT_MATRICES = [(cell, 8, 512, 1, 1024) for cell in ("affine", "mingru", "minlstm", "hgrn", "rglru", "sru", "indrnn", "paragru")]
 PART_BYTES = 16 << 20  # a part of the steps moves less
 TURNS, RUNS, CACHED_RUNS = 3, 4, 100
+PRODUCT = 2048  # rows and columns of the large product
+PRODUCTS = {"fw": 1, "gradients": 3}  # of each matrix a step: forward; with the state's gradient and the matrix's
 
 
 def cells():
@@ -103,8 +109,29 @@ def jax_times(name, batch, steps, dim, gradients):
     return times
 
 
-def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32", runs=RUNS):
-    words = [program, cell, *map(str, (batch, steps, heads, dim)), pass_, dtype, str(runs)]
+def library_product_rate():
+    """Multiply-adds a second of a large fp32 product by the faster of two libraries."""
+    left, right = numpy.random.default_rng(1).random((2, PRODUCT, PRODUCT), dtype=numpy.float32)
+    on_jax, multiply = (jnp.asarray(left), jnp.asarray(right)), jax.jit(jnp.matmul)
+    least = math.inf
+    for run in (lambda: left @ right, lambda: jax.block_until_ready(multiply(*on_jax))):
+        run()
+        for _ in range(RUNS):
+            begin = time.perf_counter()
+            run()
+            least = min(least, time.perf_counter() - begin)
+    return PRODUCT**3 / least
+
+
+def products_alone_ms(problem, rate):
+    """What the products of a row take at that rate, forward and with gradients; nothing without matrices."""
+    cell, batch, steps, heads, dim = problem
+    matrices = cells()[cell][1]
+    return {which: count * matrices * batch * steps * heads * dim**2 / rate * 1e3 for which, count in PRODUCTS.items()} if matrices else {}
+
+
+def rondo(program, cell, batch, steps, heads, dim, pass_, dtype="fp32", runs=RUNS, save="states"):
+    words = [program, cell, *map(str, (batch, steps, heads, dim)), pass_, dtype, str(runs), save]
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
@@ -132,6 +159,38 @@ def share(program, problem, pass_, dtype):
             "steps_ms": 2 * parts * (least[parts] - least[2 * parts]), "parameters": whole["parameters"]}
 
 
+def beside_jax(program, problem):
+    """By what is saved and pass: all times of it, sorted, with the least time of the reference; and JAX's least times."""
+    cell, batch, steps, _, dim = problem
+    ways = ["states", *(["products"] if cells()[cell][1] else [])]
+    best, of_jax = {}, {}
+    for _ in range(TURNS):
+        for save, pass_ in [("states", "fw"), *((save, pass_) for save in ways for pass_ in ("fws", "bw"))]:
+            one = rondo(program, *problem, pass_, save=save)
+            known = best.setdefault((save, pass_), one)
+            known["reference_ms"] = min(known["reference_ms"], one["reference_ms"])
+            known.setdefault("shares", []).append(one["share_of_copy"])
+            known["ms"] = sorted(known["ms"] + one["ms"])
+        for which in PRODUCTS:
+            times = jax_times(cell, batch, steps, dim, which == "gradients")
+            of_jax[which] = min([*times, of_jax.get(which, math.inf)])
+    return best, of_jax
+
+
+def row_of(problem, best, of_jax):
+    """A row of the record; with gradients by the faster of the ways that were timed."""
+    forward = best["states", "fw"]
+    ways = {save: best[save, "fws"]["ms"][0] + best[save, "bw"]["ms"][0] for save, pass_ in best if pass_ == "bw"}
+    save = min(ways, key=ways.get)
+    row = dict(zip(("cell", "B", "T", "H", "D"), problem)) | {"dtype": "fp32"}
+    return row | {
+        "jax_fw_ms": of_jax["fw"], "jax_gradients_ms": of_jax["gradients"], "fw_ms": forward["ms"][0],
+        "gradients_ms": ways[save], "save": save, "gradients_by_save_ms": ways, "reference_ms": forward["reference_ms"],
+        "share_of_copy_fw": statistics.median(forward["shares"]), "share_of_copy_bw": statistics.median(best[save, "bw"]["shares"]),
+        "ready_ms": forward["ready_ms"],
+        "parameters": {"fw": forward["parameters"]} | {pass_: best[save, pass_]["parameters"] for pass_ in ("fws", "bw")}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cpu_bench")
@@ -139,28 +198,13 @@ def main():
     parser.add_argument("--note", required=True)
     parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
-    rows = []
-    for cell, batch, steps, heads, dim in ROWS:
-        row = {"cell": cell, "B": batch, "T": steps, "H": heads, "D": dim, "dtype": "fp32"}
-        best = {}
-        for _ in range(TURNS):
-            for pass_ in ("fw", "fws", "bw"):
-                one = rondo(options.cpu_bench, cell, batch, steps, heads, dim, pass_)
-                known = best.setdefault(pass_, one)
-                known["reference_ms"] = min(known["reference_ms"], one["reference_ms"])
-                known.setdefault("shares", []).append(one["share_of_copy"])
-                known["ms"] = sorted(known["ms"] + one["ms"])
-            for key, gradients in (("jax_fw_ms", False), ("jax_gradients_ms", True)):
-                row[key] = min(jax_times(cell, batch, steps, dim, gradients) + [row.get(key, 1e30)])
-        row["fw_ms"] = best["fw"]["ms"][0]
-        row["gradients_ms"] = best["fws"]["ms"][0] + best["bw"]["ms"][0]
-        row["reference_ms"] = best["fw"]["reference_ms"]
-        row["share_of_copy_fw"] = statistics.median(best["fw"]["shares"])
-        row["share_of_copy_bw"] = statistics.median(best["bw"]["shares"])
-        row["ready_ms"] = best["fw"]["ready_ms"]
-        row["parameters"] = {pass_: best[pass_]["parameters"] for pass_ in best}
-        rows.append(row)
-        print(json.dumps(row), flush=True)
+    rate = max(library_product_rate() for _ in range(TURNS))
+    rows, target, threads = [], "", 0
+    for problem in ROWS:
+        best, of_jax = beside_jax(options.cpu_bench, problem)
+        rows.append(row_of(problem, best, of_jax) | {"products_alone_ms": products_alone_ms(problem, rate)})
+        target, threads = best["states", "fw"]["target"], best["states", "fw"]["threads"]
+        print(json.dumps(rows[-1]), flush=True)
     shares = []
     for problem in WITHOUT_MATRICES:
         for dtype in ("fp32", "bf16"):
@@ -172,8 +216,9 @@ def main():
         "note": options.note,
         "jax": jax.__version__,
         "machine": platform.processor() or platform.machine(),
-        "target": best["fw"]["target"],
-        "threads": best["fw"]["threads"],
+        "target": target,
+        "threads": threads,
+        "product_rate": rate,
         "rows": rows,
         "shares": shares,
     }

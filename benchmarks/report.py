@@ -185,7 +185,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
     ("backends", "NVRTC and LLVM, side by side", "the same kernels by both backends; registers and spills", "*-llvm.json"),
-    ("checks", "Correctness on the GPU", "tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
+    ("checks", "Correctness", "random cells, GPU tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),

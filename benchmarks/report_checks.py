@@ -48,13 +48,30 @@ def tunes_table(record):
     return text
 
 
+def random_cells_table(record):
+    """A line for the simulator, and one for LLVM's kernels on a CPU."""
+    text = """
+## Random cells, without a GPU
+
+| kernels | commit | date | cells | agree | called wrong | no strategy | not finite | ill-conditioned |
+|---|---|---|--:|--:|--:|--:|--:|--:|
+"""
+    names = {"simulator": "in the simulator: three types, fw and bw", "native": "by LLVM, on a CPU: one type each, fws and bw"}
+    for row in record["rows"]:
+        text += (f"| {names[row['which']]} | {row['commit']} | {row['date']} | {row['cells']} | {row['passed']} | {row['failures']} | "
+                 f"{row['no_strategy']} | {row['not_finite']} | {row.get('ill_conditioned', '')} |\n")
+    return text
+
+
 def checks_page(results):
-    """What tests and tunes on GPUs said; empty without a record."""
-    text = "".join(tests_table(record) for record in read(results, "*-tests.json"))
+    """What tests with and without GPUs and tunes said; empty without a record."""
+    text = "".join(random_cells_table(record) for record in read(results, "random-cells.json"))
+    text += "".join(tests_table(record) for record in read(results, "*-tests.json"))
     text += "".join(tunes_table(record) for record in read(results, "*-tunes.json"))
     if not text:
         return ""
-    return "# Correctness on the GPU\n\n" + wrapped("""The tests of `test_gpu` compare every kernel with the fp64 reference, alone and under a tool of
+    return "# Correctness\n\n" + wrapped("""Kernels of random cells are compared with the fp64 reference in the simulator and, compiled by LLVM,
+on a CPU (`benchmarks/random_cells.py`). The tests of `test_gpu` compare every kernel with the fp64 reference, alone and under a tool of
 compute-sanitizer (`benchmarks/gpu_tests.py`). A tune verifies every candidate (`benchmarks/tunes.py`). A test that was not reached waits for
 the next run.""") + "\n" + text
 

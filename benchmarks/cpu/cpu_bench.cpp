@@ -1,7 +1,7 @@
 // Times a pass of a shipped cell on this machine's CPUs, with the same tensors in each run, beside the
 // reference executor; and again as `rondo bench` does, in turns with copies of as many bytes and with tensors
-// that no cache holds. Prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS`.
-// benchmarks/cpu.py calls it.
+// that no cache holds. Prints one line of JSON: `cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS SAVE`,
+// where SAVE is what `rondo --save` takes, states or products. benchmarks/cpu.py calls it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -59,6 +59,7 @@ int bench(char** arguments) {
                     : dtype == "bf16" ? kernel::Storage::BF16
                                       : kernel::Storage::F16;
   problem.math = schedule::default_math(problem.storage);
+  problem.save_products = std::string(arguments[9]) == "products";
   const int runs = std::atoi(arguments[8]);
   const auto machine = tuner::find_machine("cpu", nullptr);
   if (!machine) return fail(machine.error().message);
@@ -103,6 +104,6 @@ int bench(char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count == 9) return bench(arguments);
-  return fail("usage: cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS");
+  if (count == 10) return bench(arguments);
+  return fail("usage: cpu_bench CELL B T H D fw|fws|bw fp32|bf16|fp16 RUNS states|products");
 }

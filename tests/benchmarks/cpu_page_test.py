@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import report_layers  # noqa: E402 (lies beside the scripts)
 jax = types.ModuleType("jax")  # which need not be installed here
 jax.numpy = types.ModuleType("jax.numpy")
-with mock.patch.dict(sys.modules, {"jax": jax, "jax.numpy": jax.numpy}):
+with mock.patch.dict(sys.modules, {"jax": jax, "jax.numpy": jax.numpy, "numpy": types.ModuleType("numpy")}):
     import cpu  # noqa: E402
 
 
@@ -58,6 +58,43 @@ class CpuSteps(unittest.TestCase):
     def test_a_part_moves_half_of_16_mib_or_more(self):
         mib = 1 << 20
         self.assertEqual([cpu.parts_of(size * mib) for size in (15, 16, 24, 32, 48, 160)], [1, 2, 2, 4, 4, 16])
+
+
+MATRIX_ROW = ("lstm", 16, 128, 1, 256)
+
+
+class CpuGradients(unittest.TestCase):
+    def row(self, problem, **times):
+        """Of passes that take so long by what is saved, beside 8 and 40 ms of JAX."""
+
+        def rondo(_program, *words, save):
+            self.asked.add((save, words[-1]))
+            ms = {"fw": 4.0, "fws": 5.0, "bw": times.get(save, 1.0)}[words[-1]]
+            return {"ms": [ms + 1, ms], "reference_ms": 40.0, "share_of_copy": 0.5, "ready_ms": 7.0, "parameters": f"{save} {words[-1]}"}
+
+        self.asked = set()
+        with mock.patch.object(cpu, "rondo", rondo), mock.patch.object(cpu, "jax_times", lambda *words: [40.0 if words[-1] else 8.0]):
+            row = cpu.row_of(problem, *cpu.beside_jax("cpu_bench", problem))
+        return row | {"products_alone_ms": cpu.products_alone_ms(problem, 1e11)}
+
+    def test_the_faster_way_to_save_counts(self):
+        row = self.row(MATRIX_ROW, states=20.0, products=15.0)
+        self.assertEqual((row["save"], row["gradients_ms"], row["gradients_by_save_ms"]["states"]), ("products", 20.0, 25.0))
+        self.assertEqual(row["parameters"], {"fw": "states fw", "fws": "products fws", "bw": "products bw"})
+        self.assertEqual(self.row(MATRIX_ROW, states=14.0, products=15.0)["save"], "states")
+
+    def test_cells_without_matrices_have_one_way(self):
+        row = self.row(("mingru", 8, 512, 1, 1024))
+        self.assertEqual(row["save"], "states")
+        self.assertEqual(self.asked, {("states", pass_) for pass_ in ("fw", "fws", "bw")})
+        self.assertEqual(report_layers.products_alone(row), " | | ")
+
+    def test_products_alone_are_counted_from_sizes(self):
+        row = self.row(MATRIX_ROW)
+        least = 4 * 16 * 128 * 256**2 / 1e11 * 1e3
+        self.assertAlmostEqual(row["products_alone_ms"]["fw"], least)
+        self.assertAlmostEqual(row["products_alone_ms"]["gradients"], 3 * least)
+        self.assertIn(f"{3 * least / 40:.2f}", report_layers.products_alone(row))
 
 
 if __name__ == "__main__":
