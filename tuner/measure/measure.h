@@ -62,6 +62,9 @@ class Timer {
   // begins when all runs are submitted: a kernel of 4 microseconds is shorter than its launch takes on a busy
   // machine.
   Result<double> sample(const TimedWork& work, int repetitions, int sets);
+  // The set that the next sample begins with; without it, the one behind the last that was used. What is
+  // compared begins with the same.
+  void begin_with(int set) { next_set_ = set; }
 
  private:
   enum class Begin { WhenSubmitted, AtOnce };
@@ -78,7 +81,8 @@ std::int64_t cache_to_leave(const target::Profile& profile);
 
 // Device memory for timing one problem at its full sizes: as many sets of tensors as it takes that one run
 // does not find its inputs in a cache of `cache_bytes` (twice as much in all), filled with random values.
-// Shared by all plans of the problem.
+// Where a kernel may iterate there are at least 8 sets; those beyond the first ones have parameters and
+// initial states of their own, and share the tensors with steps. Shared by all plans of the problem.
 class RunData {
  public:
   // Inputs are uniform in [-1, 1], initial states in [-1/2, 1/2]; `weights`: the standard deviation of
@@ -88,7 +92,7 @@ class RunData {
                               double weights = kWeights);
   static constexpr double kWeights = 0.28867513459481287;  // of uniform numbers in [-1/2, 1/2]
 
-  int sets() const { return static_cast<int>(sets_.size()); }
+  int sets() const { return static_cast<int>(sets_.size() + draws_.size()); }
   std::int64_t bytes_per_set() const { return bytes_per_set_; }
   // Grows the workspace if the plan needs more than any before.
   Status reserve(const runtime::LoadedPlan& plan);
@@ -102,7 +106,7 @@ class RunData {
 
  private:
   step::Sizes sizes_;
-  std::vector<std::vector<runtime::DeviceTensor>> sets_;
+  std::vector<std::vector<runtime::DeviceTensor>> sets_, draws_;
   const runtime::Device* device_ = nullptr;
   runtime::Memory workspace_;
   std::int64_t bytes_per_set_ = 0;

@@ -72,6 +72,7 @@ Result<std::vector<double>> DeviceTrials::run(const TrialPlan& plan, int samples
   timing.samples = samples;
   timing.sample_s = sample_s;
   timing.sets = data_.sets();
+  timer_.begin_with(0);
   const auto seconds = timer_.time(data_.work(*(*entry)->plan), timing, (*entry)->expected_s);
   if (!seconds) return broken(seconds.error());
   if (Status status = (*entry)->plan->check(); !status) return broken(status.error());
@@ -90,11 +91,13 @@ Result<std::vector<double>> DeviceTrials::round(const std::vector<TrialPlan>& pl
   for (const Loaded* entry : entries) {
     const double wanted = std::ceil(kRoundSample / std::max(entry->expected_s, 1e-7));
     const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
+    timer_.begin_with(rounds_);
     const Result<double> seconds = timer_.sample(data_.work(*entry->plan), repetitions, data_.sets());
     if (!seconds) return broken(seconds.error());
     if (Status status = entry->plan->check(); !status) return broken(status.error());
     samples.push_back(*seconds);
   }
+  ++rounds_;
   return samples;
 }
 

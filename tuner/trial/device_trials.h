@@ -49,6 +49,7 @@ class DeviceTrials final : public Trials {
   Timer timer_;
   RunData data_;
   Verifier verifier_;
+  int rounds_ = 0;                        // that were run, each of which begins with the next input set
   std::map<std::size_t, Loaded> loaded_;  // destroyed first
   bool alive_ = true;
 };

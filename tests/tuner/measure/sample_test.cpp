@@ -106,6 +106,22 @@ TEST(Sample, TakesTurnsWithAllSets) {
   EXPECT_EQ(prepared, (std::vector<int>{1, 2, 3, 4, 0})) << "each once";
 }
 
+// Kernels that are compared begin with the same set: it may take one of them a sweep more.
+TEST(Sample, BeginsWithTheSetThatIsAskedFor) {
+  const rondo::testing::GuardedDevice device(rondo::testing::Guard::Behind);
+  Timer timer(device);
+  std::vector<int> used;
+  const TimedWork work([&](int set) {
+    used.push_back(set);
+    return success();
+  });
+  for (int kernel = 0; kernel < 2; ++kernel) {
+    timer.begin_with(3);
+    ASSERT_TRUE(timer.sample(work, 2, 5).ok());
+  }
+  EXPECT_EQ(used, (std::vector<int>{3, 4, 3, 4}));
+}
+
 TEST(Sample, ErrorsEndIt) {
   int runs = 0;
   const TimedWork work([&](int) -> Status {
