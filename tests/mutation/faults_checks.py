@@ -54,6 +54,8 @@ FAULTS = [
     fault("cases: states are given in every case", C + "cases.cpp", "cases_.back().initial_states = false;",
           "cases_.back().initial_states = true;", test="test_tuner Cases.*"),
     # The check at the full shape.
+    fault("full shape: what matrices multiply does not err", C + "erring_factors.cpp",
+          "if (multiplies) node.operands[0] = erring(node.operands[0]);", "", test="test_tuner *RestingStates*:Multiplied.*"),
     fault("full shape: results after the first are never compared", C + "at_shape.cpp",
           "if (tensor.computed)\n        if (Status status = look_at(tensor)",
           "if (tensor.computed && results_.empty())\n        if (Status status = look_at(tensor)",

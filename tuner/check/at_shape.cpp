@@ -10,6 +10,7 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/split_mix.h"
+#include "tuner/check/erring_factors.h"
 #include "tuner/check/plain.h"
 #include "tuner/check/rows_apart.h"
 #include "tuner/measure/measure.h"
@@ -174,7 +175,8 @@ class AtShape {
       }
       if (Status status = runs_.fill(Side::Plain, given.ref, values); !status) return status;
     }
-    if (Status status = runs_.run_perturbed(); !status) return status;
+    const double seed = static_cast<double>(number) + (run.kind == RunKind::Far ? kFarSeeds : 0);
+    if (Status status = runs_.run_perturbed(seed); !status) return status;
     for (Compared& result : results_) {
       const Result<std::vector<double>> values = read(Side::Plain, result);
       if (!values) return values.error();

@@ -4,13 +4,14 @@
 // What they may differ by. A fixed tolerance knows nothing of the cell's conditioning over all T steps, and
 // the spread of the reference cannot be had at this size. But the plain kernel is quick: it runs several
 // times more, each time with inputs that are off at random by as much as a kernel may round inside the pass
-// (rounding_inside()), with numbers of the cell that are off by a rounding, with accurate functions where the
-// problem has approximate ones, and, in a backward pass, with states that were not rounded to be stored. This
-// is the stochastic arithmetic of the reference (step::Perturbation) with the roundings moved to what goes
-// in: once the last bits of it differ, all roundings of the run differ too. The spread of these runs around
-// the plain one bounds what the problem allows, by the same rules as in a verification (spread.h, compare.h).
-// Half of the runs draw an error for every step; in the other half it keeps its sign over time, as that of a
-// constant gate does, and that of a gradient is relative to it.
+// (rounding_inside()), with what matrices multiply off by a rounding at every step (erring_factors.h), with
+// numbers of the cell that are off by one, with accurate functions where the problem has approximate ones,
+// and, in a backward pass, with states that were not rounded to be stored. This is the stochastic arithmetic
+// of the reference (step::Perturbation) with the roundings moved to what goes in: once the last bits of it
+// differ, all roundings of the run differ too. The spread of these runs around the plain one bounds what the
+// problem allows, by the same rules as in a verification (spread.h, compare.h). Half of the runs draw an
+// error for every step; in the other half it keeps its sign over time, as that of a constant gate does, and
+// that of a gradient is relative to it.
 //
 // What is compared. Every element of every result is looked at, and where kernel and plain kernel are
 // furthest apart, in absolute and in relative terms, the perturbed runs are looked at too: those (batch row,
@@ -53,8 +54,8 @@ class ShapeRuns {
   virtual Status save() = 0;
   virtual Status run(Side side) = 0;
   // The plain kernels again, for a perturbed run: a backward pass gets what its forward pass leaves,
-  // unrounded.
-  virtual Status run_perturbed() = 0;
+  // unrounded. `seed`: of the errors of what matrices multiply (erring_factors.h).
+  virtual Status run_perturbed(double seed) = 0;
   // Rows of a tensor, one after the other; the span has room for all of them.
   virtual Status read(Side side, schedule::TensorRef tensor, std::span<const std::int64_t> rows,
                       std::span<float> into) = 0;

@@ -68,7 +68,7 @@ class DeviceShape final : public ShapeRuns {
     Result<Memory> made = device_.allocate(at(bytes));
     if (!made) return made.error();
     workspace_ = std::move(made).value();
-    return success();
+    return allocate_seeds();
   }
 
   // Below 1: the plain runs would take too long, and were given up; the share of the work that would not.
@@ -109,7 +109,11 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status run(Side side) override { return run(side, side == Side::Kernel ? kernel_ : *plain_.same); }
-  Status run_perturbed() override {
+  Status run_perturbed(double seed) override {
+    const std::vector<float> values(seeds_.bytes() / sizeof(float), static_cast<float>(seed));
+    if (seed_)
+      if (Status status = device_.upload(seeds_.address(), std::as_bytes(std::span(values))); !status)
+        return status;
     if (plain_.forward)
       if (Status status = launch(*plain_.forward, bound(Side::Plain), problem_.sizes.time); !status)
         return status;
@@ -140,6 +144,18 @@ class DeviceShape final : public ShapeRuns {
   Tensors& of(Side side) { return all_[side == Side::Kernel ? 0 : 1]; }
   const LoadedPlan& forward() const { return plain_.forward ? *plain_.forward : *plain_.same; }
 
+  // Of the parameter that only the perturbed plan has.
+  Status allocate_seeds() {
+    for (const executable::Tensor& tensor : plain_.perturbed->tensors()) {
+      if (tensor.ref.role != Role::Param || at(tensor.ref.tensor) < cell_.tensors.size()) continue;
+      Result<Memory> made = device_.allocate(at(tensor.size.at(1, 1)) * sizeof(float));
+      if (!made) return made.error();
+      seeds_ = std::move(made).value();
+      seed_ = tensor.ref;
+    }
+    return success();
+  }
+
   Status add(Side side, TensorRef ref) {
     Result<DeviceTensor> made = DeviceTensor::allocate(
         device_, ref, cell_, side == Side::Kernel ? problem_ : plain_problem_, problem_.sizes);
@@ -152,6 +168,7 @@ class DeviceShape final : public ShapeRuns {
     runtime::Bindings bindings;
     for (const auto& [ref, tensor] : of(side))
       if (!wanted || wanted(ref)) bindings.set(tensor.binding());
+    if (seed_) bindings.set(*seed_, seeds_.address());
     if (workspace_.bytes() > 0)
       bindings.set_workspace(workspace_.address(), static_cast<std::int64_t>(workspace_.bytes()));
     return bindings;
@@ -226,7 +243,8 @@ class DeviceShape final : public ShapeRuns {
   const LoadedPlain& plain_;
   std::vector<ShapeTensor> tensors_;
   std::array<Tensors, 2> all_;  // by side
-  Memory workspace_;
+  Memory workspace_, seeds_;
+  std::optional<TensorRef> seed_;
   double affordable_ = 1;
 };
 

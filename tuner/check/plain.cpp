@@ -9,6 +9,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/structure.h"
+#include "tuner/check/erring_factors.h"
 
 namespace rondo::tuner {
 
@@ -113,7 +114,11 @@ Result<PlainPlans> plain_plans(const step::Cell& cell, const Problem& problem, c
   Result<PlainPlan> same = plan(cell, problem, fast ? kernel::Math::Fast : kernel::Math::Accurate);
   if (!same) return same.error();
   Problem rounded = problem;
-  Result<PlainPlan> perturbed = plan(with_rounded_numbers(cell, rounded), rounded, kernel::Math::Accurate);
+  const step::Cell numbers = with_rounded_numbers(cell, rounded);
+  const std::optional<ErringFactors> factors = with_erring_factors(numbers, problem);
+  // A backward pass with errors multiplies for itself.
+  rounded.save_products = problem.save_products && (problem.pass != Pass::Backward || !factors);
+  Result<PlainPlan> perturbed = plan(factors ? factors->cell : numbers, rounded, kernel::Math::Accurate);
   if (!perturbed) return perturbed.error();
   for (schedule::Launch& launch : perturbed->plan.launches)
     launch.kernel = kernel::with_erring_functions(launch.kernel, fast);

@@ -21,8 +21,9 @@ struct PlainPlan {
 struct PlainPlans {
   PlainPlan same;  // of the pass, with the kind of math that was asked for (tf32: fp32)
   // Of the pass, with accurate math, functions that err as those of the problem may
-  // (kernel::with_erring_functions()), and numbers of the cell that are off by a rounding: what perturbed
-  // runs take (at_shape.h).
+  // (kernel::with_erring_functions()), what matrices multiply that errs too (erring_factors.h: a cell with a
+  // parameter more), and numbers of the cell that are off by a rounding: what perturbed runs take
+  // (at_shape.h).
   PlainPlan perturbed;
   std::optional<PlainPlan> forward;  // of a backward pass: the forward one that saves for it
 };

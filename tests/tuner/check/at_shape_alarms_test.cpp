@@ -10,6 +10,7 @@
 #include "runtime/choice/candidates.h"
 #include "tests/runtime/plan/cells.h"
 #include "tests/step/random_cell.h"
+#include "tests/support/turns.h"
 #include "tests/tuner/check/simulated_shape.h"
 
 namespace rondo::tuner {
@@ -64,6 +65,54 @@ TEST(AtShapeFalseAlarms, RandomCellsPass) {
   }
   for (const auto& [outcome, count] : counts) fmt::print("{}: {}\n", outcome, count);
   EXPECT_GE(counts["passed"], 2 * cells_at_shape()) << "half of them are compared";
+}
+
+// What matrices multiply is rounded at every step. Where a state has come to rest, errors that do not change
+// with time only move it, and a difference of two steps does not show them.
+struct Resting {
+  const char* name;
+  const char* text;
+};
+const Resting kResting[] = {
+    {"difference", R"(cell difference(D) {
+  input x[D]
+  param R[D, D], b[D]
+  state h[D]
+  r = sigmoid(x)
+  next h = r * h + (1 - r) * tanh(R @ h + b)
+  output y = next h - h
+})"},
+    {"twin", R"(cell twin(D) {
+  input x[3, D]
+  param R[2, D, D], S[D, D], b[3, D]
+  state h[D], e[D]
+  const tau = 0.3
+  g = R @ h
+  f = S @ e
+  r = sigmoid(g[0] + x[0] + b[0])
+  next h = r * h + (1 - r) * tanh(g[1] + f * x[1] + b[1])
+  next e = tau * e + (1 - tau) * abs(next h - h)
+  output y = next h / (1 + square(next e)) + b[2] * x[2]
+})"},
+};
+
+class RestingStates : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Cells, RestingStates, ::testing::Range(0, static_cast<int>(std::size(kResting))),
+                         [](const auto& test) { return std::string(kResting[test.param].name); });
+
+TEST_P(RestingStates, Pass) {
+  const step::Cell cell = rondo::testing::cell_from(kResting[GetParam()].text);
+  for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F16})
+    for (const Pass pass : {Pass::Forward, Pass::Backward})
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        if (!rondo::testing::has_turn(static_cast<int>(seed), 2)) continue;
+        schedule::Problem problem = rondo::testing::problem_of(pass, 32, storage);
+        problem.sizes = {2, 16, 1, 32};
+        std::string says;
+        EXPECT_EQ(outcome_at_shape(cell, problem, seed, says), "passed")
+            << schedule::pass_name(pass) << " " << kernel::storage_name(storage) << " seed " << seed << ": "
+            << says;
+      }
 }
 
 }  // namespace

@@ -83,12 +83,16 @@ Status SimulatedShape::run(Side side) {
   return success();
 }
 
-Status SimulatedShape::run_perturbed() {
+Status SimulatedShape::run_perturbed(double seed) {
   if (plain_.forward)
     for (auto& [ref, values] :
          simulate(cell_, plain_.forward->problem, plain_.forward->plan, values_[Side::Plain]))
       values_[Side::Plain][ref] = values;
-  return run_plain(plain_.perturbed);
+  const TensorRef more{Role::Param, static_cast<step::TensorId>(cell_.tensors.size())};
+  values_[Side::Plain][more].assign(static_cast<std::size_t>(problem_.sizes.heads), seed);
+  const Status status = run_plain(plain_.perturbed);
+  values_[Side::Plain].erase(more);
+  return status;
 }
 
 Status SimulatedShape::run_plain(const PlainPlan& plan) {
