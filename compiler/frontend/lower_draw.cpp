@@ -39,11 +39,16 @@ std::optional<step::NodeId> ExpressionLowering::seed(step::Span span) {
     if (known->kind == SymbolKind::Param && rows && rows->lead.empty() &&
         rows->extent == step::Extent::Scalar)
       return rows->nodes[0];
-    if (!is_unknown(known->value) || known->kind != SymbolKind::Param)
+    if (known->kind != SymbolKind::Param)
       report(span,
              fmt::format("'uniform' reads the parameter '{}', but here that is {}", kSeed,
                          describe(known->kind)),
              fmt::format("give it another name, or declare 'param {}'", kSeed));
+    else if (!is_unknown(known->value))
+      report(span,
+             fmt::format("'uniform' reads the parameter '{}', which is one number, but here it has extents",
+                         kSeed),
+             fmt::format("declare 'param {}'", kSeed));
     return std::nullopt;
   }
   const auto id = static_cast<step::TensorId>(cell_.tensors.size());

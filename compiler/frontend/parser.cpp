@@ -82,6 +82,9 @@ class Parser {
     }
     const Token opening = tokens_.open();
     cell.dimension = tokens_.expect(TokenKind::Name, "expected the name of the head dimension", help).text;
+    if (tokens_.at(TokenKind::Comma))
+      tokens_.fail(tokens_.peek(), "a cell has one dimension",
+                   "heads, batch and time are not named; other extents are numbers, as in 'input x[4, D]'");
     tokens_.close(TokenKind::RParen, opening);
   }
 

@@ -36,8 +36,9 @@ Result<Profile> find_profile(const std::string& given) {
     if (p.arch() == name) return p;
   std::string known;
   for (const Profile& p : all) known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", p.key, p.arch());
-  return Error{ErrorKind::Input, fmt::format("unknown GPU or architecture '{}'", name),
-               fmt::format("known ones: {}", known)};
+  return Error{
+      ErrorKind::Input, fmt::format("unknown GPU or architecture '{}'", name),
+      fmt::format("known ones: {}; cpu, x86-64-v2, x86-64-v3, x86-64-v4 and aarch64 for CPUs", known)};
 }
 
 namespace {

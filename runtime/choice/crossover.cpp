@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
+#include "compiler/step/structure.h"
 #include "runtime/choice/candidates.h"
 
 namespace rondo::runtime {
@@ -29,6 +30,7 @@ Result<std::string> best_strategy(const step::Cell& cell, schedule::Problem prob
 
 Result<std::optional<Crossover>> crossover(const step::Cell& cell, const schedule::Problem& problem,
                                            const target::Profile& profile) {
+  if (step::analyze(cell).has_matrix) return std::optional<Crossover>{};
   std::int64_t legal = 0;
   for (const schedule::Strategy* strategy : schedule::strategies())
     legal += strategy->legal(cell, problem).legal ? 1 : 0;

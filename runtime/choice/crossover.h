@@ -16,7 +16,8 @@ struct Crossover {
   std::int64_t channels = 0;  // B * H * D, a power of two: the most at which `few` is still the better one
 };
 
-// None where fewer than two strategies compute the cell. Errors: those of ranked_candidates().
+// None where fewer than two strategies compute the cell, and for cells with matrices, whose choice hangs on D
+// and not on the number of channels. Errors: those of ranked_candidates().
 Result<std::optional<Crossover>> crossover(const step::Cell& cell, const schedule::Problem& problem,
                                            const target::Profile& profile);
 

@@ -99,7 +99,7 @@ struct Written {
   backend::Request request;
   std::string text;
   std::string mark;     // begins a comment
-  std::string command;  // that compiles the text
+  std::string command;  // that compiles the text; none for CPUs
 };
 
 Result<Written> written(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
@@ -113,11 +113,14 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
   const std::string arch = result.request.target.name(),
                     flags = fmt::format("{}", fmt::join(result.request.flags, " "));
   result.mark = stage == Stage::Llvm ? ";" : "//";
-  if (stage == Stage::Cuda) result.command = fmt::format("nvcc -arch={} {} -cubin FILE.cu", arch, flags);
+  // CUDA's compilers know no CPU.
+  const bool cpu = result.request.target.is_cpu();
+  if (stage == Stage::Cuda && !cpu)
+    result.command = fmt::format("nvcc -arch={} {} -cubin FILE.cu", arch, flags);
   if (stage == Stage::Llvm)
     result.command = fmt::format("rondo emit --stage ptx ..., by LLVM 22 for {}", arch);
   if (stage != Stage::Ptx) return result;
-  result.command = fmt::format("ptxas -arch={} FILE.ptx -o FILE.cubin", arch);
+  if (!cpu) result.command = fmt::format("ptxas -arch={} FILE.ptx -o FILE.cubin", arch);
   Result<std::string> ptx = backend.assembly(result.request);
   if (!ptx) return ptx.error();
   result.text = std::move(ptx).value();
@@ -140,7 +143,7 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
   if (forms.reversed) text += ", reversed";
   text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
                       executable.identity.producer);
-  text += fmt::format("compile: {}\n", of.command);
+  if (!of.command.empty()) text += fmt::format("compile: {}\n", of.command);
   text +=
       "launch on one stream in this order, neighbours that run once for each step in turns; any B and T; "
       "`rondo emit --stage launches` tells the tensors\n";
@@ -193,10 +196,18 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   return text;
 }
 
+// The cell with the numbers that a caller gave its constants.
+step::Cell with_constants(step::Cell cell, const schedule::Problem& problem) {
+  for (step::NamedConstant& constant : cell.constants)
+    if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
+      constant.value = given->second;
+  return cell;
+}
+
 Result<std::string> text_of(Stage stage, const EmitRequest& request) {
   switch (stage) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
-    case Stage::Step: return step::print(request.cell);
+    case Stage::Step: return step::print(with_constants(request.cell, request.problem));
     case Stage::Backward: {
       const step::Cell simple = step::simplify(request.cell);
       return step::print(simple, step::backward_step(simple));

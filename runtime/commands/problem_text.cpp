@@ -144,8 +144,13 @@ Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
     if (!parts) return parts.error();
     const auto& [name, value_text] = *parts;
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return bad(fmt::format("cell {} has no constant '{}'", cell.name, name),
-                 known.empty() ? "it has none at all" : fmt::format("it has: {}", fmt::join(known, ", ")));
+      return bad(
+          fmt::format("cell {} has no constant '{}'", cell.name, name),
+          known.empty()
+              ? "it has none at all"
+              : fmt::format("it has: {}; a constant that is computed from others follows them, and takes "
+                            "no number of its own",
+                            fmt::join(known, ", ")));
     const auto value = number<double>(value_text);
     if (!value || !std::isfinite(*value))
       return bad(fmt::format("--const {}: '{}' is no finite number", name, value_text));

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "compiler/schedule/plan/problem_check.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/strategy.h"
@@ -53,12 +55,18 @@ Status choose_for(const step::Cell& cell, const schedule::Problem& problem, cons
   return success();
 }
 
-// With `overrides.strategy` parameters may be fixed, and a choice that they contradict is an error; the other
-// strategies are left out.
+bool any_legal(const std::vector<StrategyVerdict>& verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(),
+                     [](const StrategyVerdict& verdict) { return verdict.legality.legal; });
+}
+
+// With `overrides.strategy` the other strategies are left out, and a choice that fixed parameters contradict
+// is an error; without it, where they contradict every strategy.
 Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
                                                  const target::Profile& profile,
                                                  const runtime::Overrides& overrides) {
   std::vector<StrategyVerdict> result;
+  std::optional<Error> contradicted;
   for (const schedule::Strategy* strategy :
        overrides.strategy.empty() ? schedule::strategies_for(profile) : schedule::strategies()) {
     if (!overrides.strategy.empty() && strategy->name() != overrides.strategy) continue;
@@ -66,7 +74,7 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const s
     if (verdict.legality.legal) {
       const Status chosen =
           choose_for(cell, problem, profile, {strategy->name(), overrides.parameters}, verdict);
-      if (!chosen && !overrides.empty()) return chosen.error();
+      if (!chosen && !overrides.empty() && !contradicted) contradicted = chosen.error();
       if (!chosen)  // without the list of all quantities, which `emit` shows
         verdict.legality = {false, chosen.error().message.substr(0, chosen.error().message.find("\nwhere"))};
     }
@@ -74,6 +82,7 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const s
   }
   if (result.empty())
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", overrides.strategy), ""};
+  if (contradicted && !any_legal(result)) return *contradicted;
   return result;
 }
 
@@ -109,8 +118,11 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
                         tensor.axes, tensor.elements, tensor.bytes);
-  for (const step::NamedConstant& constant : cell.constants)
-    text += fmt::format("  const  {} = {}\n", constant.name, constant.value);
+  for (const step::NamedConstant& constant : cell.constants) {
+    const auto given = problem.constants.find(constant.name);
+    text += fmt::format("  const  {} = {}\n", constant.name,
+                        given == problem.constants.end() ? constant.value : given->second);
+  }
   return text;
 }
 
@@ -139,12 +151,16 @@ Status check(const Options& options) {
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
   const runtime::FitTable fits = runtime::fit_table(
       cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
-  const auto crossover = overrides->empty() ? runtime::crossover(cell, *problem, profile)
-                                            : Result<std::optional<runtime::Crossover>>(std::nullopt);
+  const auto crossover = overrides->empty() && any_legal(*verdicts)
+                             ? runtime::crossover(cell, *problem, profile)
+                             : Result<std::optional<runtime::Crossover>>(std::nullopt);
   if (!crossover) return crossover.error();
   print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits, *crossover)
                      : check_text(cell, *problem, profile, *verdicts, tensors, fits, *crossover));
-  return success();
+  if (any_legal(*verdicts)) return success();
+  return Error{ErrorKind::Unsupported,
+               fmt::format("no strategy computes cell {} at this shape on {}", cell.name, profile.name),
+               "what is printed above says why, and what fits"};
 }
 
 }  // namespace rondo::tools

@@ -138,10 +138,25 @@ bool may_go_on(const Error& error) {
   return error.kind == ErrorKind::Unsupported || error.kind == ErrorKind::Missing;
 }
 
+// An option that names a machine or a compiler other than what is there says what becomes of it.
+void say_what_is_left_aside(const Options& options, const Session& session) {
+  if (session.machine.gpu_info || options.reference) return;
+  if (options.arch != "auto" && !session.machine.profile.is_cpu())
+    note(fmt::format("there is no GPU here for --arch {}; running on CPUs", options.arch));
+  const backend::Backend* const wanted = backend::wanted_backend();
+  const backend::Backend& used = backend::preferred_backend_for(target::host_capability());
+  if (wanted != nullptr && wanted != &used)
+    note(fmt::format("--backend {} compiles for GPUs alone; kernels for CPUs are made by {}", wanted->name(),
+                     used.name()));
+  else if (wanted != nullptr && !used.looks_installed())
+    note(fmt::format("there is no {} here; running on the reference executor", used.name()));
+}
+
 Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
                                  const schedule::Problem& problem,
                                  const step::ForwardArguments<double>& arguments, Session& session) {
   if (options.reference) return runtime::run_on_reference(cell, problem, arguments);
+  say_what_is_left_aside(options, session);
   if (session.machine.gpu_info) {
     auto run = on_device(options, cell, problem, arguments, session);
     if (run || run.error().kind != ErrorKind::Unsupported) return run;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 #include "compiler/schedule/plan/lower_plan.h"
@@ -51,11 +52,21 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
 
+// "correct", or of how many results that cannot be said.
+std::string verdict_of(const VerifiedPass& pass) {
+  if (!pass.result.passed()) return "WRONG";
+  const auto& checks = pass.result.verification.checks;
+  const auto ill = std::count_if(checks.begin(), checks.end(),
+                                 [](const tuner::TensorCheck& check) { return check.ill_conditioned; });
+  return ill == 0 ? "correct"
+                  : fmt::format("correct, as far as can be said (nothing of {} of {} results)", ill,
+                                checks.size());
+}
+
 std::string verified_text(const VerifiedPass& pass) {
-  std::string text =
-      fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
-                  kernel::storage_name(pass.problem.storage), pass.result.passed() ? "correct" : "WRONG",
-                  pass.choice.strategy, schedule::print(pass.choice.parameters));
+  std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
+                                 kernel::storage_name(pass.problem.storage), verdict_of(pass),
+                                 pass.choice.strategy, schedule::print(pass.choice.parameters));
   for (const tuner::TensorCheck& check : pass.result.verification.checks)
     text += fmt::format("  {}\n", check.text());
   for (const std::string& covered : pass.result.verification.covered)

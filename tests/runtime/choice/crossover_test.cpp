@@ -43,5 +43,13 @@ TEST(Crossovers, OneStrategyHasNone) {
   EXPECT_EQ(affine.value()->many, "stream");
 }
 
+// `persistent for any number of channels` was said of D = 3000, where it is not legal.
+TEST(Crossovers, CellsWithMatricesHaveNone) {
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto found = crossover(testing::library_cell("lstm"), channels_of(64), profile);
+  ASSERT_TRUE(found.ok());
+  EXPECT_FALSE(found.value());
+}
+
 }  // namespace
 }  // namespace rondo::runtime
