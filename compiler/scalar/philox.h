@@ -33,8 +33,9 @@ inline std::uint32_t philox_stream(std::string_view name) {
 }
 
 // The draw of one channel, a multiple of 2^-24 in [0, 1). The first word of the key is the bit pattern of the
-// seed, so floats with other bits are other seeds. The counter is the place as it stands, and one of the four words is
-// used: a thread has any channels, of which the compiler does not know that four in a row share a counter.
+// seed, so floats with other bits are other seeds. The counter is the place as it stands, and one of the four
+// words is used: a thread has any channels, of which the compiler does not know that four in a row share a
+// counter.
 inline float philox_uniform(float seed, std::uint32_t stream, std::uint32_t row, std::uint32_t step,
                             std::uint32_t head, std::uint32_t channel) {
   const PhiloxCounter words =
