@@ -1,5 +1,7 @@
 #include "runtime/host/thread_pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -21,12 +23,22 @@ void pause() {
 
 }  // namespace
 
+// Where fork() has left it without its threads nothing of it can be waited for or destroyed: its locks may be
+// held by who is not there.
 ThreadPool& ThreadPool::shared() {
-  static ThreadPool pool;
-  return pool;
+  struct Owner {
+    ThreadPool* const pool = new ThreadPool;
+    ~Owner() {
+      if (pool->has_threads()) delete pool;
+    }
+  };
+  static Owner owner;
+  return *owner.pool;
 }
 
-ThreadPool::ThreadPool(int threads) {
+bool ThreadPool::has_threads() const { return process_ == static_cast<long>(getpid()); }
+
+ThreadPool::ThreadPool(int threads) : process_(static_cast<long>(getpid())) {
   if (threads <= 0) threads = target::usable_threads();
   shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
   for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
@@ -71,7 +83,7 @@ ThreadPool::Taken measure(bool timed, Body body) {
 
 ThreadPool::Taken ThreadPool::run(std::int64_t blocks, Work work, void* context, Order order) {
   const int sharing = order.most <= 0 ? threads() : std::min(order.most, threads());
-  if (blocks == 1 || sharing == 1)
+  if (blocks == 1 || sharing == 1 || !has_threads())
     return measure(order.timed, [&] {
       for (std::int64_t i = 0; i < blocks; ++i) work(context, order.backward ? blocks - 1 - i : i, 0);
       return blocks;

@@ -11,9 +11,10 @@
 
 namespace rondo::runtime {
 
-// Between two launches of a walk the threads look for work without sleeping for some time, because the
-// launches of a recurrence follow each other within microseconds. Calls of run() from several threads take
-// turns.
+// A process that fork() made has none of the threads: there each launch runs in the thread that calls, and
+// nobody is waited for. Between two launches of a walk the threads look for work without sleeping for some
+// time, because the launches of a recurrence follow each other within microseconds. Calls of run() from
+// several threads take turns.
 class ThreadPool {
  public:
   // `threads`: with the one that calls run(); 0: target::usable_threads().
@@ -44,10 +45,12 @@ class ThreadPool {
   Taken run(std::int64_t blocks, Work work, void* context) { return run(blocks, work, context, {}); }
 
  private:
+  bool has_threads() const;  // not so in a process that fork() has made since
   void serve(int thread);
   bool sleeps_one_of(int sharing) const;
   std::int64_t take_blocks(int thread);
 
+  const long process_;
   std::vector<std::thread> workers_;
   std::mutex turn_;  // of callers
   // The launch: written before `generation_` tells of it.

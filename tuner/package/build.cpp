@@ -208,6 +208,14 @@ target::Profile portable_profile(const target::Profile& base) {
 
 Result<package::PackageWriter> build_package(const std::vector<PackagedProblem>& problems,
                                              const PackageOptions& options) {
+  const auto refused = [](const target::Profile& profile) {
+    return Error{
+        ErrorKind::Unsupported, fmt::format("packages hold kernels for GPUs, and {} is none", profile.arch()),
+        "name GPUs' architectures, such as sm_90; for CPUs the library compiles the cell where it runs"};
+  };
+  for (const target::Profile& target : options.targets)
+    if (target.is_cpu()) return refused(target);
+  if (options.base && options.base->is_cpu()) return refused(*options.base);
   return Building(problems, options).run();
 }
 

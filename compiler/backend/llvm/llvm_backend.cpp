@@ -142,7 +142,7 @@ class LlvmBackend final : public Backend {
     executable::Image& image = compiled.image;
     image.target = request.target.name();
     image.compiler = compiler_name(kLlvm, version().value());
-    if (can_assemble(*ptx)) {
+    if (request.kind != executable::ImageKind::Ptx && can_assemble(*ptx)) {
       Result<Assembled> assembled = assemble(*ptx, image.target);
       if (!assembled) return assembled.error();
       image.kind = executable::ImageKind::Cubin;

@@ -100,6 +100,17 @@ TEST(LlvmCompile, EveryCellPassAndType) {
   EXPECT_GT(compiled, rondo::testing::all_cases() ? 100U : 20U);
 }
 
+// A package had a cubin of sm_80 in the place of the PTX for all later GPUs.
+TEST(LlvmCompile, PtxThatIsAskedForIsNotAssembled) {
+  const Case of{"mingru", "stream", "sm_80", Pass::Forward, Storage::BF16};
+  backend::Request request = request_of(backend::llvm_backend(), *plan_of(of), of);
+  request.kind = executable::ImageKind::Ptx;
+  const auto compiled = backend::compile(request);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  EXPECT_EQ(compiled->image.kind, executable::ImageKind::Ptx);
+  EXPECT_NE(compiled->image.bytes.find(".target sm_80"), std::string::npos);
+}
+
 #ifdef RONDO_NVCC
 // Both compilers' kernels of a case side by side; returns how many. One line each into `out`: the case, the
 // kernel's name, then registers, spilled bytes and milliseconds by LLVM and by NVRTC.

@@ -53,6 +53,19 @@ TEST(PackageBuild, AllArchitecturesAndTheSameBytesEachTime) {
   EXPECT_EQ(build_package(small(), options)->bytes(), bytes);
 }
 
+// It was written, and no reader took it.
+TEST(PackageBuild, CpusAreRefusedBeforeAnythingIsBuilt) {
+  PackageOptions options = options_for({"sm_90", "x86-64-v3"});
+  options.progress = [](const PackageProgress&) { ADD_FAILURE() << "built"; };
+  const auto built = build_package(small(), options);
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(built.error().message.find("x86-64-v3 is none"), std::string::npos) << built.error().message;
+  options = options_for({"sm_90"});
+  options.base = target::find_profile("x86-64-v3").value();
+  EXPECT_FALSE(build_package(small(), options).ok());
+}
+
 TEST(PackageBuild, PtxIsTextThatTheDriverReads) {
   PackageOptions options = options_for({});
   options.base = target::find_profile("sm_80").value();

@@ -1,0 +1,60 @@
+// A process that fork() made has none of the pool's threads: it computes alone, and it ends.
+#include "runtime/host/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+
+namespace rondo::runtime {
+namespace {
+
+constexpr std::int64_t kBlocks = 64;
+constexpr unsigned kPatience = 60;  // seconds, after which a child that hangs is ended
+
+// Whether each block was done once.
+bool computes(ThreadPool& pool) {
+  std::atomic<std::int64_t> sum{0};
+  pool.run(
+      kBlocks,
+      [](void* context, std::int64_t block, int) {
+        static_cast<std::atomic<std::int64_t>*>(context)->fetch_add(block + 1);
+      },
+      &sum);
+  return sum == kBlocks * (kBlocks + 1) / 2;
+}
+
+// The status of a child that does `body`: what waitpid() says.
+int child(const std::function<void()>& body) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(kPatience);
+    body();
+    _exit(3);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return status;
+}
+
+TEST(ThreadPoolAfterFork, TheChildComputesAlone) {
+  ThreadPool pool(4);
+  for (int turn = 0; turn < 20; ++turn) {
+    ASSERT_TRUE(computes(pool));
+    ASSERT_EQ(child([&] { _exit(computes(pool) ? 0 : 1); }), 0);
+  }
+}
+
+// exit() destroys what is static, the shared pool among it, whose threads the child does not have.
+TEST(ThreadPoolAfterFork, TheChildEnds) {
+  ASSERT_TRUE(computes(ThreadPool::shared()));
+  for (int turn = 0; turn < 20; ++turn)
+    ASSERT_EQ(child([] { std::exit(computes(ThreadPool::shared()) ? 0 : 1); }),
+              0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace
+}  // namespace rondo::runtime
