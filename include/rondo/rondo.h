@@ -196,7 +196,8 @@ typedef struct rondo_progress {
   double best_ms;       /* 0: there is none yet */
   double seconds_left;
 } rondo_progress;
-/* Called on the thread that tunes; the strings are valid during the call. Not 0: stop tuning. */
+/* Called on the thread that tunes; the strings are valid during the call. Not 0: stop tuning. It must not
+ * throw. */
 typedef int32_t (*rondo_progress_function)(void* user, const rondo_progress* progress);
 
 typedef struct rondo_plan_options {
@@ -215,7 +216,8 @@ typedef struct rondo_plan_options {
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;
  * where it is not, for what no kernel computes, and for the strategy "reference", it is the reference, in
- * fp64, whatever is asked of the choice. A kernel is compiled, if the database does not hold it, and a
+ * fp64, and the context's log says why. The strategy "host" and RONDO_CHOOSE_RECORDED ask for a kernel: where
+ * there is none they are errors. A kernel is compiled, if the database does not hold it, and a
  * recorded one that was not verified on this machine is verified. Tuning compiles and tries kernels in
  * processes of the `rondo` program that is installed with the library, or that RONDO_WORKER names; where
  * there is none, in this process. `options` may be NULL. Errors: INPUT, UNSUPPORTED (no strategy computes

@@ -97,7 +97,8 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
                  "leave one of the two out"};
   Result<tuner::TuneResult> result = tuner::tune(cell, problem, *machine, tuning);
   if (stopped)
-    return Error{ErrorKind::Cancelled, "tuning was stopped by the caller", "what was measured is recorded"};
+    return Error{ErrorKind::Cancelled, "tuning was stopped by the caller",
+                 how.database ? "what was measured is recorded" : "without a database nothing was recorded"};
   if (!result) return result.error();
   if (device->note) {
     if (!result->note.empty()) device->note(result->note);
@@ -128,21 +129,36 @@ PlanResult on_gpu(const std::shared_ptr<const Device>& device, const step::Cell&
   return compiled(device, cell, problem, how);
 }
 
+// The reference in the place of a kernel, and why.
+PlanResult reference_instead(const std::shared_ptr<const Device>& device,
+                             const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
+                             const Error& why) {
+  if (device->note) device->note(why.message + "; the plan is the reference executor, in fp64");
+  return reference_plan(device, cell, problem);
+}
+
 // Compiled for this machine's CPUs where LLVM is installed; else, and for what no strategy computes, the
-// reference executor, unless the strategy of kernels is named.
+// reference executor, unless kernels are asked for: by their strategy, or as what is recorded.
 PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
                    const schedule::Problem& problem, const ChoosePlan& how) {
   const int capability = target::host_capability();
-  const bool kernels = how.overrides.strategy == "host", reference = how.overrides.strategy == "reference";
-  if (reference || (!kernels && !backend::preferred_backend_for(capability).looks_installed()))
-    return reference_plan(device, cell, problem);
+  const std::string& strategy = how.overrides.strategy;
+  if (strategy == "reference") return reference_plan(device, cell, problem);
+  if (!strategy.empty() && strategy != "host")
+    return Error{ErrorKind::Input, fmt::format("no strategy '{}' computes on CPUs", strategy),
+                 "host, reference, or none for the library to choose"};
+  const bool kernels = !strategy.empty() || how.how == RONDO_CHOOSE_RECORDED;
+  const backend::Backend& compiler = backend::preferred_backend_for(capability);
+  if (!kernels && !compiler.looks_installed())
+    if (const Status available = compiler.available(); !available)
+      return reference_instead(device, cell, problem, available.error());
   schedule::Problem here = problem;
   here.arch = target::Target{capability, false}.name();
   PlanResult made = compiled(device, *cell, here, how);
   if (made || kernels || how.strict) return made;
   const bool none_serves =
       made.error().kind == ErrorKind::Unsupported || made.error().kind == ErrorKind::Missing;
-  return none_serves ? reference_plan(device, cell, problem) : std::move(made);
+  return none_serves ? reference_instead(device, cell, problem, made.error()) : std::move(made);
 }
 
 }  // namespace
