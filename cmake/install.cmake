@@ -10,6 +10,10 @@ set_target_properties(rondo_shared PROPERTIES EXPORT_NAME rondo)
 install(FILES ${CMAKE_BINARY_DIR}/librondo.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS rondo_rt EXPORT RondoTargets LIBRARY COMPONENT rondo NAMELINK_COMPONENT rondo)
 install(FILES $<TARGET_FILE:rondo_rt_static> DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Opened at run time by the command and the library, which look here from where they lie (compiler/backend/llvm).
+if(TARGET rondo_llvm)
+  install(TARGETS rondo_llvm LIBRARY DESTINATION lib/rondo COMPONENT rondo NAMELINK_SKIP)
+endif()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/rondo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/cells DESTINATION ${CMAKE_INSTALL_DATADIR}/rondo FILES_MATCHING PATTERN *.cell)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tuning_db/shipped DESTINATION ${CMAKE_INSTALL_DATADIR}/rondo OPTIONAL)
@@ -42,6 +46,9 @@ install(FILES ${CMAKE_SOURCE_DIR}/tools/package/rondo.bash
 
 # Everything that is installed, for those who build no more than that.
 add_custom_target(rondo_package DEPENDS rondo rondo_shared rondo_shared_static rondo_rt rondo_rt_static rondo_man_page)
+if(TARGET rondo_llvm)
+  add_dependencies(rondo_package rondo_llvm)
+endif()
 
 set(CPACK_PACKAGE_NAME rondo)
 set(CPACK_PACKAGE_VENDOR "Rondo")
@@ -51,7 +58,7 @@ set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# The command and the library bring all else; libcuda and NVRTC are opened at run time where they are.
+# The command and the library bring all else; libcuda and NVRTC are opened at run time where they are, and so is LLVM, which is among what is installed.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

@@ -47,6 +47,13 @@ static pass new_pass(const rondo_training* training, int32_t which) {
   return p;
 }
 
+/* The plan and the memory are the caller's. Tensors that another pass has too are NULL by then. */
+static void free_pass(pass* p) {
+  for (int i = 0; i < p->count; ++i) free(p->tensors[i].data);
+  free(p->args.workspace);
+  ok(rondo_plan_destroy(p->plan));
+}
+
 static float* data(const pass* p, const char* name) {
   int32_t index = 0;
   ok(rondo_plan_find_tensor(p->plan, name, &index));
@@ -94,6 +101,7 @@ int main(void) {
   for (int32_t i = 0; i < info.shared; ++i) {
     rondo_shared_tensor shared = {.struct_size = sizeof shared};
     ok(rondo_training_get_shared(training, i, &shared));
+    free(backward.tensors[shared.backward].data);
     backward.tensors[shared.backward].data = forward.tensors[shared.forward].data;
   }
 
@@ -111,6 +119,14 @@ int main(void) {
   r[7] = before - step;
   const double difference = (up - loss_of(&forward)) / (2 * (double)step);
   printf("loss %.6f, gradient of R[7] %.6f, by differences %.6f\n", loss, (double)gradient, difference);
+
+  for (int32_t i = 0; i < info.shared; ++i) { /* which the forward pass frees */
+    rondo_shared_tensor shared = {.struct_size = sizeof shared};
+    ok(rondo_training_get_shared(training, i, &shared));
+    backward.tensors[shared.backward].data = NULL;
+  }
+  free_pass(&backward);
+  free_pass(&forward);
   ok(rondo_training_destroy(training));
   ok(rondo_cell_destroy(cell));
   ok(rondo_context_destroy(context));

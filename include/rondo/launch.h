@@ -12,9 +12,9 @@
  *
  * Versions. A struct that begins with `struct_size` takes sizeof of it there, and zeroes in what is not
  * wanted. New fields are only ever added at its end: an older caller's smaller struct is served, and a newer
- * caller's larger one is taken as long as what this library does not know is zero. Arrays of structs come
- * with the size of an element. Enumerations are int32_t. Values that this library does not know are
- * RONDO_ERROR_INPUT. */
+ * caller's larger one is taken as long as what this library does not know is zero; else the call gives
+ * RONDO_ERROR_UNSUPPORTED, whatever errors its text lists. Arrays of structs come with the size of an
+ * element. Enumerations are int32_t. Values that this library does not know are RONDO_ERROR_INPUT. */
 #ifndef RONDO_LAUNCH_H
 #define RONDO_LAUNCH_H
 
@@ -83,7 +83,8 @@ typedef struct rondo_context_options {
   void* log_user;
 } rondo_context_options;
 
-/* Errors: INPUT, MISSING (no driver, no GPU, no current context), DEVICE. */
+/* Errors: INPUT, UNSUPPORTED (fields of a newer header), MISSING (no driver, no GPU, no current context),
+ * DEVICE. */
 RONDO_API rondo_status rondo_context_create(const rondo_context_options* options, rondo_context** context);
 RONDO_API rondo_status rondo_context_destroy(rondo_context* context);
 
@@ -162,8 +163,9 @@ typedef struct rondo_tensor_info {
   const char* shape; /* "[B, T, H, 4, D]" */
   int32_t role;      /* RONDO_ROLE_ */
   int32_t type;      /* RONDO_TYPE_ */
-  int32_t need;      /* RONDO_NEED_ */
-  int32_t written;   /* 1: a result */
+  int32_t need; /* RONDO_NEED_. It depends on the plan's strategy: grad_x of an LSTM is required with "host",
+                   and may be left out with "reference" */
+  int32_t written; /* 1: a result */
   /* 1: axes 0 and 1 are B and T, and their strides are the caller's, if they are multiples of `alignment`
    * (with a result: and no two steps overlap). All other strides are those of a dense row-major tensor. */
   int32_t strided;
@@ -175,9 +177,12 @@ typedef struct rondo_tensor_info {
 
 /* Tensor `index` of the plan, from 0. The strings belong to the plan. */
 RONDO_API rondo_status rondo_plan_get_tensor(const rondo_plan* plan, int32_t index, rondo_tensor_info* info);
-/* The index of the tensor of that name. Error MISSING, with the names that there are. */
+/* The index of the tensor of that name: "x", "h_first", "h_out", "c_history", "grad_R", ... The rule is in
+ * docs/c-api.md (Names of tensors). Error MISSING, with the names that there are. */
 RONDO_API rondo_status rondo_plan_find_tensor(const rondo_plan* plan, const char* name, int32_t* index);
-/* Bytes of tensor `index` for B batch rows of T steps, laid out densely. */
+/* Bytes of tensor `index` for B batch rows of T steps, laid out densely. A tensor of more than 2^50 elements
+ * counts as 2^50 of them, here and in a workspace, and that is no error: the figure is then too small, but
+ * more than any device has. */
 RONDO_API rondo_status rondo_plan_tensor_bytes(const rondo_plan* plan, int32_t index, int64_t batch,
                                                int64_t time, int64_t* bytes);
 /* Bytes of workspace that a launch needs, 0 or more, and that a step needs (rondo_step). */
@@ -225,8 +230,9 @@ RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_a
 
 /* One step of a forward plan, for generation: `time` is 1 or 0. A state whose initial tensor is given, and
  * whose last one is not or is the same memory, is updated in place: the new state takes the place of the
- * given one when the stream passes. The workspace is that of rondo_plan_step_workspace_bytes(). Otherwise as
- * rondo_launch(). */
+ * given one when the stream passes. The workspace is that of rondo_plan_step_workspace_bytes(). A cell that
+ * draws random numbers counts steps from 0 in every call, so that each step draws the same ones: change the
+ * parameter `seed` from call to call. Otherwise as rondo_launch(). */
 RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);
 
 /* Does ahead what the first calls with these arguments would do beyond the others, such as recording a CUDA

@@ -42,7 +42,7 @@ typedef struct rondo_package_entry {
   const char* cell;        /* its name */
   const char* cell_hash;   /* of its canonical form */
   const char* pass;        /* "fw", "fws", "bw", "bw+products" ... */
-  const char* type;        /* "bf16" */
+  const char* type;        /* "fp32", "bf16", "fp16" */
   const char* math;        /* "fast" */
   const char* arch;        /* "sm_90"; "compute_80": chosen to run on that and every later one, as PTX */
   const char* strategy;    /* "stream" */
@@ -63,9 +63,9 @@ RONDO_API rondo_status rondo_package_get_entry(const rondo_package* package, int
 typedef struct rondo_package_query {
   size_t struct_size;
   const char* cell; /* its name, or its hash */
-  const char* pass;
-  const char* type;
-  const char* math;
+  const char* pass; /* "fw", "fws", "bw", "bw+products" ... */
+  const char* type; /* "fp32", "bf16", "fp16" */
+  const char* math; /* "fast", "accurate", "tf32" */
   int64_t heads, dim;
   int64_t batch, time; /* of the calls to come: the kernels of the nearest shape are taken; 0 counts as 1 */
 } rondo_package_query;

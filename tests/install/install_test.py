@@ -87,6 +87,17 @@ class Tree(unittest.TestCase):
                 self.assertNotIn(str(self.folder), text, path)
                 self.assertNotIn(str(ROOT), text, path)
 
+    @unittest.skipUnless((BUILD / "librondo_llvm.so").exists(), "built without LLVM")
+    def test_llvm_is_found_where_it_was_installed(self):
+        library = self.prefix / "lib/rondo/librondo_llvm.so"
+        self.assertTrue(library.exists())
+        doctor = subprocess.run([self.prefix / "bin/rondo", "doctor"], capture_output=True, text=True).stdout
+        self.assertRegex(doctor, r"ok +LLVM: ")
+        named = next(line for line in doctor.splitlines() if "LLVM: " in line).partition("(")[2].partition(")")[0]
+        self.assertEqual(pathlib.Path(named).resolve(), library.resolve())
+        ran = run(self.prefix / "bin/rondo", "bench", "mingru", "--arch", "cpu", "--shape", "B=1,T=4,D=16", "--no-db", "--samples", "1")
+        self.assertIn("host", ran)
+
     def test_the_examples_build_and_run(self):
         build = self.folder / "examples"
         source = self.prefix / "share/rondo/examples/c_api"

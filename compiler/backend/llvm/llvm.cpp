@@ -29,7 +29,7 @@ std::vector<std::string> candidates_of(const std::string& path) {
     return {std::filesystem::is_directory(path, failed) ? fmt::format("{}/{}", path, kFile) : path};
   std::vector<std::string> candidates;
   for (const std::string& folder : own_folders(1))
-    for (const char* place : {"/", "/../lib/", "/../lib/rondo/"})
+    for (const char* place : {"/", "/rondo/", "/../rondo/", "/../lib/", "/../lib/rondo/"})
       candidates.push_back(folder + place + kFile);
   candidates.emplace_back(kFile);
   return candidates;
