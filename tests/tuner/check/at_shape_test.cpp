@@ -308,6 +308,30 @@ TEST(PlainPlans, Compile) {
   }
 }
 
+// Cells with matrices at the sizes of the record, the perturbed ones with what they multiply in error.
+TEST(PlainPlans, CompileForEveryCellWithMatrices) {
+  ASSERT_TRUE(backend::preferred_backend().available().ok()) << "no NVRTC: tools/setup installs it";
+  int turn = 0, made = 0;
+  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells()) {
+    const step::Cell cell = rondo::testing::library_cell(embedded.name);
+    if (!step::analyze(cell).has_matrix || step::analyze(cell).has_reduction) continue;
+    for (const step::Sizes& sizes : {step::Sizes{16, 1024, 1, 768}, {16, 1024, 12, 64}, {16, 1024, 1, 2048}})
+      for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+        SCOPED_TRACE(std::string(embedded.name) + " " + schedule::pass_name(pass) + " " +
+                     std::to_string(sizes.dim));
+        const Problem problem = problem_for(pass, kernel::Storage::BF16, sizes);
+        auto plans = plain_plans(cell, problem, target::board("h200"), "persistent", {});
+        ASSERT_TRUE(plans.ok()) << plans.error().message;
+        EXPECT_EQ(plans->perturbed.cell.tensors.size(), cell.tensors.size() + 1);
+        ++made;
+        if (!rondo::testing::has_turn(turn++, 8)) continue;
+        const auto code = compile_plain(std::move(plans).value(), nullptr);
+        EXPECT_TRUE(code.ok()) << code.error().message;
+      }
+  }
+  EXPECT_GE(made, 48);
+}
+
 TEST(PlainPlans, SayWhatTheyCannotDo) {
   const step::Cell cell = rondo::testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
