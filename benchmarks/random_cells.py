@@ -7,7 +7,8 @@ usage: random_cells.py TEST_TUNER RECORD.json [--simulator N] [--native N] [--co
 shipped cells and the hard ones). --native: cells that LLVM compiles for this machine, in one type each (NativeRandomCells.*). Each of these is
 compared with the reference in double. RECORD.json is written after each of the two; what it has of the other stays.
 
-Ends with 1 if a kernel was called wrong: the record holds the number, and the output the cells.
+Ends with 1 if a kernel was called wrong. Of the simulator the record holds the number, and the output the cells; the native tests stop at the
+first wrong cell, which the output shows, and what the record had of them stays.
 """
 import argparse
 import datetime
@@ -32,10 +33,10 @@ def failures_of(text):
 
 
 def counts_of(which, text):
-    """What a run printed, as numbers; ValueError if it came to no end."""
+    """What a run printed, as numbers. Ends the program where the tests came to no end, as the native ones do at the first wrong cell."""
     found = COUNTS[which][1].search(text)
     if found is None:
-        raise ValueError(f"the tests of random cells ({which}) did not come to their end:\n{text[-2000:]}")
+        raise SystemExit(f"the tests of random cells ({which}) did not come to their end; no record of them:\n{text[-4000:]}")
     return {name: int(value) for name, value in found.groupdict().items()} | {"failures": failures_of(text)}
 
 

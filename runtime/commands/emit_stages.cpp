@@ -196,18 +196,10 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   return text;
 }
 
-// The cell with the numbers that a caller gave its constants.
-step::Cell with_constants(step::Cell cell, const schedule::Problem& problem) {
-  for (step::NamedConstant& constant : cell.constants)
-    if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
-      constant.value = given->second;
-  return cell;
-}
-
 Result<std::string> text_of(Stage stage, const EmitRequest& request) {
   switch (stage) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
-    case Stage::Step: return step::print(with_constants(request.cell, request.problem));
+    case Stage::Step: return step::print(cell_with_constants(request.cell, request.problem));
     case Stage::Backward: {
       const step::Cell simple = step::simplify(request.cell);
       return step::print(simple, step::backward_step(simple));

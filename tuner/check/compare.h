@@ -23,9 +23,8 @@ struct TensorCheck {
   std::string worst;           // "all of it", "T=12", "element B=0 T=3 H=0 row=0 D=5"
   std::int64_t unwritten = 0;  // elements still poisoned
   std::int64_t not_finite = 0;
-  std::int64_t gap_writes = 0;  // elements written between the tensor's rows
-  bool ill_conditioned =
-      false;               // rounding alone changes it by more than a quarter: nothing can be said of it
+  std::int64_t gap_writes = 0;   // elements written between the tensor's rows
+  bool ill_conditioned = false;  // rounding alone moves it by more than a quarter: nothing can be said of it
   bool shortened = false;  // stored in fp32, but every value is one of the problem's 16-bit storage type
   bool passed = false;
 

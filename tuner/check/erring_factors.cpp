@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/step/structure.h"
 #include "tuner/check/plain.h"
 #include "tuner/check/spread.h"
 
@@ -20,7 +21,7 @@ namespace {
 class Rebuilt {
  public:
   Rebuilt(const step::Cell& cell, const schedule::Problem& problem)
-      : made_{cell, static_cast<step::TensorId>(cell.tensors.size())},
+      : made_(cell),
         unit_(rounding_inside(cell, problem)),
         products_(problem.pass == schedule::Pass::Backward) {
     step::Tensor seed;
@@ -28,31 +29,31 @@ class Rebuilt {
     seed.name = "seed_of_errors";
     while (cell.find(seed.name)) seed.name += "_";
     seed.tail = step::Tail::Scalar;
-    made_.cell.tensors.push_back(seed);
+    made_.tensors.push_back(seed);
   }
 
-  ErringFactors run(const step::Cell& cell) {
-    made_.cell.graph = {};
+  step::Cell run(const step::Cell& cell) {
+    made_.graph = {};
     begin();
     for (const step::Node& node : cell.graph.nodes) moved_.push_back(move(node));
-    for (std::vector<step::Row>* rows : {&made_.cell.next, &made_.cell.outputs})
+    for (std::vector<step::Row>* rows : {&made_.next, &made_.outputs})
       for (step::Row& row : *rows) row.value = instead_of(row.value);
     return std::move(made_);
   }
 
  private:
-  step::Graph& graph() { return made_.cell.graph; }
+  step::Graph& graph() { return made_.graph; }
   NodeId instead_of(NodeId id) const { return moved_[static_cast<std::size_t>(id)]; }
 
   void begin() {
-    seed_ = graph().leaf(made_.seed, 0, step::Extent::Scalar);
+    seed_ = graph().leaf(static_cast<step::TensorId>(made_.tensors.size()) - 1, 0, step::Extent::Scalar);
     const NodeId far = graph().scalar(Op::GreaterEqual, {seed_, graph().constant(kFarSeeds)});
     half_ = graph().scalar(Op::Select, {far, graph().constant(kFar * unit_), graph().constant(unit_)});
   }
 
   NodeId move(step::Node node) {
     for (NodeId& operand : node.operands) operand = instead_of(operand);
-    const bool multiplies = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+    const bool multiplies = node.kind == NodeKind::MatVec;
     if (multiplies) node.operands[0] = erring(node.operands[0]);
     const NodeId own = graph().add(std::move(node));
     return multiplies && products_ ? erring(own) : own;
@@ -68,7 +69,7 @@ class Rebuilt {
     return erring_[vector] = graph().scalar(Op::Mul, {vector, factor});
   }
 
-  ErringFactors made_;
+  step::Cell made_;
   double unit_;
   bool products_;
   NodeId seed_ = step::kNoNode, half_ = step::kNoNode;  // half of the range of errors
@@ -78,12 +79,9 @@ class Rebuilt {
 
 }  // namespace
 
-std::optional<ErringFactors> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem) {
+std::optional<step::Cell> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem) {
   if (problem.storage == kernel::Storage::F32 && problem.math != kernel::Math::Tf32) return {};
-  bool multiplies = false;
-  for (const step::Node& node : cell.graph.nodes)
-    multiplies = multiplies || node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
-  if (!multiplies) return {};
+  if (!step::analyze(cell).has_matrix) return {};
   return Rebuilt(cell, problem).run(cell);
 }
 

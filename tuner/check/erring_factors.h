@@ -8,12 +8,6 @@
 
 namespace rondo::tuner {
 
-// A cell with one parameter more, of one number a head.
-struct ErringFactors {
-  step::Cell cell;
-  step::TensorId seed = -1;  // the new parameter: the draws follow its bits
-};
-
 // Seeds from here on draw errors that are kFar times as large (spread.h).
 inline constexpr double kFarSeeds = 4096;
 
@@ -22,7 +16,8 @@ inline constexpr double kFarSeeds = 4096;
 // backward pass the products are too, and with them the gradients that the transposed matrices multiply.
 // Errors of the inputs and of the matrices alone would not do: where a state has come to rest, errors that do
 // not change with time only move it, and a difference of two steps does not show them. None where the cell
-// multiplies nothing, or nothing is rounded to less than fp32.
-std::optional<ErringFactors> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem);
+// multiplies nothing, or nothing is rounded to less than fp32. It has one parameter more, behind all other
+// tensors, of one number a head: the seed, whose bits the draws follow.
+std::optional<step::Cell> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem);
 
 }  // namespace rondo::tuner

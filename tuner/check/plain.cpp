@@ -115,10 +115,10 @@ Result<PlainPlans> plain_plans(const step::Cell& cell, const Problem& problem, c
   if (!same) return same.error();
   Problem rounded = problem;
   const step::Cell numbers = with_rounded_numbers(cell, rounded);
-  const std::optional<ErringFactors> factors = with_erring_factors(numbers, problem);
+  const std::optional<step::Cell> erring = with_erring_factors(numbers, problem);
   // A backward pass with errors multiplies for itself.
-  rounded.save_products = problem.save_products && (problem.pass != Pass::Backward || !factors);
-  Result<PlainPlan> perturbed = plan(factors ? factors->cell : numbers, rounded, kernel::Math::Accurate);
+  rounded.save_products = problem.save_products && (problem.pass != Pass::Backward || !erring);
+  Result<PlainPlan> perturbed = plan(erring ? *erring : numbers, rounded, kernel::Math::Accurate);
   if (!perturbed) return perturbed.error();
   for (schedule::Launch& launch : perturbed->plan.launches)
     launch.kernel = kernel::with_erring_functions(launch.kernel, fast);

@@ -24,14 +24,14 @@ class Multiplied : public ::testing::Test {
  protected:
   static constexpr std::int64_t kDim = 64;
 
-  std::vector<double> run(const ErringFactors& erring, double seed, std::int64_t steps = 1) const {
+  std::vector<double> run(const step::Cell& erring, double seed, std::int64_t steps = 1) const {
     step::ForwardArguments<double> arguments;
     std::vector<double>& matrix = arguments.params["R"];
     matrix.assign(kDim * kDim, 0.0);
     for (std::int64_t i = 0; i < kDim; ++i) matrix[static_cast<std::size_t>(i * kDim + i)] = 1;
-    arguments.params[erring.cell.tensors.back().name] = {seed};
+    arguments.params[erring.tensors.back().name] = {seed};
     arguments.initial_states["h"].assign(kDim, 1.0);
-    return step::run_forward(erring.cell, {1, steps, 1, kDim}, arguments).value().outputs.at("y");
+    return step::run_forward(erring, {1, steps, 1, kDim}, arguments).value().outputs.at("y");
   }
   static double largest(const std::vector<double>& values) {
     double error = 0;
@@ -48,7 +48,7 @@ TEST_F(Multiplied, ErrsByARoundingAtMostAndByMostOfOne) {
   const double unit = scalar::unit_roundoff(Storage::BF16);
   const auto erring = with_erring_factors(cell_, problem_);
   ASSERT_TRUE(erring);
-  EXPECT_EQ(step::verify(erring->cell), std::vector<std::string>{});
+  EXPECT_EQ(step::verify(*erring), std::vector<std::string>{});
   const double near = largest(run(*erring, 1)), far = largest(run(*erring, kFarSeeds + 1));
   EXPECT_GT(near, 0.8 * unit);
   EXPECT_LE(near, unit);
@@ -74,7 +74,7 @@ TEST(ErringFactors, AreOneForAVectorAndOneForAProductOfABackwardPass) {
   const auto draws = [&](Pass pass) {
     const auto erring = with_erring_factors(cell, rondo::testing::problem_of(pass, 32, Storage::F16));
     std::set<std::string> names;
-    for (const step::Node& node : erring->cell.graph.nodes)
+    for (const step::Node& node : erring->graph.nodes)
       if (node.kind == step::NodeKind::Uniform) names.insert(node.draw);
     return names.size();
   };
