@@ -11,7 +11,6 @@ registers and spills. --side rows are measured side by side, and take turns with
 end NVRTC, nvJitLink and ptxas are hidden, and a kernel is made with LLVM and the driver alone.
 """
 import argparse
-import concurrent.futures
 import json
 import pathlib
 import re
@@ -20,7 +19,7 @@ import sys
 import threading
 import time
 
-from rondo_program import begun, query, tried, until_stopped, write
+from rondo_program import begun, query, side_by_side, tried, until_stopped, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -100,8 +99,7 @@ def main():
             said = f"{row['nvrtc']['ms']:.4f} {row['llvm']['ms']:.4f} {row['ratio']:.3f}" if "ratio" in row else row["error"]
             print(name_of(row), said, "" if row["verified"] else "NOT VERIFIED", flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
-        list(pool.map(one, [problem for problem in wanted if name_of(problem) not in known]))
+    side_by_side(options.side, one, [problem for problem in wanted if name_of(problem) not in known])
     record["driver_alone"] = driver_alone(options.rondo)
     write(record, options.out)
     print(f"{len(record['rows'])} of {len(wanted)} rows")

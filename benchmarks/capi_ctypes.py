@@ -14,6 +14,10 @@ class ContextOptions(c.Structure):
                 ("log_user", c.c_void_p)]
 
 
+class DatabaseOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("path", c.c_char_p), ("read_only", c.c_int32), ("reserved", c.c_int32)]
+
+
 class CellOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("text", c.c_char_p), ("text_bytes", c.c_size_t), ("path", c.c_char_p),
                 ("name", c.c_char_p), ("clip_forward", c.c_double), ("clip_gradient", c.c_double), ("resets", c.c_int32),
@@ -91,6 +95,12 @@ class Library:
         self.call("rondo_context_create", c.byref(sized(ContextOptions, device=device)), c.byref(handle))
         return handle
 
+    def database(self, path):
+        """A tuning database that is there."""
+        handle = c.c_void_p()
+        self.call("rondo_database_open", c.byref(sized(DatabaseOptions, path=str(path).encode(), read_only=1)), c.byref(handle))
+        return handle
+
     def cell(self, path, **forms):
         """`forms`: lengths=1, reversed=1 and so on."""
         handle = c.c_void_p()
@@ -102,8 +112,8 @@ def problem_of(batch, time, dim, type_, **more):
     return sized(Problem, batch=batch, time=time, heads=1, dim=dim, type=type_, **more)
 
 
-def choice(strategy, choose, budget_s):
-    return sized(PlanOptions, strategy=strategy.encode() if strategy else None, choose=choose, budget_s=budget_s)
+def choice(strategy, choose, budget_s, database):
+    return sized(PlanOptions, strategy=strategy.encode() if strategy else None, choose=choose, budget_s=budget_s, database=database)
 
 
 class Plan:
@@ -156,22 +166,24 @@ class Plan:
 
 
 class Forward(Plan):
-    """The forward plan of a cell, one head. `strategy`: None for any."""
+    """The forward plan of a cell, one head. `strategy`: None for any. Without a database the model chooses, or what is shipped."""
 
-    def __init__(self, library, context, cell, batch, time, dim, strategy=None, choose=CHOOSE_DEFAULT, budget_s=0, type_=F32):
+    def __init__(self, library, context, cell, batch, time, dim, strategy=None, choose=CHOOSE_DEFAULT, budget_s=0, database=None,
+                 type_=F32):
         super().__init__(library, c.c_void_p(), batch, time)
         library.call("rondo_plan_create", context, cell, c.byref(problem_of(batch, time, dim, type_)),
-                     c.byref(choice(strategy, choose, budget_s)), c.byref(self.plan))
+                     c.byref(choice(strategy, choose, budget_s, database)), c.byref(self.plan))
 
 
 class Training:
     """A forward pass that saves and the backward pass that reads it, of a cell with one head: `forward` and `backward` are
     plans, `shared` the names in both that must have one memory, {name in backward: name in forward}."""
 
-    def __init__(self, library, context, cell, batch, time, dim, strategy=None, choose=CHOOSE_DEFAULT, budget_s=0, type_=F32):
+    def __init__(self, library, context, cell, batch, time, dim, strategy=None, choose=CHOOSE_DEFAULT, budget_s=0, database=None,
+                 type_=F32):
         self.library, self.handle = library, c.c_void_p()
         library.call("rondo_training_create", context, cell, c.byref(problem_of(batch, time, dim, type_, save=SAVE_AUTO)),
-                     c.byref(choice(strategy, choose, budget_s)), c.byref(self.handle))
+                     c.byref(choice(strategy, choose, budget_s, database)), c.byref(self.handle))
         self.forward, self.backward = (self.plan_of(which, batch, time) for which in (FORWARD_SAVE, BACKWARD))
         info = sized(TrainingInfo)
         library.call("rondo_training_get_info", self.handle, c.byref(info))

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """What resets, lengths and reversed time cost: passes with and without them, in one run. Needs a GPU.
 
-usage: forms.py RONDO --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--commit HASH]
+usage: forms.py RONDO --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--side 1] [--seconds N] [--commit HASH]
 
 Rows that FILE has and that are not measured now stay in it; each says of what commit it is. FILE of another GPU is refused.
 
 Each problem is tuned without forms, and again with each of FORMS where --budget is not 0s (the model chooses then). The
 forms of a problem are timed in turns with the plain pass, and the least of the turns counts. The test data set no reset and
-all lengths to T, so that every form does the work of the plain pass.
+all lengths to T, so that every form does the work of the plain pass. --side problems are measured side by side: what takes
+long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). After --seconds none is begun.
 """
 import argparse
 import re
 import sys
 import tempfile
+import threading
+import time as clock
 
-from rondo_program import begun, query, rondo, tried, until_stopped, write
+from rondo_program import begun, query, rondo, shared_workers, side_by_side, tried, until_stopped, write
 
 PROBLEMS = (  # cell, shape
     ("lstm", "B=16,T=1024,H=1,D=768"),
@@ -27,14 +30,17 @@ PROBLEMS = (  # cell, shape
 FORMS = ("", "resets", "lengths", "resets,lengths", "reversed")
 
 
-def measure(program, problem, turns, database, budget):
+def measure(options, problem, database):
     """{form: {"ms", "strategy"}} or {form: {"error"}}."""
-    found = {}
+    program, found = options.rondo, {}
     words = {form: [*problem, *(["--forms", form] if form else []), "--db", database] for form in FORMS}
     for form in FORMS:
-        if budget != "0s" and "error" in (answer := tried(program, "tune", *words[form], "--budget", budget)):
+        if options.budget == "0s":
+            continue
+        answer = tried(program, "tune", *words[form], "--budget", options.budget, *shared_workers(options.side))
+        if "error" in answer:
             found[form] = {"error": answer["error"]}
-    for _ in range(turns):
+    for _ in range(options.turns):
         for form in FORMS:
             if "error" in found.get(form, {}):
                 continue
@@ -57,33 +63,46 @@ def put(record, new):
         record["rows"].append(new)
 
 
-def main():
+def options_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rondo")
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--budget", default="8s")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--side", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
+    options.end = clock.monotonic() + options.seconds
+    return options
+
+
+def main():
+    options = options_of()
     record = begun(options.out, {"device": query("name")[0]})
     for row in record["rows"]:  # of a record that had one commit for all
         row.setdefault("commit", record.get("commit", "unknown"))
     record.pop("commit", None)
     record["budget"] = options.budget
+    wanted = [(cell, shape, which) for cell, shape in PROBLEMS for which in ("fw", "bw") if re.search(options.only, f"{cell} {shape} {which}")]
+    lock = threading.Lock()
     with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/forms.db"
         rondo(options.rondo, "calibrate", "--db", database)
-        for cell, shape in PROBLEMS:
-            for which in ("fw", "bw"):
-                if not re.search(options.only, f"{cell} {shape} {which}"):
-                    continue
-                problem = [cell, "--shape", shape, "--dtype", "bf16", "--pass", which]
-                found = measure(options.rondo, problem, options.turns, database, options.budget)
+
+        def one(asked):
+            cell, shape, which = asked
+            if clock.monotonic() >= options.end:
+                return
+            found = measure(options, [cell, "--shape", shape, "--dtype", "bf16", "--pass", which], database)
+            with lock:
                 put(record, {"cell": cell, "shape": shape, "dtype": "bf16", "pass": which, "commit": options.commit, "forms": found})
                 write(record, options.out)
                 print(cell, shape, which, *(f"{form or 'plain'} {result.get('ms', result.get('error'))}"
                                             for form, result in found.items()), flush=True)
+
+        side_by_side(options.side, one, wanted)
     return 0
 
 

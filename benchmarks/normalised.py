@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times normalised LSTMs and GRUs beside the plain ones, and beside a loop of PyTorch's in a CUDA graph. Needs a GPU.
 
-usage: normalised.py RONDO --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--torch] [--seconds N] [--commit HASH]
+usage: normalised.py RONDO --out FILE [--only REGEX] [--budget 8s] [--side 1] [--turns 3] [--torch] [--seconds N] [--commit HASH]
 
-Each pass of each problem is tuned (with --budget 0s the model chooses), then timed in turns with the plain cell of the
-same shape; the least of the turns counts. `fwbw` is forward for training plus backward. With --torch the same steps run
+All passes of all problems are tuned first, --side of them side by side (with --budget 0s the model chooses). Each is then timed
+in turns with the plain cell of the same shape; the least of the turns counts. `fwbw` is forward for training plus backward. With --torch the same steps run
 in PyTorch, a step at a time: R h as one batched product, torch's layer_norm, elementwise operations; a whole sequence is
 recorded once as a CUDA graph, and its replay is timed. Bf16, as ours.
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time as clock
 
-from rondo_program import begun, query, rondo, tried, until_stopped, write
+from rondo_program import begun, query, rondo, shared_workers, side_by_side, tried, until_stopped, write
 from torch_times import median_ms
 
 SHAPES = ((16, 1024, 1, 768), (16, 1024, 12, 64))
@@ -49,6 +49,19 @@ def asked(options, command, cell, shape, which, database, *words):
     return tried(options.rondo, command, cell, "--shape", shape, "--dtype", "bf16", "--pass", which, "--db", database, *words)
 
 
+def tune(options, rows, database):
+    """All passes of the rows' cells and of the plain ones, as many as there is time for."""
+    def one(problem):
+        try:
+            asked(options, "tune", *problem, database, "--budget", options.budget, *shared_workers(options.side))
+        except TimeOver:
+            pass  # as for the row that wants it
+
+    if options.budget != "0s":
+        side_by_side(options.side, one, dict.fromkeys((name, shape_text(shape), which) for cell, shape in rows
+                                                      for name in (cell, NORMALISED[cell]) for which in PASSES))
+
+
 def milliseconds(options, cell, shape, which, database):
     answer = asked(options, "bench", cell, shape, which, database)
     return answer["rows"][0] if answer.get("rows") else {"error": answer.get("error", "no row")}
@@ -58,10 +71,6 @@ def measure(options, cell, shape, database):
     """{pass: {"ms", "strategy", "parameters"} or {"error"}} of the cell and of the plain one, in turns."""
     both = (cell, NORMALISED[cell])
     found = {name: {} for name in both}
-    for name in both:
-        for which in PASSES:
-            if options.budget != "0s":
-                asked(options, "tune", name, shape, which, database, "--budget", options.budget)
     for _ in range(options.turns):
         for which in PASSES:
             for name in both:
@@ -213,6 +222,7 @@ def options_of():
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--budget", default="8s")
+    parser.add_argument("--side", type=int, default=1)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
@@ -231,6 +241,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/normalised.db"
         rondo(options.rondo, "calibrate", "--db", database)
+        tune(options, left, database)
         for done, (cell, shape) in enumerate(left):
             try:
                 row = row_of(options, cell, shape, database)

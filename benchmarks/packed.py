@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times layers over sequences of different length beside torch.nn with a PackedSequence (cuDNN). Needs a GPU and PyTorch.
 
-usage: packed.py LIBRONDO.so --out FILE [--only REGEX] [--budget 8s] [--turns 3] [--commit HASH]
+usage: packed.py LIBRONDO.so --out FILE [--only REGEX] [--budget 8s] [--side 1] [--turns 3] [--seconds N] [--commit HASH]
 
 LSTM and GRU, in one direction and in both, B=64, T=1024, D=512, bf16 and fp16; lengths are drawn evenly from 1 to T. `fw` is
 inference, `fwbw` forward and backward with the gradients of the layer's input and of all weights. Both sides begin with
@@ -13,18 +13,22 @@ u and end with h of the same layer:
   gradients of u and of the input weights.
 
 `longest` is Rondo's time when each row is as long as the longest of its batch tile. Results of a smaller problem are compared
-with torch.nn in fp64 on the same weights, gradients too; a row whose errors are larger than WITHIN says is no result. Each plan is
-tuned first (--budget 0s: the model chooses). FILE is written after each row. Status: 1 if a row is wrong, 4 without a GPU."""
+with torch.nn in fp64 on the same weights, gradients too; a row whose errors are larger than WITHIN says is no result. All plans are
+tuned first, --side of them side by side, by the program `rondo` beside the library (--budget 0s: the model chooses). FILE is written
+after each row; after --seconds no tune and no row is begun. Status: 1 if a row is wrong, 4 without a GPU."""
 import argparse
 import os
 import pathlib
 import random
 import re
 import sys
+import tempfile
+import time as clock
 
-from rondo_program import query, until_stopped, write
+from rondo_program import query, rondo, shared_workers, side_by_side, tried, until_stopped, write
 
 BATCH, TIME, DIM = 64, 1024, 512
+SHAPE = f"B={BATCH},T={TIME},H=1,D={DIM}"
 SMALL_BATCH, SMALL_TIME = 16, 96  # of the comparison
 GATES = {"lstm": 4, "gru": 3}
 UNITS = {"bf16": 2 ** -8, "fp16": 2 ** -11}  # half an ulp at 1
@@ -60,15 +64,13 @@ class Direction:
     """The kernels of one direction of a layer, and their memory. `launch` makes h of x; `train` saves, too, and `back` makes
     the gradients."""
 
-    def __init__(self, library, context, options, cell, dtype, batch, time, backwards):
+    def __init__(self, library, context, database, cell, dtype, batch, time, backwards):
         import capi_ctypes as capi
         import torch
         self.torch, self.capi = torch, capi
         self.types = {capi.F32: torch.float32, capi.BF16: torch.bfloat16, capi.F16: torch.float16, capi.I32: torch.int32}
         handle = library.cell(cell, lengths=1, reversed=int(backwards))
-        seconds = float(options.budget.rstrip("s"))
-        more = {"type_": {"bf16": capi.BF16, "fp16": capi.F16}[dtype], "budget_s": seconds,
-                "choose": capi.CHOOSE_TUNE if seconds else capi.CHOOSE_DEFAULT}
+        more = {"type_": {"bf16": capi.BF16, "fp16": capi.F16}[dtype], "database": database}
         self.plan = capi.Forward(library, context, handle, batch, time, DIM, **more)
         self.training = capi.Training(library, context, handle, batch, time, DIM, **more)
         self.memory, self.calls = {}, {}
@@ -108,7 +110,7 @@ class Direction:
 class Ours:
     """A layer of torch.nn with the same weights, computed by Rondo: u [B, T, D] padded."""
 
-    def __init__(self, library, context, options, cell, dtype, layer, u, lengths):
+    def __init__(self, library, context, database, cell, dtype, layer, u, lengths):
         import torch
         self.torch, self.gates, self.u = torch, GATES[cell], u
         batch, time, _ = u.shape
@@ -116,7 +118,7 @@ class Ours:
         self.directions = []
         for which in range(2 if layer.bidirectional else 1):
             end = "_l0_reverse" if which else "_l0"
-            direction = Direction(library, context, options, cell, dtype, batch, time, bool(which))
+            direction = Direction(library, context, database, cell, dtype, batch, time, bool(which))
             direction.input_weights, direction.input_bias = getattr(layer, f"weight_ih{end}").detach(), getattr(layer, f"bias_ih{end}").detach()
             direction.of("R", -1).copy_(getattr(layer, f"weight_hh{end}").detach().reshape(-1))
             direction.of("b", -1).copy_(getattr(layer, f"bias_hh{end}").detach().reshape(-1))
@@ -201,23 +203,23 @@ def errors_of(found, exact):
             for name in exact}
 
 
-def compared(library, context, options, cell, dtype, both):
+def compared(library, context, database, cell, dtype, both):
     """{"right", "ours", "torch"}: errors against fp64 on a smaller problem."""
     import copy
     layer, u, lengths, gradient = problem(cell, dtype, both, SMALL_BATCH, SMALL_TIME)
     exact = torch_results(copy.deepcopy(layer).double(), u.double(), lengths, gradient.double())
     theirs = errors_of(torch_results(layer, u, lengths, gradient), exact)
-    mine = Ours(library, context, options, cell, dtype, layer, u, lengths)
+    mine = Ours(library, context, database, cell, dtype, layer, u, lengths)
     ours = errors_of(mine.training(gradient) | {"h": mine.h()}, exact)
     return {"right": within(ours, theirs, dtype), "ours": ours, "torch": theirs}
 
 
-def timed(library, context, options, cell, dtype, both):
+def timed(library, context, database, turns, cell, dtype, both):
     """Milliseconds of both passes, in turns, the least of each."""
     import torch
     from torch_times import median_ms
     layer, u, lengths, gradient = problem(cell, dtype, both, BATCH, TIME)
-    mine = Ours(library, context, options, cell, dtype, layer, u, lengths)
+    mine = Ours(library, context, database, cell, dtype, layer, u, lengths)
     sequence = packed(u, lengths)
     leaf = sequence._replace(data=sequence.data.clone().requires_grad_())
     of_h = packed(gradient, lengths).data
@@ -236,7 +238,7 @@ def timed(library, context, options, cell, dtype, both):
         work |= {(name, "fw"): mine.forward, (name, "fwbw"): lambda: mine.training(gradient)}
     longest = longest_of_tiles(lengths, mine.rows())
     found = {"ours": {}, "longest": {}, "torch": {}}
-    for _ in range(options.turns):
+    for _ in range(turns):
         for (name, which), one in work.items():
             mine.set_lengths(longest if name == "longest" else lengths)
             ms = median_ms(one)
@@ -244,15 +246,44 @@ def timed(library, context, options, cell, dtype, both):
     return found | {"rows_of_tile": mine.rows(), "kernels": mine.directions[0].words()}
 
 
-def main():
+# --- all rows ---
+
+def tune(options, program, wanted, database):
+    """All plans of the rows, into the database. What has no winner is left to the model, and said."""
+    rondo(program, "calibrate", "--db", database)
+    if options.budget == "0s":
+        return
+    kinds = dict.fromkeys((cell, dtype, forms) for cell, dtype, both in wanted for forms in ("lengths", "lengths,reversed")[:1 + both])
+
+    def one(asked):
+        cell, dtype, forms, passes = asked
+        if clock.monotonic() >= options.end:
+            return
+        answer = tried(program, "tune", cell, "--shape", SHAPE, "--dtype", dtype, "--forms", forms, *passes, "--db", database, "--budget",
+                       options.budget, *shared_workers(options.side))
+        if "error" in answer:
+            print(f"not tuned: {cell} {dtype} {forms} {passes[1]}: {answer['error']}", flush=True)
+
+    side_by_side(options.side, one, [(*kind, passes) for kind in kinds for passes in (("--pass", "fw"), ("--pass", "fws,bw", "--save", "auto"))])
+
+
+def options_of():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--budget", default="8s")
+    parser.add_argument("--side", type=int, default=1)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
     options = parser.parse_args()
+    options.end = clock.monotonic() + options.seconds
+    return options
+
+
+def main():
+    options = options_of()
     try:
         import torch
         if not torch.cuda.is_available():
@@ -261,29 +292,33 @@ def main():
         print(f"packed: it needs a GPU and PyTorch with CUDA: {error}", file=sys.stderr)
         return NO_GPU
     import capi_ctypes as capi
-    os.environ.setdefault("RONDO_WORKER", str(options.library.resolve().parent / "rondo"))
+    program = options.library.resolve().parent / "rondo"
+    os.environ.setdefault("RONDO_WORKER", str(program))
     library = capi.Library(options.library.resolve())
     context = library.context(capi.CUDA)
     record = {"device": query("name")[0], "commit": options.commit, "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
-              "shape": f"B={BATCH},T={TIME},H=1,D={DIM}", "close": CLOSE, "rows": []}
+              "shape": SHAPE, "close": CLOSE, "budget": options.budget, "rows": []}
+    wanted = [(cell, dtype, both) for cell in GATES for dtype in UNITS for both in (False, True)
+              if re.search(options.only, f"{cell} {dtype} {'both' if both else 'one'}")]
     wrong = False
-    for cell in GATES:
-        for dtype in UNITS:
-            for both in (False, True):
-                name = f"{cell} {dtype} {'both' if both else 'one'}"
-                if not re.search(options.only, name):
-                    continue
-                row = {"cell": cell, "dtype": dtype, "directions": 2 if both else 1}
-                try:
-                    row["errors"] = compared(library, context, options, cell, dtype, both)
-                    row |= timed(library, context, options, cell, dtype, both)
-                except (capi.Failed, RuntimeError) as error:  # said in the record, and the other rows go on
-                    row["error"] = str(error).splitlines()[0]
-                wrong = wrong or "error" in row or not row["errors"]["right"]
-                record["rows"].append(row)
-                write(record, options.out)
-                print(name, row.get("error") or {key: row[key] for key in ("ours", "longest", "torch")}, "" if row.get("errors", {}).get("right") else "WRONG",
-                      flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tune(options, str(program), wanted, f"{folder}/packed.db")
+        database = library.database(f"{folder}/packed.db")
+        for cell, dtype, both in wanted:
+            if clock.monotonic() >= options.end:
+                print("the time is over: rows are left", flush=True)
+                break
+            row = {"cell": cell, "dtype": dtype, "directions": 2 if both else 1}
+            try:
+                row["errors"] = compared(library, context, database, cell, dtype, both)
+                row |= timed(library, context, database, options.turns, cell, dtype, both)
+            except (capi.Failed, RuntimeError) as error:  # said in the record, and the other rows go on
+                row["error"] = str(error).splitlines()[0]
+            wrong = wrong or "error" in row or not row["errors"]["right"]
+            record["rows"].append(row)
+            write(record, options.out)
+            print(cell, dtype, row["directions"], row.get("error") or {key: row[key] for key in ("ours", "longest", "torch")},
+                  "" if row.get("errors", {}).get("right") else "WRONG", flush=True)
     return 1 if wrong else 0
 
 

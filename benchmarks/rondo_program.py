@@ -1,4 +1,5 @@
 """What the benchmarks share: the `rondo` program called for an object, the GPU asked for its names, records written whole."""
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -34,6 +35,17 @@ def shared_workers(side):
     """Words for each of `side` tunes that run side by side: the cores are shared out among their compiler processes. A tune alone
     starts one a core; several of those are in each other's way, and end with few configurations tried."""
     return ["--workers", str(max(1, len(os.sched_getaffinity(0)) // side))] if side > 1 else []
+
+
+def side_by_side(side, work, items):
+    """work(item) of all items, `side` at a time, in their order. A call that fails ends the rest, which are not begun then."""
+    with concurrent.futures.ThreadPoolExecutor(side) as pool:
+        begun = [pool.submit(work, item) for item in items]
+        try:
+            return [each.result() for each in begun]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def query(fields):

@@ -10,7 +10,6 @@ ratio above 1 says that the fresh tune is faster. OUT.json is written after each
 skipped, if they were measured with this seed and budget on this GPU. RONDO_SHIPPED names another export to check than the
 one that RONDO carries."""
 import argparse
-import concurrent.futures
 import datetime
 import json
 import os
@@ -186,8 +185,7 @@ def main():
                 print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
                       f"{found['shipped']['origin']} / tuned {found['ratio']:.3f}", flush=True)
 
-        with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
-            list(pool.map(one, [row for row in wanted if row not in done]))
+        rondo_program.side_by_side(options.side, one, [row for row in wanted if row not in done])
         if len(result["rows"]) < len(wanted):
             print("the limit is reached", flush=True)
     print(json.dumps(result.get("summary", {})))

@@ -18,7 +18,6 @@ With --trials each configuration that a search timed, or could not, is added to 
 model that has changed since. Each such row names the commit of it.
 """
 import argparse
-import concurrent.futures
 import json
 import os
 import re
@@ -26,7 +25,7 @@ import sys
 import threading
 import time as clock
 
-from rondo_program import begun, query, shared_workers, tried, until_stopped, write
+from rondo_program import begun, query, shared_workers, side_by_side, tried, until_stopped, write
 
 CHANNELS = tuple(64 << 2 * i for i in range(7))  # to 262144
 TIMES = (*(128 << 2 * i for i in range(6)), 1 << 20)  # steps of 4, and one of 8 at the end
@@ -158,8 +157,7 @@ def main():
             print(*one, *(f"{name} {row[name].get('strategy', '')} {row[name].get('ms', -1):.4f} ms"
                           for name in ("best", "chosen", "by_model")), flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
-        list(pool.map(measure, todo))
+    side_by_side(options.side, measure, todo)
     print(f"{len(record['rows'])} of {len(wanted)} rows")
     return 0
 

@@ -10,7 +10,6 @@ refused.
 
 Ends with 1 if a tune ended without a winner or found a candidate wrong; the record says which."""
 import argparse
-import concurrent.futures
 import json
 import os
 import pathlib
@@ -19,7 +18,7 @@ import sys
 import threading
 import time
 
-from rondo_program import finished, query, shared_workers, write
+from rondo_program import finished, query, shared_workers, side_by_side, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 PASSES = ("fw", "bw")
@@ -89,8 +88,7 @@ def main():
             if bad(row):
                 print(f"{text(problem)}: {row.get('error', 'no winner') if not row['winner'] else 'a wrong candidate'}", flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
-        list(pool.map(one, todo))
+    side_by_side(options.side, one, todo)
     listed = {text(problem) for problem in wanted}
     done = [row for row in record["rows"] if text(row) in listed]
     print(f"{len(done)} of {len(wanted)} tunes, {sum(row['winner'] for row in done)} with a winner, "

@@ -52,6 +52,14 @@ class FormsRecord(unittest.TestCase):
         self.assertEqual(forms["resets"]["ms"], 2.5)
         self.assertEqual(self.run_forms("--turns", "1")["rows"][0]["forms"]["resets"]["ms"], 3.0)
 
+    def test_problems_side_by_side_and_none_past_the_end(self):
+        record = self.run_forms("--side", "3")
+        self.assertEqual({(row["cell"], row["forms"]["resets"]["ms"]) for row in record["rows"]}, {("lstm", 2.5), ("gru", 2.5)})
+        (self.folder / "test-forms.json").unlink()
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", self.folder / "none.json", "--seconds",
+                               "0"], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, (self.folder / "none.json").exists()), (0, False), done.stderr)
+
     def test_what_is_not_served_says_why_and_has_no_ratio(self):
         forms = self.run_forms()["rows"][0]["forms"]
         self.assertEqual(forms["lengths"], {"error": "no lengths here"})

@@ -1,11 +1,15 @@
 """benchmarks/packed.py as far as it needs no GPU, and its page."""
+import argparse
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+
+import stand_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -17,6 +21,53 @@ def record_of(**more):
     row = {"cell": "lstm", "dtype": "bf16", "directions": 2, "ours": {"fw": 2.0, "fwbw": 6.0}, "longest": {"fw": 1.9, "fwbw": 5.0},
            "torch": {"fw": 5.0, "fwbw": 9.0}, "errors": {"right": True}} | more
     return {"device": "NVIDIA Test", "commit": "abc", "torch": "2.9", "cudnn": 91000, "shape": "B=64,T=1024,H=1,D=512", "rows": [row]}
+
+
+# Writes down what it is asked to tune, or calibrates.
+RONDO = r"""
+import sys
+words = sys.argv[1:]
+with open(words[words.index("--db") + 1], "a") as log:
+    log.write(" ".join(word for word in words if word != words[words.index("--db") + 1]) + "\n")
+print("{}")
+"""
+
+
+class Tuned(unittest.TestCase):
+    def tuned(self, seconds, budget="3s"):
+        folder = stand_in.folder_of(self, RONDO)
+        options = argparse.Namespace(budget=budget, side=2, end=time.monotonic() + seconds)
+        packed.tune(options, str(folder / "rondo"), [("lstm", "bf16", False), ("lstm", "bf16", True), ("gru", "fp16", False)], str(folder / "log"))
+        return (folder / "log").read_text(encoding="utf-8").splitlines()
+
+    def test_each_plan_is_tuned_once_before_any_row(self):
+        first, *said = self.tuned(100)
+        self.assertIn("calibrate", first)
+        self.assertEqual(len(said), 6)  # two directions of the LSTM and one of the GRU, inference and training
+        self.assertEqual(sum("--forms lengths,reversed" in line for line in said), 2)
+        self.assertEqual(sum("--pass fws,bw --save auto" in line for line in said), 3)
+        self.assertTrue(all("--shape B=64,T=1024,H=1,D=512" in line and "--budget 3s" in line for line in said))
+
+    def test_nothing_is_begun_past_the_end_or_without_a_budget(self):
+        self.assertEqual(len(self.tuned(-1)), 1)
+        self.assertEqual(len(self.tuned(100, budget="0s")), 1)
+
+
+class SideBySide(unittest.TestCase):
+    def test_results_come_in_order_and_a_failure_ends_the_rest(self):
+        self.assertEqual(packed.side_by_side(2, lambda number: number * number, range(5)), [0, 1, 4, 9, 16])
+        done = []
+
+        def one(number):
+            if number == 1:
+                raise ValueError("no")
+            time.sleep(0.05)
+            done.append(number)
+
+        with self.assertRaises(ValueError):
+            packed.side_by_side(1, one, range(50))
+        time.sleep(0.1)
+        self.assertLess(len(done), 5)
 
 
 class Packed(unittest.TestCase):
