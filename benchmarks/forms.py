@@ -22,6 +22,8 @@ from rondo_program import begun, query, rondo, shared_workers, side_by_side, tri
 PROBLEMS = (  # cell, shape
     ("lstm", "B=16,T=1024,H=1,D=768"),
     ("lstm", "B=16,T=1024,H=12,D=64"),
+    ("lnlstm", "B=16,T=1024,H=1,D=768"),
+    ("lnlstm", "B=16,T=1024,H=12,D=64"),
     ("gru", "B=16,T=1024,H=1,D=768"),
     ("blockgru", "B=16,T=512,H=8,D=64"),
     ("mingru", "B=8,T=4096,H=1,D=1536"),

@@ -22,6 +22,10 @@ constexpr double kFullSample = 300e-6;
 constexpr double kWorthTiming = 1.25;  // within this of the best: timed in full
 constexpr double kGain = 0.99;
 constexpr double kFirstChoice = 10;  // seconds to wait for the compiler beyond the budget
+// Bytes spilled a thread with which a kernel may still be the fastest: a few words outside the loops cost
+// less than the blocks that their registers would displace. Of minGRU, 1 x 256, T = 131072, the best shoot
+// has 160 of them and takes 0.9 of the time of the best without.
+constexpr int kMostSpilled = 256;
 
 }  // namespace
 
@@ -174,7 +178,7 @@ void Search::settle_compiled(const Compiled& compiled) {
   r.cubin_key = compiled.cubin_key;
   r.compiler = compiled.compiler;
   if (compiled.status != TrialStatus::Ok) return fail(compiled.candidate, compiled.status, compiled.reason);
-  if (compiled.spill_bytes > 0)
+  if (compiled.spill_bytes > (measurer_.can_run() ? kMostSpilled : 0))
     return fail(compiled.candidate, TrialStatus::Spill,
                 fmt::format("{} bytes of registers spilled a thread", compiled.spill_bytes));
   const auto [first, is_new] = codes_.emplace(compiled.code, compiled.candidate);

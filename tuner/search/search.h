@@ -1,6 +1,6 @@
-// The search of docs/tuning.md, Searching: rank by model, compile, drop spills and duplicates, race, verify,
-// confirm. It knows nothing of GPUs: a Measurer does the work and a clock tells the time, so tests run it on
-// recorded landscapes.
+// The search of docs/tuning.md, Searching: rank by model, compile, drop large spills and duplicates, race,
+// verify, confirm. It knows nothing of GPUs: a Measurer does the work and a clock tells the time, so tests
+// run it on recorded landscapes.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,9 @@
 #include "compiler/schedule/analysis/backward_split.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/analysis/step_order.h"
@@ -146,16 +148,53 @@ RewrittenStep spread(const step::Cell& cell, StepGraph graph, const std::vector<
   return {std::move(graph), std::move(origin)};
 }
 
-}  // namespace
-
-RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps) {
-  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), steps);
-  return spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, steps);
+// Reductions of the sweep none of whose operands waits for a carried gradient, or for a product.
+std::vector<NodeId> without_carries(const StepGraph& step) {
+  std::vector<bool> waits(step.graph.nodes.size(), false);
+  std::vector<NodeId> found;
+  for (const NodeId id : reachable(step.graph, step.roots)) {
+    const Node& node = step.graph.at(id);
+    const auto late = [&](NodeId operand) { return bool{waits[static_cast<std::size_t>(operand)]}; };
+    const bool product =
+        node.kind == NodeKind::MatTVec || (node.kind == NodeKind::MatVec && !node.operands.empty());
+    const bool carried =
+        node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
+    waits[static_cast<std::size_t>(id)] =
+        product || carried || std::any_of(node.operands.begin(), node.operands.end(), late);
+    if (step::is_reduction(node) && !waits[static_cast<std::size_t>(id)]) found.push_back(id);
+  }
+  return found;
 }
 
-RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
+}  // namespace
+
+int SpreadSweep::number_row(NodeId node) const {
+  const auto found = std::find(numbers.begin(), numbers.end(), node);
+  return found == numbers.end() ? -1 : static_cast<int>(found - numbers.begin());
+}
+
+SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps) {
+  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), steps);
+  return {spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, steps), {}, {}};
+}
+
+SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
   const std::vector<bool> shares = shares_of_channels(cell, split.needs.step, steps);
-  return spread(cell, {split.sweep, split.sweep_roots}, shares, steps);
+  SpreadSweep sweep{spread(cell, {split.sweep, split.sweep_roots}, shares, steps), {}, {}};
+  if (steps != Steps::OfOneKernel || !adds_over_head(cell)) return sweep;
+  const std::vector<NodeId> made = without_carries(sweep.step);
+  if (made.empty()) return sweep;
+  sweep.whole = sweep.step;
+  for (const NodeId id : made) {
+    Node& node = sweep.step.graph.nodes[static_cast<std::size_t>(id)];
+    node.kind = NodeKind::MatVec;
+    node.operands.clear();
+  }
+  const std::vector<NodeId> read =
+      reachable(sweep.step.graph, sweep.step.roots);  // by more than other numbers
+  std::copy_if(made.begin(), made.end(), std::back_inserter(sweep.numbers),
+               [&](NodeId id) { return std::find(read.begin(), read.end(), id) != read.end(); });
+  return sweep;
 }
 
 std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
@@ -172,7 +211,9 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
 
 SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   SweepShape shape;
-  const StepGraph graph = spread_sweep(cell, problem).step;
+  const SpreadSweep sweep = spread_sweep(cell, problem);
+  const StepGraph& graph = sweep.step;
+  shape.numbers_before = static_cast<int>(sweep.numbers.size());
   const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
   for (const ProductGroup& group : groups) {
     shape.products.push_back(static_cast<int>(group.products.size()));
@@ -183,6 +224,12 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   shape.levels = levels_of(groups);
   const StepOrder order = step_order(cell, problem, graph, groups, adds_over_head(cell));
   shape.handed = static_cast<int>(order.handed.size());
+  std::set<NodeId> late;
+  for (const NodeId id : reachable(graph.graph, graph.roots))
+    if (std::find(order.early.begin(), order.early.end(), id) == order.early.end())
+      for (const NodeId operand : graph.graph.at(id).operands)
+        if (sweep.number_row(operand) >= 0) late.insert(operand);
+  shape.numbers_late = static_cast<int>(late.size());
   shape.reductions = reduction_words(order);
   for (const step::Row& next : cell.next)
     ++(is_number(cell, next.tensor) ? shape.number_states : shape.states);

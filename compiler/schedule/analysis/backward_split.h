@@ -31,7 +31,7 @@ struct BackwardSplit {
 // Where a left factor lies.
 RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
-                     kLefts = 2;  // scratch tensors of the backward pass; then kShares
+                     kLefts = 2;  // scratch tensors of the backward pass; then kShares and kNumbers
 BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
 // Tensors in which forward products lie that `roots` of the graph read, each once.
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
@@ -52,11 +52,23 @@ enum class Steps { OfOneKernel, OfLaunches };
 // where `steps` says so.
 std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps);
 
-// The step of the sweep for a machine over which the head lies spread: where it reduces over the head,
-// rewritten by fewer_exchanges(). The second gives that of a split that is there already.
-RewrittenStep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps = Steps::OfOneKernel);
-RewrittenStep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
-                           Steps steps = Steps::OfOneKernel);
+// The step of the sweep for a machine over which the head lies spread.
+struct SpreadSweep : RewrittenStep {
+  // Of a backward sweep of one kernel: reductions that wait for no carry. Nothing orders them in time, and
+  // within the sweep each would be an exchange of all threads. So a launch makes them for all steps before it
+  // (gemm/time_numbers.h), and `step` has, in the place of numbers[i], a product without an operand: a value
+  // that is read from row i of scratch tensor kNumbers. `whole` is the step with all its reductions.
+  StepGraph whole;
+  std::vector<step::NodeId> numbers;
+  // The row of such a value, or -1.
+  int number_row(step::NodeId node) const;
+};
+
+// Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a
+// split that is there already.
+SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps = Steps::OfOneKernel);
+SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
+                         Steps steps = Steps::OfOneKernel);
 
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
@@ -70,6 +82,9 @@ struct SweepShape {
   // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
   // shares.
   int numbers_in = 0, numbers_out = 0, number_states = 0, shares = 0;
+  // That a launch before the sweep makes, in fp32, and those of them that are still read when the values that
+  // are computed ahead of a step are there.
+  int numbers_before = 0, numbers_late = 0;
   int param_rows = 0;           // vector and scalar parameter rows
   int handed = 0;               // values computed ahead of a step
   std::vector<int> reductions;  // of each stage: words that a part of the head contributes

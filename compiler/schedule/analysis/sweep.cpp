@@ -99,7 +99,7 @@ Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
   Sweep sweep;
   sweep.order = TimeOrder::Backward;
-  RewrittenStep rewritten = spread_sweep(cell, split, Steps::OfLaunches);
+  SpreadSweep rewritten = spread_sweep(cell, split, Steps::OfLaunches);
   sweep.step = std::move(rewritten.step);
   sweep.scratch_rows = scratch_rows(split);
   sweep.sum_rows = param_rows(cell);

@@ -4,6 +4,7 @@
 #include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/gemm/time_numbers.h"
 #include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -20,12 +21,17 @@ using step::TensorId;
 using step::TensorKind;
 
 // Beside the scratch tensors of the split, where several blocks share a head, their shares of gradients of
-// inputs with one value a head.
-std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& split, int blocks) {
+// inputs with one value a head; and the numbers that are made before the sweep.
+std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& sweep,
+                               int blocks) {
   std::vector<int> rows = scratch_rows(split);
   if (const int numbers = number_rows(cell); numbers > 0 && blocks > 1) {
     rows.resize(kShares + 1, 0);
     rows[kShares] = numbers;
+  }
+  if (!sweep.numbers.empty()) {
+    rows.resize(kNumbers + 1, 0);
+    rows[kNumbers] = static_cast<int>(sweep.numbers.size());
   }
   return rows;
 }
@@ -33,11 +39,17 @@ std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& spli
 class SweepBuilder : PersistentBody {
  public:
   SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
-               const BackwardSplit& split)
-      : SweepBuilder(cell, problem, parameters, split, spread_sweep(cell, split)) {}
+               const BackwardSplit& split, const SpreadSweep& sweep)
+      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
+                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
+                                   kernel::storage_name(problem.storage)),
+                       TimeOrder::Backward, sweep.step),
+        split_(split),
+        needs_(split.needs),
+        sweep_(sweep) {}
 
   Launch build() {
-    kernel_.signature().set_scratch(sweep_scratch(cell_, split_, kernel_.geometry().p.blocks),
+    kernel_.signature().set_scratch(sweep_scratch(cell_, split_, sweep_, kernel_.geometry().p.blocks),
                                     kernel_.geometry().p.blocks);
     declare();
     kernel_.place_threads();
@@ -56,21 +68,12 @@ class SweepBuilder : PersistentBody {
   }
 
  private:
-  SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
-               const BackwardSplit& split, RewrittenStep rewritten)
-      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
-                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
-                                   kernel::storage_name(problem.storage)),
-                       TimeOrder::Backward, std::move(rewritten.step)),
-        split_(split),
-        needs_(split.needs),
-        origin_(std::move(rewritten.origin)) {}
-
   void declare() {
     for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
       inputs_[id] = kernel_.stage({Role::Input, id});
     for (const TensorRef& ref : products_read(split_, split_.sweep, split_.sweep_roots))
       products_.push_back({ref, kernel_.stage(ref)});
+    if (!sweep_.numbers.empty()) numbers_at_ = kernel_.stage({Role::Scratch, kNumbers});
     for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
     for (const TensorId id : cell_.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
@@ -140,8 +143,9 @@ class SweepBuilder : PersistentBody {
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
     if (node.kind == NodeKind::Uniform) return draw(node, now, channel);
     if (node.kind == NodeKind::MatVec) {
-      const NodeId product = origin_.at(static_cast<std::size_t>(&node - step_.graph.nodes.data()));
-      const RowRef& where = split_.products.at(product);
+      const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
+      if (const int row = sweep_.number_row(id); row >= 0) return now.load(numbers_at_, row, channel);
+      const RowRef& where = split_.products.at(sweep_.origin.at(static_cast<std::size_t>(id)));
       return now.load(staged_products(where.tensor), where.row, channel);
     }
     if (node.kind == NodeKind::Gradient) {
@@ -213,11 +217,12 @@ class SweepBuilder : PersistentBody {
 
   const BackwardSplit& split_;
   const BackwardNeeds& needs_;
-  std::vector<NodeId> origin_;  // by node of the step: that of the split
+  const SpreadSweep& sweep_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
   std::vector<int> before_;  // parallel to split_.histories
   std::vector<std::pair<TensorRef, int>> products_;
   int lefts_at_ = -1;
+  int numbers_at_ = -1;
   int shares_at_ = -1;  // the block's shares of gradients of inputs with one value a head
   std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
   std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
@@ -230,17 +235,19 @@ class SweepBuilder : PersistentBody {
 void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
                          const target::Profile& profile, KernelPlan& plan) {
   const BackwardSplit split = backward_split(cell, problem);
+  const SpreadSweep sweep = spread_sweep(cell, split);
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
       cell, problem, profile, split, own.vector,
       [&] {
-        plan.launches.push_back(SweepBuilder(cell, problem, own, split).build());
+        if (!sweep.numbers.empty()) plan.launches.push_back(time_numbers(cell, problem, split, sweep));
+        plan.launches.push_back(SweepBuilder(cell, problem, own, split, sweep).build());
         if (own.blocks == 1) return;
         for (Launch& launch : sum_number_gradients(cell, problem, own.blocks))
           plan.launches.push_back(std::move(launch));
       },
       plan);
-  plan.scratch_rows = sweep_scratch(cell, split, own.blocks);
+  plan.scratch_rows = sweep_scratch(cell, split, sweep, own.blocks);
   if (plan.scratch_rows.size() > kShares) plan.shares = own.blocks;
 }
 

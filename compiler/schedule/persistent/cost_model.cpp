@@ -143,9 +143,11 @@ Estimate Model::operator()(const Parameters& parameters) const {
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
   // Numbers of 16 bits come through registers: a turn of the staging warps waits for memory.
-  const double turns =
-      std::ceil(shape.numbers_in * g.batch * g.p.steps / (32.0 * g.p.producer_warps)) / g.p.steps;
-  const double of_numbers = turns * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24);
+  const auto turns = [&](int rows) {
+    return std::ceil(rows * g.batch * g.p.steps / (32.0 * g.p.producer_warps)) / g.p.steps;
+  };
+  const double of_numbers = turns(shape.numbers_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
+                            turns(shape.numbers_before) * 24;
   const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_numbers;
   const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
   const double stage = 120.0 / g.p.steps;  // waits for the rings, once a stage
@@ -160,13 +162,32 @@ Estimate Model::operator()(const Parameters& parameters) const {
   return e;
 }
 
+// Of the launch that makes numbers before the sweep: it reads what they are made of. Shuffles and functions
+// take about as long again.
+double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
+                          const target::Speeds& speeds) {
+  if (sweep.numbers.empty()) return 0;
+  int rows = 0;
+  for (const step::NodeId id : reachable(sweep.whole.graph, sweep.numbers)) {
+    const step::Node& node = sweep.whole.graph.at(id);
+    const bool leaf = node.kind == step::NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                      cell.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param;
+    if (leaf || node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::Gradient) ++rows;
+  }
+  const step::Sizes& sizes = problem.sizes;
+  const auto elements = static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim);
+  return speeds.launch_s +
+         2 * rows * elements * kernel::storage_bytes(problem.storage) / speeds.copy_bytes_per_s;
+}
+
 }  // namespace
 
 CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
                                  const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
-  const StepGraph graph = spread_sweep(simple, problem).step;
+  const SpreadSweep sweep = spread_sweep(simple, problem);
+  const StepGraph& graph = sweep.step;
   const BeforeSweep before = before_sweep(simple, problem, profile);
   return Model{problem.sizes,
                problem.storage,
@@ -176,7 +197,7 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
                shape,
                step_cost(simple, problem, graph.graph, graph.roots),
                compulsory_bytes(simple, problem) + before.bytes,
-               before.seconds};
+               before.seconds + seconds_of_numbers(simple, problem, sweep, profile.speeds)};
 }
 
 }  // namespace rondo::schedule

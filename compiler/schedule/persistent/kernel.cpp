@@ -13,6 +13,8 @@ using kernel::Value;
 namespace {
 
 // Steps whose addresses the compiler works out together. It pays where nothing is waited for but a barrier.
+// Steps that read numbers of a launch before the sweep are long, so it gains little there, and ptxas (13.0)
+// would move what is computed ahead across products and steps: up to 80 registers more.
 constexpr int kUnroll = 4;
 
 }  // namespace
@@ -230,10 +232,13 @@ void PersistentKernel::clear_staging() {
   auto& b = builder_;
   b.comment("zeros where no input lies");
   for (const StagedTensor& staged : staged_) {
-    const int of_vector = 4 * elements_->per_word();
+    const bool wide = is_wide(staged);
+    const int of_vector = wide ? 4 : 4 * elements_->per_word();
     const std::int64_t vectors = b.kernel().shared[at(staged.shared.id())].elements / of_vector;
     b.for_("i", b.thread(), b.constant(vectors), b.constant(geometry_.threads()), 1, [&](Value i) {
-      elements_->store(staged.shared[i * of_vector], std::vector<Value>(4, elements_->zero()));
+      const kernel::Place to = staged.shared[i * of_vector];
+      wide ? b.store_vector(to, std::vector<Value>(4, b.real(0)))
+           : elements_->store(to, std::vector<Value>(4, elements_->zero()));
     });
   }
   b.barrier();
@@ -244,9 +249,10 @@ void PersistentKernel::compute_role(const Roles& roles) {
   const PersistentGeometry& g = geometry_;
   for (StagedTensor& staged : staged_)
     staged.fragments =
-        b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements_->type(),
+        b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
+                is_wide(staged) ? kernel::Type::F32 : elements_->type(),
                 staged.tensor.rows * g.p.batch_tiles * (staged.tensor.number ? 1 : g.p.unit_blocks) *
-                    elements_->pair_words());
+                    (is_wide(staged) ? 2 : elements_->pair_words()));
   if (flags_.any()) {
     flag_window_ = std::make_unique<FlagWindow>(
         flags_,
@@ -269,7 +275,8 @@ void PersistentKernel::compute_role(const Roles& roles) {
     if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
-    b.for_("s", b.constant(0), count, b.constant(1), g.p.blocks == 1 ? kUnroll : 1,
+    b.for_("s", b.constant(0), count, b.constant(1),
+           g.p.blocks == 1 && !reads_scratch_numbers() ? kUnroll : 1,
            [&](Value s) { compute_step(roles, stage, s); });
     if (!roles.begin) b.arrive(empty_, slot);
     if (!written_.empty()) b.arrive(filled_, turn);
@@ -301,11 +308,13 @@ PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
   };
   step.load = [this](int staged, int row, int channel) {
     const PersistentGeometry& g = geometry_;
-    if (staged_[at(staged)].tensor.number)
-      return elements_->element(staged_[at(staged)].fragments, row * g.p.batch_tiles + g.tile_of(channel),
-                                channel % 2 == 1);
+    const StagedTensor& from = staged_[at(staged)];
+    const int pair_of_numbers = row * g.p.batch_tiles + g.tile_of(channel);
+    if (is_wide(from))
+      return builder_.read(from.fragments, builder_.constant(2 * pair_of_numbers + channel % 2));
+    if (from.tensor.number) return elements_->element(from.fragments, pair_of_numbers, channel % 2 == 1);
     const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
-    return elements_->element(staged_[at(staged)].fragments, pair, channel % 2 == 1);
+    return elements_->element(from.fragments, pair, channel % 2 == 1);
   };
   return step;
 }

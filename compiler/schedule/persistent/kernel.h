@@ -157,9 +157,11 @@ class PersistentKernel {
                   const std::function<void(const Step&)>& body);
   void load_fragments(kernel::Value line);
   // Tensors with one value a head (numbers.cpp).
+  bool is_wide(const StagedTensor& staged) const { return staged.tensor.storage != problem_.storage; }
   void declare_numbers(StagedTensor& staged);
   void declare_numbers(WrittenTensor& written);
-  bool has_numbers() const;
+  bool has_numbers() const;                                      // of the cell's own tensors
+  bool reads_scratch_numbers() const;                            // kNumbers
   std::int64_t number_line(const WrittenTensor& written) const;  // elements of a step of its ring
   void stage_numbers(const StagedTensor& staged, kernel::Value first, kernel::Value count,
                      kernel::Value slot);

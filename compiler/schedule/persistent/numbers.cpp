@@ -21,7 +21,7 @@ void PersistentKernel::declare_numbers(StagedTensor& staged) {
   const PersistentGeometry& g = geometry_;
   const int rows = staged.tensor.rows;
   staged.shared = builder_.shared(
-      staged.tensor.name + (staged.shifted ? "_before" : "_staged"), problem_.storage,
+      staged.tensor.name + (staged.shifted ? "_before" : "_staged"), staged.tensor.storage,
       std::int64_t{g.p.stages} * g.p.steps * rows * g.batch,
       fmt::format("[stages {}, steps {}, rows {}, batch {}]", g.p.stages, g.p.steps, rows, g.batch));
 }
@@ -36,9 +36,16 @@ void PersistentKernel::declare_numbers(WrittenTensor& written) {
                       fmt::format("[2, steps {}, rows {}, {}batch {}]", g.p.steps, rows, warps, g.batch));
 }
 
+// But for those that a launch before the sweep makes: they are fp32, and copied like rows.
 bool PersistentKernel::has_numbers() const {
-  return std::any_of(staged_.begin(), staged_.end(), [](const auto& s) { return s.tensor.number; }) ||
+  const auto of_cell = [](const auto& s) { return s.tensor.number && s.tensor.ref.role != Role::Scratch; };
+  return std::any_of(staged_.begin(), staged_.end(), of_cell) ||
          std::any_of(written_.begin(), written_.end(), [](const auto& w) { return !w.of_channels(); });
+}
+
+bool PersistentKernel::reads_scratch_numbers() const {
+  return std::any_of(staged_.begin(), staged_.end(),
+                     [](const auto& s) { return s.tensor.number && s.tensor.ref.role == Role::Scratch; });
 }
 
 int PersistentKernel::write_sums(TensorRef ref) {
@@ -90,14 +97,16 @@ void PersistentKernel::stage_numbers(const StagedTensor& staged, Value first, Va
   });
 }
 
-// All lanes of a quarter read one pair.
+// All lanes of a quarter read one pair. Numbers may be fp32 where rows of channels are not.
 void PersistentKernel::load_numbers(const StagedTensor& staged, Value line) {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
-  const int words = elements_->pair_words();
+  const int words = is_wide(staged) ? 2 : elements_->pair_words();
   for (int pair = 0; pair < staged.tensor.rows * g.p.batch_tiles; ++pair) {
     const Value place = line * (staged.tensor.rows * g.batch) + (quarter_ * 2 + pair * 8);
-    const std::vector<Value> loaded = elements_->load("number", staged.shared[place], words);
+    const std::vector<Value> loaded = is_wide(staged)
+                                          ? b.load_vector("number", staged.shared[place], words)
+                                          : elements_->load("number", staged.shared[place], words);
     for (int i = 0; i < words; ++i) b.write(staged.fragments, b.constant(pair * words + i), loaded[at(i)]);
   }
 }

@@ -69,7 +69,7 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void PersistentKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
   const int width = staged.tensor.number ? 1 : geometry_.p.vector;
-  if (width * kernel::storage_bytes(problem_.storage) >= 4)
+  if (width * kernel::storage_bytes(staged.tensor.storage) >= 4)
     builder_.copy_async(staged.shared[to], staged.tensor.memory[from], width);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));

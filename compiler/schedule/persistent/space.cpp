@@ -110,6 +110,7 @@ class PersistentSpace {
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
 
+  // Of the cell's own tensors (PersistentKernel::has_numbers()).
   bool has_numbers() const { return shape_.numbers_in + shape_.numbers_out + shape_.shares > 0; }
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
@@ -281,7 +282,7 @@ Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
   return unit_blocks_ * batch_tiles_ * shape_.rows_in * words_ +
-         batch_tiles_ * (shape_.numbers_in * words_ + 2 * shape_.number_states) +
+         batch_tiles_ * (shape_.numbers_in * words_ + 2 * (shape_.number_states + shape_.numbers_late)) +
          channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
          kRegistersBeside + drawing;
 }
@@ -345,7 +346,8 @@ void PersistentSpace::shared_memory() {
   const Expr staging = stages_ * steps_ * (shape_.rows_in * batch) * (units_ + 16 / bytes_) * bytes_;
   const Expr results = 2 * steps_ * (shape_.rows_out * batch) * (units_ + (real_ ? 4 : 0)) * bytes_;
   const Expr numbers = steps_ * batch * (stages_ * shape_.numbers_in + 2 * shape_.numbers_out) * bytes_ +
-                       2 * steps_ * batch * warps_ * (shape_.shares * 4);
+                       2 * steps_ * batch * warps_ * (shape_.shares * 4) +
+                       stages_ * steps_ * batch * (shape_.numbers_before * 4);
   const std::int64_t all_terms = std::accumulate(shape_.terms.begin(), shape_.terms.end(), std::int64_t{0});
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr vectors = static_cast<std::int64_t>(shape_.products.size()) * bytes_ *
@@ -361,7 +363,7 @@ void PersistentSpace::shared_memory() {
                        when(exchange_ == 0 && blocks_ > 1, 2, 1);
   Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
-  if (has_numbers()) all = all + numbers;
+  if (has_numbers() || shape_.numbers_before > 0) all = all + numbers;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }

@@ -12,7 +12,8 @@ kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem&
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
-  if (ref.role == Role::Scratch && ref.tensor == kShares) return kernel::Storage::F32;
+  if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kNumbers))
+    return kernel::Storage::F32;
   const bool matrix = ref.role == Role::Param &&
                       cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
@@ -43,17 +44,19 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
-    shape = shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
-                                                 : fmt::format("[B, T, H, {}, D]", result.rows);
+    result.number = ref.tensor == kNumbers;
+    shape = result.number                          ? fmt::format("[B, T, H, {}]", result.rows)
+            : shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
+                                                   : fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
     const step::Tensor tensor = tensor_in_role(ref, cell_);
     result.rows = tensor.rows;
     result.number = tensor.tail == step::Tail::Scalar;
     shape = shape_of(ref, cell_);
   }
-  const kernel::Storage storage = storage_of(ref, cell_, problem_);
-  result.memory =
-      written ? builder_.output(result.name, storage, shape) : builder_.input(result.name, storage, shape);
+  result.storage = storage_of(ref, cell_, problem_);
+  result.memory = written ? builder_.output(result.name, result.storage, shape)
+                          : builder_.input(result.name, result.storage, shape);
   arguments_.push_back(Pointer{ref});
   if (has_time_axis(ref.role)) {
     result.stride_b = builder_.argument(result.name + "_stride_b", Type::I64);

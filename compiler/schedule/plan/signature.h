@@ -16,6 +16,7 @@ struct KernelTensor {
   kernel::Memory memory;
   kernel::Value stride_b;
   kernel::Value stride_t;
+  kernel::Storage storage = kernel::Storage::F32;
   int rows = 1;
   bool number = false;  // one value a head: no axis of channels
   std::string name;

@@ -109,11 +109,34 @@ TEST(FewerExchanges, MomentsAreOneStage) {
   EXPECT_EQ(stages_of(simple_cell("rmslstm"), Pass::Forward), (std::vector<int>{1}));
 }
 
-// Backward each normalisation is one stage, behind the moments that are made again.
+// Backward each normalisation is one stage: moments of the forward step wait for no carry, and a launch
+// before the sweep makes them.
 TEST(FewerExchanges, AGradientOfANormalisationIsOneStage) {
-  EXPECT_EQ(stages_of(simple_cell("lnlstm"), Pass::Backward).size(), 4u);
-  EXPECT_EQ(stages_of(simple_cell("lngru"), Pass::Backward).size(), 2u);
-  EXPECT_EQ(stages_of(simple_cell("rmslstm"), Pass::Backward).size(), 2u);
+  EXPECT_EQ(stages_of(simple_cell("lnlstm"), Pass::Backward).size(), 2u);
+  EXPECT_EQ(stages_of(simple_cell("lngru"), Pass::Backward).size(), 1u);
+  EXPECT_EQ(stages_of(simple_cell("rmslstm"), Pass::Backward).size(), 1u);
+}
+
+// What the sweep reads of them: sum and spread of each normalisation, and the sum of each centred vector.
+TEST(FewerExchanges, WhatWaitsForNoCarryIsMadeBeforeTheSweep) {
+  const auto numbers_of = [](const step::Cell& cell, Pass pass) {
+    Problem problem;
+    problem.pass = pass;
+    return spread_sweep(cell, problem).numbers.size();
+  };
+  EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Backward), 6u);
+  EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Forward), 0u);
+  EXPECT_EQ(numbers_of(simple_cell("lstm"), Pass::Backward), 0u);
+  // A sum of an output's gradient waits for no step before, that of a carried one does.
+  const step::Cell centred = cell_from(R"(cell centred(D) {
+    input x[D]
+    param R[D, D]
+    state h[D]
+    next h = tanh(R @ h + x)
+    output y = next h - mean(next h)
+  })");
+  EXPECT_EQ(numbers_of(centred, Pass::Backward), 1u);
+  EXPECT_TRUE(stages_of(centred, Pass::Backward).empty());
 }
 
 // Sums of rows, and of rows that are scaled alike, are one sum.

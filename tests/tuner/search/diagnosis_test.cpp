@@ -101,7 +101,7 @@ TEST(Diagnosis, AnotherStrategyThatPassesIsTheWinner) {
 
 TEST(Diagnosis, StrategiesOfWhichNothingRunsAreNamed) {
   std::vector<Point> points = wrong(10);
-  for (std::size_t i = 5; i < 10; ++i) points[i].spill_bytes = 4;
+  for (std::size_t i = 5; i < 10; ++i) points[i].spill_bytes = 400;
   TableMeasurer machine(points);
   const SearchResult result = search(two_strategies(5, 5), machine, {}, machine.clock());
   ASSERT_TRUE(result.diagnosis);

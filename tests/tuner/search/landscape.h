@@ -194,7 +194,7 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
             // Roughness that no model knows: neighbours differ by a few percent.
             point.seconds = cost(0) * (1 + 0.03 * std::abs(normal(random)));
             if (uniform(random) < 0.02) point.build = db::TrialStatus::CompileError;
-            if (uniform(random) < 0.05) point.spill_bytes = 16;
+            if (uniform(random) < 0.05) point.spill_bytes = 512;
             if (uniform(random) < 0.01) point.fails = true;
             if (uniform(random) < 0.02) point.wrong = true;
             runtime::Candidate candidate;

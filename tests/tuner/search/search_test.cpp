@@ -202,7 +202,7 @@ TEST(Search, AnIncumbentThatIsWrongIsNotKept) {
 TEST(Search, KeepsFailuresWithTheirReason) {
   std::vector<Point> points(8);
   points[0].build = TrialStatus::CompileError;
-  points[1].spill_bytes = 24;
+  points[1].spill_bytes = 257;
   points[2].fails = true;
   points[3].wrong = true;
   points[3].seconds = 1e-4;
@@ -218,7 +218,7 @@ TEST(Search, KeepsFailuresWithTheirReason) {
   EXPECT_EQ(row_of(result, 0).status, TrialStatus::CompileError);
   EXPECT_EQ(row_of(result, 0).reason, "as recorded");
   EXPECT_EQ(row_of(result, 1).status, TrialStatus::Spill);
-  EXPECT_EQ(row_of(result, 1).reason, "24 bytes of registers spilled a thread");
+  EXPECT_EQ(row_of(result, 1).reason, "257 bytes of registers spilled a thread");
   EXPECT_EQ(row_of(result, 2).status, TrialStatus::LaunchError);
   EXPECT_EQ(row_of(result, 2).reason, "too many resources requested for launch");
   EXPECT_EQ(row_of(result, 3).status, TrialStatus::Wrong);
@@ -231,6 +231,21 @@ TEST(Search, KeepsFailuresWithTheirReason) {
   EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels"), 5);
   for (const Row& row : result.rows)
     EXPECT_EQ(row.reason.empty(), row.status == TrialStatus::Ok) << db::to_text(row.status);
+}
+
+// A few words outside the loops may cost less than the blocks that their registers would displace.
+TEST(Search, WhatAFewSpilledBytesCostTheClockSays) {
+  std::vector<Point> points(6);
+  for (std::size_t i = 0; i < 6; ++i) points[i].seconds = 1e-4 + 1e-5 * static_cast<double>(i);
+  points[1].spill_bytes = 160, points[1].seconds = 9e-5;
+  points[2].spill_bytes = 160, points[2].seconds = 3e-4;
+  points[3].spill_bytes = 300, points[3].seconds = 5e-5;
+  TableMeasurer machine(points);
+  const SearchResult result = search(testing::line(6), machine, {}, machine.clock());
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.rows[*result.best].candidate.parameters.at("channels"), 1);
+  EXPECT_TRUE(result.rows[*result.best].verified);
+  EXPECT_EQ(row_of(result, 3).status, TrialStatus::Spill);
 }
 
 TEST(Search, RaceStopsEarlyWhatIsFarBehind) {

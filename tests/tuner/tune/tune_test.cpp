@@ -65,7 +65,7 @@ TEST_F(Recording, EveryTrialIsStoredWithItsReasonAndTheBestIsVerified) {
   std::vector<testing::Point> points(12);
   for (std::size_t i = 0; i < 12; ++i) points[i].seconds = 1e-3 + 1e-5 * static_cast<double>(i);
   points[1].build = TrialStatus::CompileError;
-  points[2].spill_bytes = 4;
+  points[2].spill_bytes = 400;
   points[3].wrong = true;
   points[3].seconds = 1e-5;
   points[4].seconds = 1;
