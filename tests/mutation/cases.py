@@ -81,6 +81,8 @@ CASES = {
     "reduced by lanes": "lnlstm --shape B=9,T=5,D=64 --pass fw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
     "reduced fw": "lnlstm --shape B=9,T=9,D=28 --pass fw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
     "reduced bw": "lngru --shape B=9,T=9,D=40 --pass bw --param blocks=1 --param unit_blocks=1 --param steps=2 " + KEPT,
+    "reduced in warps bw": "lngru --shape B=2,T=18,H=2,D=140 --pass bw " + KEPT,
+    "one reduced in warps bw": "rmslstm --shape B=2,T=18,D=140 --pass bw " + KEPT,
     "reduced in a cluster": "lngru --shape B=3,T=9,D=32 --pass bw --param blocks=2 --param exchange=cluster "
                             "--param reduce_scatter=0 --param unit_blocks=1 --param steps=2 " + KEPT,
     "matrix in shared memory": "elman --shape B=2,T=20,D=48 --pass fw --param blocks=1 --param register_k_tiles=1 "
