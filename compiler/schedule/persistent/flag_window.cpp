@@ -1,91 +1,75 @@
 #include "compiler/schedule/persistent/flag_window.h"
 
+#include <fmt/format.h>
+
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
 using kernel::Value;
 
-namespace {
-
-// The bits that a vote has for one quarter, which is shifted to bit 0: every fourth.
-constexpr std::int64_t kOfQuarter = 0x11111111;
-
-}  // namespace
-
-Value FlagWindow::row_of_quarter(int row) const {
-  return places_.row(row / 2, places_.quarter * 2 + row % 2);
+FlagWindow::FlagWindow(kernel::Builder& b, const FlagReader& reader, Places places)
+    : reader_(reader), places_(std::move(places)) {
+  for (const step::TensorId tensor : reader_.tensors())
+    if (!reader_.is_length(tensor))
+      words_[tensor] = b.shared(
+          "reset_words", kernel::Storage::I32, std::int64_t{places_.stages} * pairs(),
+          fmt::format("[stages {}, batch tiles {}, quarters 4]", places_.stages, places_.batch_tiles));
 }
 
-void FlagWindow::begin(kernel::Builder& b) {
+// Of the batch row in that place of the block. Past the end of the walk lies a byte that no step looks at.
+Value FlagWindow::load(step::TensorId tensor, Value place, Value step) const {
+  return reader_.load(tensor, places_.row(place), places_.time(min(step, places_.walked - 1)));
+}
+
+// A thread has one batch row, and its neighbour the other one of the pair. The first step of a stage is ahead
+// already when the stage begins, so a word has the steps after it.
+void FlagWindow::stage(Value lane, Value first, Value slot) const {
+  kernel::Builder& b = *first.builder();
+  for (const auto& [tensor, words] : words_) {
+    b.comment("stage resets");
+    b.if_(lane < 32, [&] {
+      Value word;
+      for (int s = 0; s < places_.steps; ++s) {
+        const Value byte = load(tensor, min(lane, b.constant(2 * pairs() - 1)), first + (s + 1));
+        const Value bit = b.let("of_step", b.select(byte == 0, b.constant(0), b.constant(1 << 4 * s)));
+        word = word.valid() ? word | bit : bit;
+      }
+      word = b.let("of_row", word);
+      const Value other = b.shuffle("of_other", word, kernel::ShuffleMode::Xor, b.constant(1));
+      b.if_(lane % 2 == 0 && lane < 2 * pairs(),
+            [&] { b.store(words[slot * pairs() + lane / 2], word | other << b.constant(1)); });
+    });
+  }
+}
+
+void FlagWindow::begin(kernel::Builder& b, Value quarter) {
+  quarter_ = quarter;
+  const auto place = [&](int row) { return quarter * 2 + (row / 2 * 8 + row % 2); };
   for (const step::TensorId tensor : reader_.tensors()) {
     if (reader_.is_length(tensor)) {
       for (int row = 0; row < 2 * places_.batch_tiles; ++row)
         lengths_[tensor].push_back(
-            reader_.load(tensor, b.let("flag_row", row_of_quarter(row)), b.constant(0)));
+            reader_.load(tensor, b.let("flag_row", places_.row(place(row))), b.constant(0)));
       continue;
     }
-    const Value steps = places_.time(b.constant(kSteps)) - places_.time(b.constant(0));
-    to_next_[tensor] = b.let("to_next_window", b.wide(steps) * reader_.stride(tensor));
-    for (int i = 0; i < places_.batch_tiles; ++i) resets_[tensor].push_back(begin_tile(b, tensor, i));
+    const auto bit = [&](int row) {
+      return b.select(load(tensor, place(row), b.constant(0)) == 0, b.constant(0), b.constant(of_row(row)));
+    };
+    for (int tile = 0; tile < places_.batch_tiles; ++tile)
+      resets_[tensor].push_back({b.variable("reset_window", b.constant(0)),
+                                 {},
+                                 b.variable("next_resets", bit(2 * tile) + bit(2 * tile + 1))});
   }
 }
 
-FlagWindow::Tile FlagWindow::begin_tile(kernel::Builder& b, step::TensorId tensor, int tile) const {
-  const Value zero = b.constant(0);
-  const auto first = [&](int row) {
-    const Value byte = reader_.load(tensor, row_of_quarter(2 * tile + row), places_.time(zero));
-    return b.select(byte == 0, zero, b.constant(of_row(row)));
-  };
-  Tile begun;
-  begun.next = b.variable("next_resets", first(0) + first(1));
-  begun.window = b.variable("reset_window", zero);
-  begun.bytes = {b.variable("coming_reset", zero), b.variable("coming_reset", zero)};
-  const Value step = min(own_step(b.constant(1)), places_.steps - 1);
-  const auto place = [&](int row) {
-    return reader_.place(tensor, row_of_quarter(2 * tile + row), places_.time(step));
-  };
-  const Value first_row = b.let("resets_of_row", place(0));
-  begun.to_second = b.let("to_second_row", place(1) - first_row);
-  begun.place = b.variable("resets_at", first_row);
-  load(tensor, begun, b.constant(1));
-  return begun;
-}
-
-Value FlagWindow::own_step(Value first_step) const { return first_step + places_.group; }
-
-// The place moves on only within the walk. So a byte for a step past its end is that of a step before, which
-// is there to be read, and no step looks at it.
-void FlagWindow::load(step::TensorId tensor, Tile& tile, Value first_step) const {
-  kernel::Builder& b = *first_step.builder();
-  b.assign(tile.bytes[0], reader_.load_at(tensor, tile.place));
-  b.assign(tile.bytes[1], reader_.load_at(tensor, tile.place + tile.to_second));
-  b.if_(own_step(first_step + kSteps) < places_.steps,
-        [&] { b.assign(tile.place, tile.place + to_next_.at(tensor)); });
-}
-
-// Of a window: bit 4g + q of a vote is that of lane 4g + q. What a shift leaves of the sign is masked.
-Value FlagWindow::of_quarter(const std::vector<Value>& bytes) const {
-  kernel::Builder& b = *bytes[0].builder();
-  const auto votes = [&](const char* name, Value byte) {
-    return b.ballot(name, b.constant(0) < byte) >> places_.quarter & kOfQuarter;
-  };
-  const Value first = votes("resets_of_first", bytes[0]), second = votes("resets_of_second", bytes[1]);
-  return first | second << b.constant(1);
-}
-
-void FlagWindow::begin_stage(Value first, int steps) {
-  kernel::Builder& b = *first.builder();
-  const auto turn = [&] {
-    for (auto& [tensor, tiles] : resets_)
-      for (Tile& tile : tiles) {
-        b.assign(tile.window, of_quarter(tile.bytes));
-        load(tensor, tile, first + (kSteps + 1));
-      }
-  };
-  if (resets_.empty()) return;
-  if (steps % kSteps == 0) return turn();
-  b.if_(first % kSteps == 0, turn);
+void FlagWindow::begin_stage(Value slot) {
+  kernel::Builder& b = *slot.builder();
+  for (auto& [tensor, tiles] : resets_)
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile)
+      b.assign(tiles[tile].window,
+               b.load("resets_of_stage",
+                      words_.at(tensor)[slot * pairs() + (quarter_ + 4 * static_cast<std::int64_t>(tile))]));
 }
 
 void FlagWindow::advance(kernel::Builder& b) {

@@ -99,6 +99,12 @@ void PersistentKernel::place_threads() {
   for (int i = 0; i < g.p.unit_blocks; ++i)
     units_.push_back(b.let("unit", warp_ * (8 * g.p.unit_blocks) + 8 * i + group_));
   groups_ = b.let("groups", (time_ + (g.p.steps - 1)) / b.named("kSteps", g.p.steps, "time steps a stage"));
+  if (flags_.any())
+    flag_window_ = std::make_unique<FlagWindow>(
+        b, flags_,
+        FlagWindow::Places{g.p.batch_tiles, g.p.stages, g.p.steps,
+                           [this](Value place) { return min(first_row_ + place, batch_ - 1); },
+                           [this](Value count) { return time_of(count); }, time_});
 }
 
 Value PersistentKernel::matrix_warp() const {
@@ -253,14 +259,7 @@ void PersistentKernel::compute_role(const Roles& roles) {
                 is_wide(staged) ? kernel::Type::F32 : elements_->type(),
                 staged.tensor.rows * g.p.batch_tiles * (staged.tensor.number ? 1 : g.p.unit_blocks) *
                     (is_wide(staged) ? 2 : elements_->pair_words()));
-  if (flags_.any()) {
-    flag_window_ = std::make_unique<FlagWindow>(
-        flags_,
-        FlagWindow::Places{g.p.batch_tiles, group_, quarter_,
-                           [&](int tile, Value place) { return min(batch_row(tile, place), batch_ - 1); },
-                           [&](Value count) { return time_of(count); }, time_});
-    flag_window_->begin(b);
-  }
+  if (flag_window_) flag_window_->begin(b, quarter_);
   roles.prepare();
   if (roles.begin) {
     b.wait(full_, b.constant(0), b.constant(0));
@@ -271,8 +270,8 @@ void PersistentKernel::compute_role(const Roles& roles) {
   b.for_("stage", b.constant(0), groups_, b.constant(1), 1, [&](Value stage) {
     const Value slot = b.let("slot", stage % g.p.stages);
     const Value turn = b.let("turn", stage % 2);
-    if (flag_window_) flag_window_->begin_stage(stage * steps, g.p.steps);
     if (!roles.begin) b.wait(full_, slot, stage / g.p.stages % 2);
+    if (flag_window_) flag_window_->begin_stage(slot);
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
     b.for_("s", b.constant(0), count, b.constant(1),

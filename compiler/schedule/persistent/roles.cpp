@@ -21,6 +21,7 @@ void PersistentKernel::load_role() {
       const Value first = b.let("first", stage * steps);
       const Value count = b.let("count", min(steps, time_ - first));
       for (const StagedTensor& staged : staged_) stage_tensor(staged, first, count, slot);
+      if (flag_window_) flag_window_->stage(b.thread() - g.first_producer_thread(), first, slot);
     });
     b.commit_copies();
     b.if_(stage >= behind, [&] {
