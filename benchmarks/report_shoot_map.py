@@ -60,21 +60,24 @@ def choice_text(row, choice):
     return f"{row[choice]['strategy']} {ratio:.2f}" if ratio else row[choice].get("error", "")[:40]
 
 
+def groups_of(rows, key):
+    """[(key, names of its rows)], the largest group first."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(at(row))
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
+
+
 def told_of(rows):
     """Which commits and searches the rows are of."""
-    runs = {}
-    for row in rows:
-        runs.setdefault((row["commit"], row["budget"]), []).append(at(row))
-    (commit, budget), *others = sorted(runs, key=lambda run: -len(runs[run]))
+    ((commit, budget), _), *others = groups_of(rows, lambda row: (row["commit"], row["budget"]))
     line = f"Commit {commit}, searches of {budget}."
-    for other in others:
-        line += f" Commit {other[0]}, searches of {other[1]}: {', '.join(runs[other])}."
-    later = {}
-    for row in rows:
-        later.setdefault(row["by_model"].get("commit", row["commit"]), []).append(at(row))
-    for model in later:
-        of_all = len(later[model]) == len(rows)
-        line += f" The model's choice is of commit {model}{'' if of_all else ': ' + ', '.join(later[model])}." if model != commit else ""
+    for other, names in others:
+        line += f" Commit {other[0]}, searches of {other[1]}: {', '.join(names)}."
+    (model, _), *others = groups_of(rows, lambda row: row["by_model"].get("commit", row["commit"]))
+    line += f" The model's choice is of commit {model}." if others or model != commit else ""
+    for other, names in others:
+        line += f" Of commit {other}: {', '.join(names)}."
     return line
 
 

@@ -85,6 +85,12 @@ static void test_cells(void) {
   options.clip_forward = -1;
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "-1");
   options.clip_forward = 0;
+  options.resets = 2;
+  FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "resets = 2: it is 0 or 1");
+  options.resets = 0;
+  options.reversed = -1;
+  FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "reversed = -1");
+  options.reversed = 0;
   options.text_bytes = (size_t)1 << 40;
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "the most is");
   options.text_bytes = 0;

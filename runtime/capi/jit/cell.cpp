@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/clip.h"
@@ -77,6 +78,12 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
   }
   Result<step::Cell> selected = runtime::select_cell(*file, text_of(options.name));
   if (!selected) return selected.error();
+  const std::pair<std::int32_t, const char*> forms[] = {{options.resets, "resets"},
+                                                        {options.lengths, "lengths"},
+                                                        {options.reversed, "reversed"},
+                                                        {options.reset_states, "reset_states"}};
+  for (const auto& [field, name] : forms)
+    if (Status status = zero_or_one(field, name); !status) return status;
   step::Clip clip;
   if (options.clip_forward != 0) clip.forward = options.clip_forward;
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;

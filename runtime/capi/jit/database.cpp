@@ -12,6 +12,7 @@ constexpr std::size_t kFirstDatabaseOptions = RONDO_SIZE_TO(rondo_database_optio
 constexpr std::size_t kFirstReport = RONDO_SIZE_TO(rondo_merge_report, best);
 
 Result<db::Database> open(const rondo_database_options& options) {
+  if (Status status = zero_or_one(options.read_only, "read_only"); !status) return status.error();
   const db::OpenOptions how{options.read_only != 0 ? db::Access::ReadOnly : db::Access::ReadWrite};
   return options.path == nullptr ? db::Database::open_default(how) : db::Database::open(options.path, how);
 }

@@ -110,7 +110,7 @@ Status check_numbers(const rondo_plan_options& given) {
   if (!(given.budget_s >= 0) || given.budget_s > 1e9)
     return Error{ErrorKind::Input, fmt::format("a budget of {} seconds", given.budget_s),
                  "0 stands for a minute"};
-  return success();
+  return zero_or_one(given.strict, "strict");
 }
 
 }  // namespace

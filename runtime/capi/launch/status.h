@@ -43,6 +43,10 @@ rondo_status guarded(Body&& body) noexcept {
 // Error Input: an argument that must not be null is.
 Status not_null(const void* argument, const char* name);
 
+// Error Input: a field that says yes or no is neither 0 nor 1. What it will mean is not decided, so it is not
+// guessed.
+Status zero_or_one(std::int32_t field, const char* name);
+
 // Structs larger than this were not filled in.
 inline constexpr std::size_t kMostStruct = 4096;
 
