@@ -142,8 +142,7 @@ def forms_page(results):
     if not text:
         return ""
     return "# What forms cost\n\n" + wrapped("""A pass with [resets, lengths or reversed time](../forms.md), as a multiple of the plain
-pass in the same run, bf16. No reset is set and all lengths are T, so that both do the same work (`benchmarks/forms.py`). Rows at
-2bb9ae6 and 6b55f5a were timed with other data: one reset in eight steps, and lengths of T in every fourth row and any from 1 to T in the others.""") + "\n" + text
+pass in the same run, bf16. No reset is set and all lengths are T, so that both do the same work (`benchmarks/forms.py`).""") + "\n" + text
 
 
 def packed_page(results):
