@@ -8,6 +8,7 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/gemm/time_numbers.h"
 #include "compiler/schedule/stepwise/body.h"
 #include "compiler/step/simplify.h"
 
@@ -46,9 +47,14 @@ struct SweepShapes {
   int levels() const { return static_cast<int>(launches.size()); }
 };
 
+Sweep sweep_of(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass != Pass::Backward) return forward_sweep(cell, problem);
+  const BackwardSplit split = backward_split(cell, problem);
+  return backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfLaunches));
+}
+
 SweepShapes shapes_of(const step::Cell& cell, const Problem& problem) {
-  const Sweep sweep = problem.pass == Pass::Backward ? backward_sweep(cell, backward_split(cell, problem))
-                                                     : forward_sweep(cell, problem);
+  const Sweep sweep = sweep_of(cell, problem);
   const StepStages stages = step_stages(cell, sweep.step.graph, sweep.step.roots);
   SweepShapes shapes;
   const std::size_t count = stages.stages.size();
@@ -220,12 +226,13 @@ CostModel Alternating::cost_model(const step::Cell& cell, const Problem& problem
                                   const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
   const BeforeSweep before = before_sweep(simple, problem, profile);
+  const SpreadSweep sweep = spread_sweep(simple, problem, Steps::OfLaunches);
   return Model{problem,
                profile.limits,
                profile.speeds,
                shapes_of(simple, problem),
                compulsory_bytes(simple, problem) + before.bytes,
-               before.seconds};
+               before.seconds + seconds_of_numbers(simple, problem, sweep, profile.speeds)};
 }
 
 }  // namespace rondo::schedule

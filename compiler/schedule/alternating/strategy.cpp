@@ -5,6 +5,7 @@
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/gemm/time_numbers.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
@@ -47,8 +48,15 @@ KernelPlan Alternating::build_kernels(const step::Cell& cell, const Problem& pro
     return plan;
   }
   const BackwardSplit split = backward_split(simple, problem);
+  const SpreadSweep spread = spread_sweep(simple, split, Steps::OfLaunches);
   dense_backward(
-      simple, problem, profile, split, own.vector, [&] { add_sweep(backward_sweep(simple, split)); }, plan);
+      simple, problem, profile, split, own.vector,
+      [&] {
+        if (!spread.numbers.empty()) plan.launches.push_back(time_numbers(simple, problem, split, spread));
+        add_sweep(backward_sweep(simple, split, spread));
+      },
+      plan);
+  plan.scratch_rows = scratch_rows(split, spread);
   return plan;
 }
 

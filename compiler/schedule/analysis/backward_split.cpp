@@ -173,6 +173,14 @@ int SpreadSweep::number_row(NodeId node) const {
   return found == numbers.end() ? -1 : static_cast<int>(found - numbers.begin());
 }
 
+std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep) {
+  std::vector<int> rows = scratch_rows(split);
+  if (sweep.numbers.empty()) return rows;
+  rows.resize(kNumbers + 1, 0);
+  rows[kNumbers] = static_cast<int>(sweep.numbers.size());
+  return rows;
+}
+
 SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps) {
   if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), steps);
   return {spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, steps), {}, {}};
@@ -181,7 +189,7 @@ SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps s
 SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
   const std::vector<bool> shares = shares_of_channels(cell, split.needs.step, steps);
   SpreadSweep sweep{spread(cell, {split.sweep, split.sweep_roots}, shares, steps), {}, {}};
-  if (steps != Steps::OfOneKernel || !adds_over_head(cell)) return sweep;
+  if (steps == Steps::OfBlock || !adds_over_head(cell)) return sweep;
   const std::vector<NodeId> made = without_carries(sweep.step);
   if (made.empty()) return sweep;
   sweep.whole = sweep.step;

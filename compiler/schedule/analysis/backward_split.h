@@ -45,7 +45,7 @@ StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
 // the sweep adds up the channels of gradients of inputs with one number a head. Launches for each step, or a
 // block that walks over a whole head: a product is an exchange like a reduction, and such gradients are
 // whole.
-enum class Steps { OfOneKernel, OfLaunches };
+enum class Steps { OfOneKernel, OfLaunches, OfBlock };
 
 // By root of a backward step: whether it is a gradient of one number a head that becomes a share of each
 // channel (fewer_exchanges.h), because a later launch adds up the channels; of all parameters, and of inputs
@@ -54,15 +54,18 @@ std::vector<bool> shares_of_channels(const step::Cell& cell, const step::Backwar
 
 // The step of the sweep for a machine over which the head lies spread.
 struct SpreadSweep : RewrittenStep {
-  // Of a backward sweep of one kernel: reductions that wait for no carry. Nothing orders them in time, and
-  // within the sweep each would be an exchange of all threads. So a launch makes them for all steps before it
-  // (gemm/time_numbers.h), and `step` has, in the place of numbers[i], a product without an operand: a value
-  // that is read from row i of scratch tensor kNumbers. `whole` is the step with all its reductions.
+  // Of a backward sweep of one kernel or of launches: reductions that wait for no carry. Nothing orders them
+  // in time, and within the sweep each would be an exchange, or a launch. So one launch makes them for all
+  // steps before it (gemm/time_numbers.h), and `step` has, in the place of numbers[i], a product without an
+  // operand: a value that is read from row i of scratch tensor kNumbers. `whole` is the step with all its
+  // reductions.
   StepGraph whole;
   std::vector<step::NodeId> numbers;
   // The row of such a value, or -1.
   int number_row(step::NodeId node) const;
 };
+// Rows of the scratch tensors with these numbers.
+std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep);
 
 // Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a
 // split that is there already.

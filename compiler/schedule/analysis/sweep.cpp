@@ -96,16 +96,21 @@ Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
 }
 
 Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
+  return backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfBlock));
+}
+
+Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread) {
   const step::BackwardStep& step = split.needs.step;
   Sweep sweep;
   sweep.order = TimeOrder::Backward;
-  SpreadSweep rewritten = spread_sweep(cell, split, Steps::OfLaunches);
-  sweep.step = std::move(rewritten.step);
-  sweep.scratch_rows = scratch_rows(split);
+  sweep.step = spread.step;
+  sweep.scratch_rows = scratch_rows(split, spread);
   sweep.sum_rows = param_rows(cell);
   for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots))
     if (is_read(sweep.step.graph.at(id)) && !is_param(cell, sweep.step.graph.at(id)))
-      sweep.sources[id] = backward_source(cell, split, rewritten.origin[static_cast<std::size_t>(id)]);
+      sweep.sources[id] = spread.number_row(id) >= 0
+                              ? now({{Role::Scratch, kNumbers}, spread.number_row(id)})
+                              : backward_source(cell, split, spread.origin[static_cast<std::size_t>(id)]);
   for (const Row& row : step.previous_states)
     sweep.sinks.push_back({into_carry(static_cast<std::size_t>(carry_of(cell, row.tensor, row.row)))});
   for (const Row& row : step.inputs)

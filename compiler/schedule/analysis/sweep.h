@@ -36,6 +36,8 @@ struct Sweep {
 };
 
 Sweep forward_sweep(const step::Cell& cell, const Problem& problem);
+// The second is that of a block that walks over a whole head: all its reductions are in the step.
+Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread);
 Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split);
 
 }  // namespace rondo::schedule

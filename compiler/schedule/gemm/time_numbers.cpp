@@ -45,10 +45,7 @@ class NumbersBuilder {
             fmt::format("{}: reductions over the head that wait for no carry, for all steps", cell.name)),
         signature_(builder_, cell, problem),
         values_(builder_, signature_, cell, problem, split, graph_, products_of(split, sweep)) {
-    std::vector<int> rows = scratch_rows(split);
-    rows.resize(kNumbers + 1, 0);
-    rows[kNumbers] = static_cast<int>(numbers_.size());
-    signature_.set_scratch(rows);
+    signature_.set_scratch(scratch_rows(split, sweep));
     spreads_in_two_passes();
   }
 
@@ -226,6 +223,22 @@ class NumbersBuilder {
 };
 
 }  // namespace
+
+double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
+                          const target::Speeds& speeds) {
+  if (sweep.numbers.empty()) return 0;
+  int rows = 0;
+  for (const NodeId id : reachable(sweep.whole.graph, sweep.numbers)) {
+    const Node& node = sweep.whole.graph.at(id);
+    const bool leaf = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                      cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
+    if (leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::Gradient) ++rows;
+  }
+  const step::Sizes& sizes = problem.sizes;
+  const auto elements = static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim);
+  return speeds.launch_s +
+         2 * rows * elements * kernel::storage_bytes(problem.storage) / speeds.copy_bytes_per_s;
+}
 
 Launch time_numbers(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
                     const SpreadSweep& sweep) {

@@ -21,17 +21,13 @@ using step::TensorId;
 using step::TensorKind;
 
 // Beside the scratch tensors of the split, where several blocks share a head, their shares of gradients of
-// inputs with one value a head; and the numbers that are made before the sweep.
+// inputs with one value a head.
 std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& sweep,
                                int blocks) {
-  std::vector<int> rows = scratch_rows(split);
+  std::vector<int> rows = scratch_rows(split, sweep);
   if (const int numbers = number_rows(cell); numbers > 0 && blocks > 1) {
-    rows.resize(kShares + 1, 0);
+    if (rows.size() <= kShares) rows.resize(kShares + 1, 0);
     rows[kShares] = numbers;
-  }
-  if (!sweep.numbers.empty()) {
-    rows.resize(kNumbers + 1, 0);
-    rows[kNumbers] = static_cast<int>(sweep.numbers.size());
   }
   return rows;
 }

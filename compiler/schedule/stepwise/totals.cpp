@@ -48,6 +48,7 @@ Value StepwiseBody::part_place(std::size_t reduction, Value parity, int turn) {
 }
 
 bool StepwiseBody::is_number(TensorRef ref) const {
+  if (ref.role == Role::Scratch) return ref.tensor == kNumbers;
   return !is_internal(ref.role) && ref.role != Role::Products &&
          tensor(ref.tensor).tail == step::Tail::Scalar;
 }

@@ -99,7 +99,7 @@ TEST(AlternatingCells, LaunchesOfANormalisedStep) {
     });
   };
   EXPECT_EQ(launches(256, Pass::Forward), 3);
-  EXPECT_EQ(launches(256, Pass::Backward), 5);
+  EXPECT_EQ(launches(256, Pass::Backward), 3);
   EXPECT_EQ(launches(16, Pass::Forward), 1);
   EXPECT_EQ(launches(16, Pass::Backward), 2);
 }
