@@ -21,7 +21,7 @@ using step::NodeKind;
 constexpr int kTeamSteps = 16;     // of a team of threads, which keeps its channels' parameters for so many
 constexpr int kTeamChannels = 4;   // of a thread, at most, where a block has threads enough
 constexpr int kBlock = 128;        // threads of a block that holds several teams
-constexpr int kMostThreads = 512;  // of a team: more would leave each with few registers
+constexpr int kMostThreads = 512;  // of a team: more would leave each few registers
 constexpr int kLanes = 32;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -29,8 +29,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // A spread is made in two passes: the mean of its vectors is there first, so nothing cancels.
 //
 // A team of threads has a head of a batch row, for some steps: as many threads as leave each at most
-// kTeamChannels channels, so that what a channel has made for one number is still there for the next one. A
-// warp adds up its lanes by shuffles, and the warps of a larger team meet in shared memory.
+// kTeamChannels channels, so that what a channel has made for one number is still there for the next one;
+// heads of more than kMostThreads * kTeamChannels channels make it again. A warp adds up its lanes by
+// shuffles, and the warps of a larger team meet in shared memory.
 class NumbersBuilder {
  public:
   NumbersBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
@@ -68,7 +69,7 @@ class NumbersBuilder {
     const Value first =
         b.let("first", rest % spans * span + (teams > 1 ? b.thread() / team_ * kTeamSteps : b.constant(0)));
     thread_ = b.let("member", teams > 1 ? b.thread() % team_ : b.thread());
-    for (int c = 0; c < channels(); ++c) {
+    for (int c = 0; keeps() && c < channels(); ++c) {
       set_channel(c);
       lowering_->hoist(c, [&](const Node& node) { return values_.param(node, 0); });
     }
@@ -145,6 +146,19 @@ class NumbersBuilder {
 
   void make_step(Value t, Value first) {
     auto& b = builder_;
+    keeps() ? make_of_kept(t, first) : make_anew(t, first);
+    set_channel(0);
+    b.if_(thread_ == 0, [&] {
+      for (std::size_t number = 0; number < numbers_.size(); ++number)
+        b.store(out_.memory[values_.place(out_, static_cast<int>(number), {t})],
+                totals_.at(numbers_[number]));
+    });
+  }
+
+  // Whether a thread has few enough channels to hold what it has made of them.
+  bool keeps() const { return channels() <= kTeamChannels; }
+
+  void make_of_kept(Value t, Value first) {
     const std::vector<NodeId> read = values_.loaded_by(operands_, made_);
     std::vector<TimeValues::Step> steps;
     for (int c = 0; c < channels(); ++c) {
@@ -161,26 +175,44 @@ class NumbersBuilder {
       Value share;
       for (int c = 0; c < channels(); ++c) {
         const Value own = contribution(number, c, steps[at(c)], of_channels[at(c)]);
-        share = share.valid() ? b.math(ops_[number], {share, own}) : own;
+        share = share.valid() ? builder_.math(ops_[number], {share, own}) : own;
       }
-      const Value total = over_team(share, number, t, first);
+      const Value total = totals_[made_[number]] = over_team(share, number, t, first);
       for (GraphLowering::Values& values : of_channels) values[made_[number]] = total;
     }
-    set_channel(0);
-    b.if_(thread_ == 0, [&] {
-      for (std::size_t number = 0; number < numbers_.size(); ++number)
-        b.store(out_.memory[values_.place(out_, static_cast<int>(number), {t})],
-                of_channels[0].at(numbers_[number]));
-    });
   }
 
   Value contribution(std::size_t number, int c, const TimeValues::Step& step, GraphLowering::Values& values) {
-    auto& b = builder_;
     set_channel(c);
     const auto leaf = [&](const Node& node) { return values_.leaf(*lowering_, node, step, 0); };
     const Value own = lowering_->emit_roots(values, {operands_[number]}, leaf)[0];
+    return exact() ? own : builder_.select(exists(c), own, neutral(number));
+  }
+
+  Value neutral(std::size_t number) {
     constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
-    return exact() ? own : b.select(exists(c), own, b.real(ops_[number] == Op::Max ? kLeast : 0));
+    return builder_.real(ops_[number] == Op::Max ? kLeast : 0);
+  }
+
+  // In a large head every number walks over the thread's channels, and makes of them what it needs.
+  void make_anew(Value t, Value first) {
+    auto& b = builder_;
+    for (std::size_t number = 0; number < made_.size(); ++number) {
+      const Value share = b.variable("share", neutral(number));
+      b.for_("d", thread_, b.constant(problem_.sizes.dim), b.constant(team_), 1, [&](Value d) {
+        values_.set_place({row_, head_, d});
+        GraphLowering lowering(b, cell_, problem_, graph_, {operands_[number]});
+        lowering.hoist(0, [&](const Node& node) { return values_.param(node, 0); });
+        TimeValues::Step step = values_.load(values_.loaded_by({operands_[number]}, made_), {t}, false);
+        values_.take_first_states(step);
+        GraphLowering::Values values = lowering.start(0);
+        values.insert(totals_.begin(), totals_.end());
+        const auto leaf = [&](const Node& node) { return values_.leaf(lowering, node, step, 0); };
+        const Value own = lowering.emit_roots(values, {operands_[number]}, leaf)[0];
+        b.assign(share, b.math(ops_[number], {share, own}));
+      });
+      totals_[made_[number]] = over_team(share, number, t, first);
+    }
   }
 
   // Between two uses of a place of `lines_` all threads of the team have met once.
@@ -217,6 +249,7 @@ class NumbersBuilder {
   std::vector<NodeId> operands_;  // of each of these: what channels contribute
   std::vector<Op> ops_;
   std::optional<GraphLowering> lowering_;
+  std::map<NodeId, Value> totals_;  // of the step that is emitted
   kernel::Memory lines_;
   KernelTensor out_;
   Value head_, row_, thread_;

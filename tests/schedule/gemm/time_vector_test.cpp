@@ -131,6 +131,31 @@ TEST(TimeVector, OfResets) {
     }
 }
 
+// Numbers of all steps, of heads whose channels a warp, warps of a block and a block that walks over them
+// have; the last in one step, for its matrix is large.
+TEST(TimeNumbers, OfHeadsOfAllSizes) {
+  const char* text =
+      "cell normal(D) {\n input x[D]\n param R[D, D]\n state h[D]\n p = R @ h\n c = p - mean(p)\n"
+      " next h = tanh(c * rsqrt(mean(square(c)) + 0.1) + x - 0.1 * max(h))\n output h\n}\n";
+  for (const auto& [storage, dim, time] : {std::tuple{Storage::F32, 33, 18},
+                                           {Storage::BF16, 128, 18},
+                                           {Storage::F32, 136, 18},
+                                           {Storage::F32, 2056, 1}}) {
+    SCOPED_TRACE(dim);
+    Case c{find_strategy("alternating"), frontend::parse(text, "normal.cell").cells.at(0), {}, {}, {}, true};
+    c.problem.sizes = {1, time, 1, dim};
+    c.problem.storage = storage;
+    c.problem.math = default_math(storage);
+    c.parameters = {{"units", 8},
+                    {"batch_tiles", 1},
+                    {"warps", 2},
+                    {"stages", 2},
+                    {"vector", widest(storage, c.problem.sizes)}};
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 // A vector that reduces over the head: threads take single channels whatever the alignment.
 TEST(TimeVector, OfReductions) {
   const char* text =
