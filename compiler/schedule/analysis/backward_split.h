@@ -64,7 +64,7 @@ struct SpreadSweep : RewrittenStep {
   // The row of such a value, or -1.
   int number_row(step::NodeId node) const;
 };
-// Rows of the scratch tensors with these numbers.
+// Rows of the scratch tensors, kNumbers among them.
 std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep);
 
 // Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a

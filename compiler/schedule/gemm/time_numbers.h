@@ -7,12 +7,14 @@
 
 namespace rondo::schedule {
 
-// Computes the numbers of every batch row, step and head that `sweep` reads (SpreadSweep::numbers) into
-// scratch tensor kNumbers. The products they depend on are there already.
+// Computes the numbers of every batch row, step and head that `sweep` reads (SpreadSweep::numbers, not empty)
+// into scratch tensor kNumbers, fp32 [B, T, H, rows]. `sweep` is that of `split`. The products the numbers
+// depend on are there already.
 Launch time_numbers(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
                     const SpreadSweep& sweep);
-// What that takes by the model; 0 without numbers. It reads what they are made of. On an H200 the launch of a
-// layer-normalised LSTM of 12 x 64 took 1.8 times as long as a copy of these bytes: shuffles and functions.
+// Seconds that this takes by the model, 0 without numbers: twice the time of a copy of what it reads. On an
+// H200 the launch of a layer-normalised LSTM (B=16, T=1024, 12 heads of 64, bf16) took 84 us, 1.8 times such
+// a copy, because of shuffles and functions.
 double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
                           const target::Speeds& speeds);
 

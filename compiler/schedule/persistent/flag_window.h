@@ -18,7 +18,7 @@ class FlagWindow {
  public:
   struct Places {
     int batch_tiles, stages, steps;  // steps of a stage: 2, 4 or 8
-    // A batch row by its place in the block, or the last one past the batch.
+    // The batch row at a place in the block; places past the batch have its last row.
     std::function<kernel::Value(kernel::Value place)> row;
     std::function<kernel::Value(kernel::Value)> time;  // t of a step of the walk
     kernel::Value walked;                              // steps of the walk, at least one
