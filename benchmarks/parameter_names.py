@@ -28,11 +28,13 @@ RENAMED = {
 # By strategy: parameters that a record may be too old to have, and the values that change nothing.
 ADDED = {
     "stream": {"time_split": 1, "exchange": 0, "stream_stores": 0, "interleaved_copies": 0, "pipeline_depth": 1},
+    "shoot": {"keep_inputs": 0},
     "persistent": {"reduce_scatter": 0, "cluster_k_split": 1, "setmaxnreg": 0},
 }
 
 # By parameter: the words that texts for people have for its values (compiler/schedule/problem/parameters.cpp).
-WORDS = {"exchange": {"cluster": 0, "global": 1}, "rewrite": {"none": 0, "latency": 1, "throughput": 2}}
+WORDS = {"exchange": {"cluster": 0, "global": 1, "launch": 2}, "keep_inputs": {"memory": 0, "l2": 1, "shared": 2, "registers": 3},
+         "rewrite": {"none": 0, "latency": 1, "throughput": 2}}
 
 
 def from_text(text):

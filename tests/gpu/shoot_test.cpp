@@ -91,7 +91,7 @@ TEST_F(ShootOnGpu, BlocksOfTheGridRunBesideAnotherKernel) { run_beside_another({
 // Weak inputs leave the gates at a half, so a segment forgets its start; parameters a hundred times as large
 // make the cell chaotic, and what does not converge is finished in order.
 TEST_F(ShootOnGpu, SaysHowItConverged) {
-  for (const ShootTeam team : {ShootTeam{8, 1, 0}, ShootTeam{8, 4, 1}}) {
+  for (const ShootTeam team : {ShootTeam{8, 1, 0}, ShootTeam{8, 4, 1}, ShootTeam{8, 4, 2}}) {
     Run run{{}, {}, {}, {}, problem(Pass::Forward, {1, 4096, 1, 64}, Storage::F32)};
     ASSERT_NO_FATAL_FAILURE(prepare(run, "shoot", shoot_point(run.problem, team), 0.5));
     ASSERT_TRUE(launch(run, gpu_->stream).ok());
@@ -115,7 +115,22 @@ TEST_F(ShootOnGpu, SaysHowItConverged) {
   }
 }
 
-// Every cell that it computes, against the reference: segments of one block, of a cluster and of the grid.
+// Parameters of every way by which segments exchange and inputs stay between sweeps. The ring that is to hold
+// a segment has room for 64 steps, registers for 8: some of the tests' segments are longer.
+std::vector<schedule::Parameters> ways(const schedule::Problem& problem, bool clusters) {
+  std::vector<schedule::Parameters> all;
+  const auto add = [&](ShootTeam team, int keep_inputs) {
+    if (team.time_split > 1 && team.exchange == 0 && !clusters) return;
+    schedule::Parameters& point = all.emplace_back(shoot_point(problem, team));
+    point["keep_inputs"] = keep_inputs;
+    if (keep_inputs == 2) point["stages"] = 8;
+  };
+  for (const ShootTeam team : {ShootTeam{8, 1, 0}, {4, 4, 0}, {4, 4, 1}, {4, 4, 2}, {8, 1, 2}}) add(team, 0);
+  add({8, 1, 0}, 1), add({4, 4, 0}, 2), add({4, 4, 1}, 3);
+  return all;
+}
+
+// Every cell that it computes, against the reference.
 class ShootCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
@@ -126,14 +141,14 @@ class ShootCell : public rondo::testing::GpuTest,
     p.sizes.dim = dim;
     const auto verifier = rondo::testing::verifier_of(cell, p, cases, 29);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-    for (const ShootTeam team : {ShootTeam{8, 1, 0}, ShootTeam{4, 4, 0}, ShootTeam{4, 4, 1}}) {
-      if (team.time_split > 1 && team.exchange == 0 && gpu_->info.cc() < 90) continue;
-      const auto plan = load(cell, p, "shoot", shoot_point(p, team), true);
+    for (const schedule::Parameters& point : ways(p, gpu_->info.cc() >= 90)) {
+      const auto plan = load(cell, p, "shoot", point, true);
       ASSERT_NE(plan, nullptr);
       const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
       ASSERT_TRUE(result.ok()) << result.error().message;
       for (const TensorCheck& check : result->checks)
-        EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
+        EXPECT_TRUE(check.passed) << name << " D=" << dim << ", " << schedule::print(point) << ": "
+                                  << check.text();
     }
   }
 };

@@ -48,7 +48,7 @@ TEST(ProblemText, WordsOfParameters) {
   EXPECT_EQ(schedule::print({{"rewrite", 7}, {"steps", 1}}), "rewrite=7 steps=1");
   const auto unknown = parse_parameters({"exchange=latency"});
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().hint, "known words: cluster, global");
+  EXPECT_EQ(unknown.error().hint, "known words: cluster, global, launch");
   EXPECT_FALSE(parse_parameters({"steps=global"}).ok());
 }
 

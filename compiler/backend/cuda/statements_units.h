@@ -115,8 +115,10 @@ struct StatementWriter::Units {
   }
   void operator()(const kernel::LoadSelfFlagged& s) const {
     const bool reals = w.kernel_.arrays[static_cast<std::size_t>(s.into.array)].type == kernel::Type::F32;
-    const std::string helper =
-        std::string(reals ? "load_flagged_fp32" : "load_flagged") + (s.once ? "_once" : "");
+    const std::string helper = fmt::format("load_flagged{}{}", reals ? "_fp32" : "",
+                                           s.once       ? "_once"
+                                           : s.together ? "_together"
+                                                        : "");
     w.prelude_.require(helper);
     w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
                        w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));

@@ -278,7 +278,9 @@ void Builder::store_packed(Place to, const std::vector<Value>& pairs, CacheHint 
 }
 
 void Builder::prefetch(Place from, int level) { put({Prefetch{from.ref, level}}); }
-void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to.ref, from.ref, elements}}); }
+void Builder::copy_async(Place to, Place from, int elements, bool keep) {
+  put({CopyAsync{to.ref, from.ref, elements, keep}});
+}
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }
 void Builder::barrier() { put({Barrier{}}); }
@@ -354,9 +356,10 @@ void Builder::store_self_flagged(Place to, const std::vector<Value>& words) {
   put({std::move(store)});
 }
 
-void Builder::load_self_flagged(Array into, Value first, int vectors, Place from, Value stride) {
+void Builder::load_self_flagged(Array into, Value first, int vectors, Place from, Value stride,
+                                bool together) {
   want_i32(first), want_i32(stride);
-  put({LoadSelfFlagged{{into.id, first.id()}, vectors, from.ref, stride.id()}});
+  put({LoadSelfFlagged{{into.id, first.id()}, vectors, from.ref, stride.id(), false, together}});
 }
 
 void Builder::grid_fence() { put({GridFence{}}); }

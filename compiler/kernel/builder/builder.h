@@ -133,7 +133,7 @@ class Builder {
   void store(Place to, Value value, CacheHint hint = CacheHint::Default);
   void store_vector(Place to, const std::vector<Value>& values, CacheHint hint = CacheHint::Default);
   void prefetch(Place from, int level = 1);
-  void copy_async(Place to, Place from, int elements);
+  void copy_async(Place to, Place from, int elements, bool keep = false);
   void commit_copies();
   void wait_copies(int pending);
   // Packed pairs: `count` of them, i.e. twice as many 16-bit elements.
@@ -164,7 +164,8 @@ class Builder {
   void grid_arrive(Place counter);
   void grid_wait(Place counter, Value target);
   void store_self_flagged(Place to, const std::vector<Value>& words);
-  void load_self_flagged(Array into, Value first, int vectors, Place from, Value stride);
+  void load_self_flagged(Array into, Value first, int vectors, Place from, Value stride,
+                         bool together = false);
   void grid_fence();
   void set_max_nreg(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);

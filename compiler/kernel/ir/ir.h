@@ -74,11 +74,13 @@ struct Prefetch {
   int level = 1;
 };
 // Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
-// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
+// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top. `keep`: what
+// is read is the last to leave the L2 (PTX ISA, createpolicy, evict_last).
 struct CopyAsync {
   MemRef to;
   MemRef from;
   int elements;
+  bool keep = false;
 };
 struct CommitCopies {};  // closes this thread's group of copies (cp.async.commit_group)
 // Waits until at most `pending` newest groups of this thread are unfinished.
@@ -227,13 +229,15 @@ struct StoreSelfFlagged {
 };
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 or F32 array
 // elements, and again until none of the words is kEmpty (ld.relaxed.gpu). What comes too late:
-// Kernel::status. With `once` it takes what is there, without waiting (ablate.h).
+// Kernel::status. With `once` it takes what is there, without waiting (ablate.h). With `together` all 32
+// lanes of a warp execute it, and none goes on before the others.
 struct LoadSelfFlagged {
   ArraySlice into;
   int vectors;
   MemRef from;
   ExprId stride;
   bool once = false;
+  bool together = false;
 };
 struct GridFence {};  // fence.acq_rel.gpu
 // Sets the registers of a thread from here on (setmaxnreg). All threads of four neighbouring warps, the first

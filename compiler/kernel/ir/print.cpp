@@ -77,7 +77,8 @@ struct StatementHead {
     return fmt::format("prefetch{} {}", s.level == 1 ? "" : ".second", place(s.from));
   }
   std::string operator()(const CopyAsync& s) const {
-    return fmt::format("copy_async {} <- {} x {}", place(s.to), place(s.from), s.elements);
+    return fmt::format("copy_async{} {} <- {} x {}", s.keep ? ".keep" : "", place(s.to), place(s.from),
+                       s.elements);
   }
   std::string operator()(const CommitCopies&) const { return "commit_copies"; }
   std::string operator()(const WaitCopies& s) const {
@@ -133,8 +134,9 @@ struct StatementHead {
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const LoadSelfFlagged& s) const {
-    return fmt::format("load_self_flagged{} {} = {} vectors from {} stride {}", s.once ? "_once" : "",
-                       slice(s.into), s.vectors, place(s.from), text(s.stride));
+    return fmt::format("load_self_flagged{}{} {} = {} vectors from {} stride {}",
+                       s.together ? "_together" : "", s.once ? "_once" : "", slice(s.into), s.vectors,
+                       place(s.from), text(s.stride));
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }
   std::string operator()(const SetMaxNReg& s) const {

@@ -102,6 +102,7 @@ std::optional<Span> Warp::take_words(const AwaitWords& a, int lane, Lanes* into,
 
 // The lanes whose words are there go on together, and know together what these carry.
 void Warp::act(const AwaitWords& a, GroupContext& context) {
+  if (a.load->together && !all_lanes("a load of words by whole warps", context)) return;
   const int count = 4 * a.load->vectors;
   Lanes* into = slice(a.load->into, a.first, count, context);
   if (into == nullptr) return;

@@ -19,6 +19,11 @@ Value TransformTable::element(Value part, int pair, Value channel) const {
   return ((row * (entries(states) / 2) + pair) * channels + channel) * 2;
 }
 
+kernel::Place TransformTable::pair(Value part, int pair, Value channel) const {
+  const Value place = element(part, pair, channel);
+  return memory[base.valid() ? base + base.builder()->wide(place) : place];
+}
+
 TransformTable TransformTable::starting_at(Value from) const {
   TransformTable table = *this;
   table.first = from;

@@ -22,7 +22,8 @@ struct TransformTable {
   int parts = 1;
   int states = 1;
   int channels = 1;
-  kernel::Value first;  // of the parts in memory; invalid: 0
+  kernel::Value first = {};  // of the parts in memory; invalid: 0
+  kernel::Value base = {};   // I64, the element of memory where the table begins; invalid: 0
 
   static int entries(int states) { return states * (states + 1); }
   static std::int64_t bytes(int states) {
@@ -31,9 +32,7 @@ struct TransformTable {
   std::int64_t elements() const { return std::int64_t{parts} * entries(states) * channels; }
   // Where entries 2 * pair and 2 * pair + 1 are: their element, and their place in memory.
   kernel::Value element(kernel::Value part, int pair, kernel::Value channel) const;
-  kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const {
-    return memory[element(part, pair, channel)];
-  }
+  kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const;
   // The same table, parts counted from `from` on.
   TransformTable starting_at(kernel::Value from) const;
 

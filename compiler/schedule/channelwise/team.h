@@ -11,7 +11,8 @@ struct Team {
   int segments = 1;    // parts of time that are worked on at once in a block, each by its own threads
   // Thread blocks that share the channels and split time between them. More than one needs segments > 1.
   int time_split = 1;
-  // How those blocks exchange their transforms: within a cluster, or through global memory.
+  // How those blocks exchange their transforms: within a cluster, through global memory, or from one launch
+  // to the next.
   Exchange exchange = Exchange::Cluster;
   // Rounds in flight where blocks split time, 1 or 2. With 2, a round's apply phase runs after the next
   // round's local scan. This hides the exchange, at twice the registers of what is kept.
@@ -24,7 +25,9 @@ struct Team {
 
   int lanes() const { return channels / per_thread; }           // threads side by side along the channels
   int computing() const { return lanes() * segments * heads; }  // threads that compute
-  bool among_blocks() const { return time_split > 1; }
+  // Whether blocks exchange while they run, so that one waits for the other.
+  bool among_blocks() const { return time_split > 1 && !by_launch(); }
+  bool by_launch() const { return exchange == Exchange::Launch; }
   bool through_global() const { return exchange == Exchange::Global; }
   bool pipelined() const { return pipeline_depth > 1; }
 };

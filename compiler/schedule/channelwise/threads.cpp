@@ -18,7 +18,7 @@ ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::
   signature_.narrow_strides();
   if (team.through_global())
     builder_.set_cooperative();
-  else if (team.time_split > 1)
+  else if (team.among_blocks())
     builder_.set_cluster(team.time_split);
 }
 
@@ -36,9 +36,10 @@ void ChannelThreads::place_channels() {
   b.named("kDim", problem_.sizes.dim, "channels a head");
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");
-  rank_ = p.time_split == 1     ? b.constant(0)
-          : !p.through_global() ? b.let("rank", b.cluster_rank())
-                                : b.let("rank", b.block() % p.time_split);
+  const bool in_cluster = p.among_blocks() && !p.through_global();
+  rank_ = p.time_split == 1 ? b.constant(0)
+          : in_cluster      ? b.let("rank", b.cluster_rank())
+                            : b.let("rank", b.block() % p.time_split);
   team_ = p.time_split == 1 ? b.block() : b.block() / p.time_split;
   if (p.through_global()) team_ = signature_.among_all_parts(team_, tiles() * problem_.sizes.heads);
   if (p.time_split > 1) team_ = b.let("team", team_);

@@ -305,7 +305,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
   send_next(now.count + 1, next);
   consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
-  reductions_.clear_sent(now.count);
+  reductions_.clear_sent(now.count, !products_->rearming_fences());
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     for (int c = 0; c < channels() && holds(k, c); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);

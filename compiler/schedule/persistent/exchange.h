@@ -75,7 +75,9 @@ void send_words(PersistentKernel& kernel, const kernel::Memory& memory, kernel::
 // Clears words at the end of every clear_every()-th step. `clear` sets this thread's words of a slot to
 // kEmpty; it is called for the slots of the last clear_every() steps before this one. Every block has read
 // those: this block has received what they sent afterwards. A thread without `clear` only fences.
+// Without `fences` it passes a fence elsewhere in the same steps: the next of those comes before a word is
+// used again.
 void clear_slots(PersistentKernel& kernel, const GridRing& ring, kernel::Value count,
-                 const std::function<void(kernel::Value slot)>& clear);
+                 const std::function<void(kernel::Value slot)>& clear, bool fences = true);
 
 }  // namespace rondo::schedule

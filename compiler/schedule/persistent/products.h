@@ -22,6 +22,7 @@ class AllGatherProducts : public StepProducts {
   void start(int, kernel::Value) override {}
   void finish(int level, kernel::Value count) override;
   void rearm(int level, kernel::Value count) override;
+  bool rearming_fences() const override { return geometry_.in_grid() && !groups_.empty(); }
   void multiply_role() override;
   kernel::Value value(std::size_t group, int product, int channel) const override;
   const GridRing& ring() const override { return ring_; }

@@ -44,8 +44,9 @@ class ReductionExchange {
   void reduce(std::size_t stage, kernel::Value count, const ValueOf& value);
   // Of a node of the stage that was reduced last.
   kernel::Value value(step::NodeId node, int channel) const;
-  // In a grid: clears words of steps before. After a step's last reduce().
-  void clear_sent(kernel::Value count);
+  // In a grid: clears words of steps before. After a step's last reduce(). `fences`: no other clearing of the
+  // step fences for these threads.
+  void clear_sent(kernel::Value count, bool fences);
 
   // Lines that every thread adds up itself; of more, the lanes of a batch row share them: 8 warps that each
   // read 8 lines keep shared memory busy for longer than shuffles take.

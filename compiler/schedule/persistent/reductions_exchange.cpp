@@ -257,10 +257,11 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
   for (int piece = 0; piece < words; piece += 4) {
     const int first = piece * turns;
     if (whole > 0)
-      b.load_self_flagged(collected_, b.constant(first), whole, from(0, piece),
-                          b.constant(lanes * 4 * words));
+      b.load_self_flagged(collected_, b.constant(first), whole, from(0, piece), b.constant(lanes * 4 * words),
+                          true);
     if (whole < turns)
-      b.load_self_flagged(collected_, b.constant(first + 4 * whole), 1, from(whole, piece), b.constant(0));
+      b.load_self_flagged(collected_, b.constant(first + 4 * whole), 1, from(whole, piece), b.constant(0),
+                          true);
   }
   for (int turn = 0; turn < turns; ++turn) {
     Parts& parts = loaded.emplace_back();
@@ -306,13 +307,14 @@ ReductionExchange::Parts ReductionExchange::lines_by_lane(const Stage& stage, co
   return rows_of(stage, total) == 2 ? total : both_rows(total);
 }
 
-void ReductionExchange::clear_sent(Value count) {
+void ReductionExchange::clear_sent(Value count, bool fences) {
   if (!any() || !geometry_.in_grid()) return;
-  clear_slots(kernel_, *ring_, count, [&](Value slot) {
+  const auto clear = [&](Value slot) {
     for (const Stage& stage : stages_)
       for (int tile = 0; tile < geometry_.p.batch_tiles; ++tile)
         send_to_grid(stage.meetings.back(), tile, slot, static_cast<int>(stage.words.size()), {});
-  });
+  };
+  clear_slots(kernel_, *ring_, count, clear, fences);
 }
 
 }  // namespace rondo::schedule

@@ -31,6 +31,8 @@ class StepProducts {
   // Prepares the level for the vectors of the step after next. Any time between finish() and the next
   // start().
   virtual void rearm(int level, kernel::Value count) = 0;
+  // Whether rearm() passes a fence of the grid wherever clear_slots() does.
+  virtual bool rearming_fences() const { return false; }
   // The whole role of a warp that only multiplies.
   virtual void multiply_role() = 0;
   virtual kernel::Value value(std::size_t group, int product, int channel) const = 0;

@@ -30,7 +30,7 @@ struct StrideT {
 struct Batch {};      // I32
 struct Time {};       // I32
 struct FirstTile {};  // I32, the first batch tile of this part of the launch
-struct StepCount {};  // I32, time steps done before this one, of a launch with each_step
+struct StepCount {};  // I32, repetitions of the launch before this one
 using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, FirstTile, StepCount>;
 
 struct Launch {
@@ -44,6 +44,7 @@ struct Launch {
   std::int64_t time_tile = 0;
   // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
   std::int64_t tiles_together = 0;
+  // Of Until: the condition is the first word of Role::Exchange.
   executable::Repetition repetition = {};
 };
 

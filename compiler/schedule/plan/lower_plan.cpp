@@ -42,6 +42,11 @@ class PlanLowering {
     lowered.kernel = static_cast<std::uint16_t>(result_.kernels.size());
     lowered.grid = grid_of(launch);
     lowered.repetition = launch.repetition;
+    if (launch.repetition.kind == executable::Repetition::Kind::Until) {
+      const Result<std::uint16_t> condition = index_of({Role::Exchange, -1}, false, false);
+      if (!condition) return condition.error();
+      lowered.repetition.condition = *condition;
+    }
     for (std::size_t i = 0; i < params.size(); ++i) {
       const Result<executable::Argument> argument = lower(launch.arguments[i], params[i]);
       if (!argument) return argument.error();

@@ -79,9 +79,9 @@ kernel::Value Signature::among_all_parts(kernel::Value team, std::int64_t each_t
   return team + builder_.argument("first_tile", Type::I32, "batch tiles before this launch's") * each_tile;
 }
 
-kernel::Value Signature::step_count() {
+kernel::Value Signature::step_count(const std::string& name, const std::string& comment) {
   arguments_.push_back(StepCount{});
-  return builder_.argument("step", Type::I32, "time steps done before this one");
+  return builder_.argument(name, Type::I32, comment);
 }
 
 void Signature::watch_waits() {

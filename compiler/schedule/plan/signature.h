@@ -44,7 +44,9 @@ class Signature {
   // The number among the teams of all parts of the launch, of a team of blocks that is `team` in its own part
   // (Launch:: tiles_together); `each_tile`: teams of a batch tile.
   kernel::Value among_all_parts(kernel::Value team, std::int64_t each_tile);
-  kernel::Value step_count();
+  // Repetitions of the launch before this one.
+  kernel::Value step_count(const std::string& name = "step",
+                           const std::string& comment = "time steps done before this one");
   // Gives a kernel whose threads wait for mbarriers or flags a status. Once, when all of it is built.
   void watch_waits();
 

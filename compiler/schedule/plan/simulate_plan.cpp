@@ -83,6 +83,7 @@ class PlanSimulator final : public executable::LaunchSink {
 
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
     const kernel::Kernel& kernel = plan_.launches[index].kernel;
+    ++result_.launches;
     std::vector<kernel::Argument> values;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const executable::Argument& argument = executable_.launches[index].arguments[i];

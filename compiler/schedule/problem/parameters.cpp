@@ -17,6 +17,11 @@ struct Word {
 constexpr Word kWords[] = {
     {"exchange", static_cast<std::int64_t>(Exchange::Cluster), "cluster"},
     {"exchange", static_cast<std::int64_t>(Exchange::Global), "global"},
+    {"exchange", static_cast<std::int64_t>(Exchange::Launch), "launch"},
+    {"keep_inputs", 0, "memory"},
+    {"keep_inputs", 1, "l2"},
+    {"keep_inputs", 2, "shared"},
+    {"keep_inputs", 3, "registers"},
     {"rewrite", 0, "none"},
     {"rewrite", 1, "latency"},
     {"rewrite", 2, "throughput"},

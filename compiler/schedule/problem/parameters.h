@@ -14,8 +14,9 @@ namespace rondo::schedule {
 using Parameters = std::map<std::string, std::int64_t>;
 
 // Value of the parameter `exchange`: how blocks that work on the same channels reach each other, within a
-// thread block cluster (distributed shared memory) or through global memory.
-enum class Exchange { Cluster, Global };
+// thread block cluster (distributed shared memory), through global memory while they run, or from one launch
+// to the next.
+enum class Exchange { Cluster, Global, Launch };
 
 // For people: "channels=96 exchange=global steps=32 ...". A value that has a word is printed as that word.
 std::string print(const Parameters& parameters);

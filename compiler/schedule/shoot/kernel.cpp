@@ -47,6 +47,7 @@ void ShootKernel::place_threads() {
   end_ = b.let("end_step", min(first_ + length_, time_));
   lead_ = p.warmup == 0 ? b.constant(0) : b.let("lead", min(b.constant(p.warmup / p.steps), first_ / steps));
   place_staging();
+  place_kept();
   for (Written& written : written_) written.base = base(written.tensor, channel_, "_own");
 }
 
@@ -90,6 +91,7 @@ void ShootKernel::walk(Value lead, const Walk& body) {
   const Value steps = b.named("kSteps", p.steps), stages = b.named("kStages", p.stages, "stages of a ring");
   const Value begin = b.let("begin", first_ - lead * steps);
   const Value count = b.let("count", lead + (end_ - first_ + (p.steps - 1)) / steps);
+  if (p.keep_inputs == KeptInputs::Shared) on_chip_.left_out = b.let("left_out", lead_ - lead);
   b.comment("fill the ring; the sweep before has read all of it");
   b.warp_sync();
   b.for_("ahead", 0, p.stages - 1, 1, [&](Value ahead) { copy_stage(begin, ahead, count); });
@@ -103,17 +105,19 @@ void ShootKernel::walk(Value lead, const Walk& body) {
     const Value first = b.let("stage_step", begin + block * steps);
     load_numbers(first + steps);
     now_.stage = first;
-    const Value slot = b.let("slot", (warp_ * stages + block % stages) * steps);
+    const Value slot = b.let("slot", (warp_ * stages + slot_of(block)) * steps);
     const auto segment = [&] {
       b.if_(first == first_, body.enter);
       for (Written& written : written_)
         written.cursor =
             b.variable(written.tensor.name + "_at", written.base + b.wide(first) * written.tensor.stride_t);
-      run_steps(slot, b.let("steps", min(steps, end_ - first)), [&](const Staged& staged) {
+      const auto step = [&](const Staged& staged) {
         body.step(staged);
         for (const Written& written : written_)
           b.assign(written.cursor, written.cursor + written.tensor.stride_t);
-      });
+      };
+      const Value count_of_stage = b.let("steps", min(steps, end_ - first));
+      p.kept_steps() > 0 ? run_kept(slot, count_of_stage, step) : run_steps(slot, count_of_stage, step);
       body.leave_stage();
     };
     if_channels_exist([&] {
@@ -122,6 +126,7 @@ void ShootKernel::walk(Value lead, const Walk& body) {
           first < first_, [&] { run_steps(slot, {}, body.lead_in); }, segment);
     });
   });
+  keep();
 }
 
 // Whole groups of `unroll` steps, then what is left one by one. Without `steps` the stage is whole.
@@ -136,44 +141,57 @@ void ShootKernel::run_steps(Value slot, Value steps, const std::function<void(co
   b.for_("s", groups * unroll, steps, b.constant(1), 1, [&](Value s) { run_group(slot, s, 1, body); });
 }
 
+ShootKernel::StepInputs ShootKernel::load_step(Value slot_step) {
+  auto& b = builder_;
+  const Value lane = lane_of_warp_ * parameters_.per_thread;
+  StepInputs values;
+  for (const StagedTensor& staged : staged_) {
+    auto& rows = values.emplace_back();
+    for (int row = 0; row < staged.tensor.rows; ++row) {
+      const Value place = (slot_step * staged.tensor.rows + row) * parameters_.warp_channels() + lane;
+      rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
+                                   parameters_.per_thread));
+    }
+  }
+  return values;
+}
+
+void ShootKernel::run_step(const StepInputs& inputs, Numbers numbers,
+                           const std::function<void(const Staged&)>& body) {
+  flags_now_ = std::move(numbers.flags);
+  inputs_now_ = std::move(numbers.inputs);
+  body([&](int id, int row, int channel) { return inputs[at(id)][at(row)][at(channel)]; });
+  ++now_.ahead;
+}
+
 // Loads of all steps come first: a load may not be moved above an earlier step's store.
 void ShootKernel::run_group(Value slot, Value group, int steps,
                             const std::function<void(const Staged&)>& body) {
-  auto& b = builder_;
-  const Value slot_step = b.let("slot_step", slot + group);
-  const Value lane = lane_of_warp_ * parameters_.per_thread;
-  std::vector<std::vector<std::vector<std::vector<Value>>>> values(
-      at(steps));  // [step][tensor][row][channel]
+  const Value slot_step = builder_.let("slot_step", slot + group);
+  std::vector<StepInputs> inputs;
   std::vector<Numbers> numbers;
   for (int u = 0; u < steps; ++u) {
     numbers.push_back(numbers_at(group + u));
-    for (const StagedTensor& staged : staged_) {
-      auto& rows = values[at(u)].emplace_back();
-      for (int row = 0; row < staged.tensor.rows; ++row) {
-        const Value place = ((slot_step + u) * staged.tensor.rows + row) * parameters_.warp_channels() + lane;
-        rows.push_back(b.load_vector(fmt::format("{}_{}", staged.tensor.name, row), staged.shared[place],
-                                     parameters_.per_thread));
-      }
-    }
+    inputs.push_back(load_step(slot_step + u));
   }
   now_.group = group;
   now_.ahead = 0;
-  for (std::size_t u = 0; u < values.size(); ++u) {
-    const auto& now = values[u];
-    flags_now_ = std::move(numbers[u].flags);
-    inputs_now_ = std::move(numbers[u].inputs);
-    body([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; });
-    ++now_.ahead;
-  }
+  for (std::size_t u = 0; u < inputs.size(); ++u) run_step(inputs[u], std::move(numbers[u]), body);
+}
+
+Value ShootKernel::slot_of(Value block) {
+  const Value stage = on_chip_.left_out.valid() ? block + on_chip_.left_out : block;
+  return stage % builder_.named("kStages", parameters_.stages);
 }
 
 // Copies of one stage close a group, also where there is nothing to copy.
 void ShootKernel::copy_stage(Value begin, Value block, Value count) {
   auto& b = builder_;
   const ShootParameters& p = parameters_;
-  if_all({block < count, column_exists_}, [&] {
+  const Value wanted = on_chip_.fresh.valid() ? on_chip_.fresh == 1 : Value{};
+  if_all({block < count, wanted, column_exists_}, [&] {
     const Value first = b.let("ahead_step", begin + block * p.steps);
-    const Value slot = b.let("ahead_slot", block % b.named("kStages", p.stages));
+    const Value slot = b.let("ahead_slot", slot_of(block));
     for (const StagedTensor& staged : staged_) {
       const int rows = staged.tensor.rows, step = rows * p.warp_channels();
       const Value from = b.let("from", staged.from + b.wide(first) * staged.tensor.stride_t);
@@ -195,7 +213,8 @@ void ShootKernel::copy_stage(Value begin, Value block, Value count) {
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void ShootKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
   if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
-    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
+    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector,
+                        parameters_.keep_inputs == KeptInputs::L2);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }

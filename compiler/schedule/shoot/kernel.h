@@ -42,6 +42,8 @@ class ShootKernel final : public ChannelThreads {
   kernel::Value time() const { return time_; }
   kernel::Value has_steps() { return first_ < end_; }  // Pred
   kernel::Value warp() const { return warp_; }
+  // Of the whole launch.
+  kernel::Value blocks() { return batch_ * (tiles() * problem_.sizes.heads * parameters_.time_split); }
   // Stages before the segment that a warm-up of the parameters' length may begin with; none before t = 0.
   kernel::Value lead() const { return lead_; }
   // In how many lanes of the warp `condition`, a Pred, holds: F32, the same in all. Called by whole warps.
@@ -111,10 +113,20 @@ class ShootKernel final : public ChannelThreads {
   void store_numbers(kernel::Value block);      // of this stage
   Numbers numbers_at(kernel::Value step_of_stage) const;
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
+  // The slot of the ring that a stage has: the walk's stage `block`.
+  kernel::Value slot_of(kernel::Value block);
+  // Inputs that stay on the chip (kept_inputs.cpp).
+  void place_kept();
+  void keep();  // after a walk
+  void run_kept(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
   void run_group(kernel::Value slot, kernel::Value group, int steps,
                  const std::function<void(const Staged&)>& body);
+  // [tensor][row][channel of the thread], of a step in the ring.
+  using StepInputs = std::vector<std::vector<std::vector<kernel::Value>>>;
+  StepInputs load_step(kernel::Value slot_step);
+  void run_step(const StepInputs& inputs, Numbers numbers, const std::function<void(const Staged&)>& body);
 
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group; and where the stage's numbers begin.
@@ -123,7 +135,16 @@ class ShootKernel final : public ChannelThreads {
     int ahead = 0;
   };
 
+  // Whether the segment fits where its inputs stay, Pred; 1 until they are there, I32; stages of the warm-up
+  // that a walk leaves out; by step of the segment what stays in registers, variables. Invalid or empty where
+  // nothing stays on the chip.
+  struct OnChip {
+    kernel::Value fits, fresh, left_out;
+    std::vector<StepInputs> inputs;
+  };
+
   ShootParameters parameters_;
+  OnChip on_chip_;
   Now now_;
   std::vector<StagedTensor> staged_;
   std::vector<Written> written_;

@@ -12,10 +12,12 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr double kUnproven = 1.01;        // streaming stores: after the point without, for the tuner to find
+constexpr double kUnproven =
+    1.01;  // streaming stores, kept inputs: after the point without, for the tuner to find
 constexpr double kGridExchange = 2.5e-6;  // seconds, of a round of maps and counts through the L2 (assumed)
 constexpr double kClusterExchange = 1.2e-6;  // the same in a cluster (paragru 1 x 64 and 1 x 1024 on an H200)
 constexpr double kBlockExchange = 0.5e-6;    // the same in a block
+constexpr double kMapsTogether = 8;          // that a thread loads side by side
 
 constexpr double kAffineSweeps = 1.3;  // after a warm-up, of 1 or 2 (assumed)
 // The rings of all warps, as a part of the L2, beyond which they are in each other's way: paragru 1 x 1024, T
@@ -42,6 +44,15 @@ struct Model {
     if (affine) return !p.newton ? p.all_segments() : p.warmup > 0 ? kAffineSweeps : 2;
     const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : 2;
     return p.sweeps == 1 && needed > 1.2 ? 8 : needed;
+  }
+
+  // With that which clears the words of the exchange.
+  static int launches(const ShootParameters& p) { return p.launches() + (p.through_global() ? 1 : 0); }
+  // Seconds of a round. Where it is a launch, every thread loads the maps of all segments, some at a time.
+  double exchange_s(const ShootParameters& p) const {
+    if (p.by_launch()) return std::ceil(p.all_segments() / kMapsTogether) * speeds.memory_latency_s;
+    if (!p.among_blocks()) return kBlockExchange;
+    return p.through_global() ? kGridExchange : kClusterExchange;
   }
 
   Estimate operator()(const Parameters& parameters) const {
@@ -73,7 +84,8 @@ struct Model {
     const double rings =
         std::min(blocks, usual * limits.sm_count) * ring / static_cast<double>(limits.l2_bytes);
     const double waste = (row_bytes < 128 ? 1.08 : 1.0) * (1 + std::max(0.0, rings - kRingsOfL2));
-    const double moved = traffic.read * (swept + 0.5 * lead / length) + traffic.written * swept;
+    const double read = p.keeps_on_chip() ? 1 : swept;
+    const double moved = traffic.read * (read + 0.5 * lead / length) + traffic.written * swept;
     const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
     const double rate =
         std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
@@ -89,16 +101,14 @@ struct Model {
     const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
     const double warps = std::ceil(p.threads() / 32.0) * busiest;
     e.issue = waves * walked * std::ceil(warps / 4) * std::max(slots, special) / speeds.clock_hz;
-    const double exchange = !p.among_blocks()    ? kBlockExchange
-                            : p.through_global() ? kGridExchange
-                                                 : kClusterExchange;
-    e.launch = speeds.launch_s + waves * speeds.memory_latency_s * (1 + swept) +
-               waves * (1 + swept) * exchange + (p.through_global() ? speeds.launch_s : 0);
+    e.launch = speeds.launch_s * launches(p) + waves * speeds.memory_latency_s * (1 + swept) +
+               waves * (1 + swept) * exchange_s(p);
     const double sum = e.memory + e.issue + e.chain;
     const double top = std::max({e.memory, e.issue, e.chain});
     e.seconds = top + 0.15 * (sum - top) + e.launch;
     e.may_spill = may_spill(shape, p);
     if (p.stream_stores) e.seconds *= kUnproven;
+    if (p.keep_inputs != KeptInputs::Memory) e.seconds *= kUnproven;
     // One segment walks as stream does, which has more to choose from.
     if (p.all_segments() == 1) e.seconds *= 2;
     return e;

@@ -20,7 +20,7 @@ ShootParameters ShootParameters::from(const Parameters& parameters) {
   p.per_thread = within("per_thread", 1, 2);
   p.segments = within("segments", 1, 32);
   p.time_split = within("time_split", 1, 32);
-  p.exchange = static_cast<Exchange>(within("exchange", 0, 1));
+  p.exchange = static_cast<Exchange>(within("exchange", 0, 2));
   p.steps = within("steps", 1, 256);
   p.stages = within("stages", 2, 16);
   p.unroll = within("unroll", 1, 64);
@@ -29,6 +29,7 @@ ShootParameters ShootParameters::from(const Parameters& parameters) {
   p.newton = within("newton", 0, 1) != 0;
   p.sweeps = within("sweeps", 1, 64);
   p.rewrite = static_cast<Rewrite>(within("rewrite", 0, 2));
+  p.keep_inputs = static_cast<KeptInputs>(within("keep_inputs", 0, 3));
   p.stream_stores = within("stream_stores", 0, 1) != 0;
   return p;
 }

@@ -7,6 +7,14 @@
 
 namespace rondo::schedule {
 
+// Where a warp finds the inputs of its segment when it sweeps again.
+enum class KeptInputs {
+  Memory,     // anywhere: it reads them again
+  L2,         // there, if they fit: copies ask that they be the last to leave it
+  Shared,     // in its ring, which holds the whole segment
+  Registers,  // in those of its threads
+};
+
 // Of Team: a segment is a part of all of time, and each warp has one segment of 32 * per_thread channels.
 struct ShootParameters : Team {
   int steps = 16;      // time steps of a stage
@@ -17,6 +25,7 @@ struct ShootParameters : Team {
   bool newton = true;  // starts are corrected with the segments' Jacobians; or by their ends alone
   int sweeps = 3;      // side by side, before what is left is finished in order; more where they pay
   Rewrite rewrite = Rewrite::None;
+  KeptInputs keep_inputs = KeptInputs::Memory;
   bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
 
   static ShootParameters from(const Parameters& parameters);
@@ -29,8 +38,13 @@ struct ShootParameters : Team {
   // Rounds of sweep and scan, at most: those side by side, then one for each block that finishes its part in
   // order.
   int rounds() const { return sweeps + more_sweeps() + time_split; }
+  // Where each round is a launch, one more scans what the last round left.
+  int launches() const { return by_launch() ? rounds() + 1 : 1; }
   // Where blocks split time, the scan warp comes after the others.
   int threads() const { return computing() + (among_blocks() ? 32 : 0); }
+  bool keeps_on_chip() const { return keep_inputs >= KeptInputs::Shared; }
+  // Steps whose inputs a thread has in registers from sweep to sweep.
+  int kept_steps() const { return keep_inputs == KeptInputs::Registers ? steps : 0; }
   kernel::CacheHint writing() const {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }

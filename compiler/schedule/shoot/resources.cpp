@@ -65,9 +65,9 @@ ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
           rows_of(cell, cell.of_kind(TensorKind::Input), step::Tail::Scalar)};
 }
 
-int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton) {
+int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps) {
   const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
-                   (shape.inputs + shape.numbers) * unroll +
+                   (shape.inputs + shape.numbers) * unroll + shape.inputs * kept_steps +
                    (shoot_remembers(shape, newton) ? RememberedRounding::entries(shape.states) : 0);
   return kWalkRegisters + shape.numbers + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
 }
@@ -107,7 +107,7 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
 
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {
   const int threads = round_up(p.threads(), 128);
-  int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton), 8);
+  int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton, p.kept_steps()), 8);
   if (p.among_blocks()) registers = std::max(registers, team_registers(limits));
   const std::int64_t shared = shoot_shared_bytes(shape, p) + kShootReserved;
   const std::int64_t least =

@@ -38,7 +38,8 @@ ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
 bool shoot_remembers(const ShootShape& shape, bool newton);
 
 // Registers of a thread, estimated: the values of `unroll` steps, parameters, states and what goes with them.
-int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton);
+// `kept_steps`: whose inputs stay in registers.
+int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps);
 
 // Registers that a thread of blocks which split time has at least.
 int team_registers(const target::Limits& limits);

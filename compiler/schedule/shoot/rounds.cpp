@@ -17,9 +17,6 @@ using kernel::Value;
 namespace {
 
 constexpr int kSlots = 2;
-// Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
-// numbers over all segments would overflow.
-constexpr double kSteepest = 8;
 // Of the state's size: a jump of more says that sweeping again is in vain. So many lanes of a warp must have
 // one: a few stubborn channels do not hold up the others.
 constexpr double kFar = 1.0 / 16;
@@ -56,6 +53,10 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::C
     scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, cell, true, remembers_);
     return;
   }
+  if (p.by_launch()) {
+    between_ = std::make_unique<BetweenLaunches>(kernel, p, states, kept_registers(p, states));
+    return;
+  }
   table_ = {{}, p.segments, states, p.channels, {}};
   table_.memory = b_.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
                             fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
@@ -64,6 +65,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::C
 }
 
 void ShootRounds::run() {
+  if (between_) return compute_in_launches();
   if (!scan_warp_) return compute();
   scan_warp_->begin();
   const Value in_scan_warp = b_.thread() >= b_.named("kFollowing", parameters_.computing(),
@@ -90,7 +92,7 @@ void ShootRounds::each_state(const std::function<void(int, int, Value)>& body) {
       body(k, c, incoming_[at(k * parameters_.per_thread + c)]);
 }
 
-void ShootRounds::compute() {
+void ShootRounds::begin_rounds() {
   for (int k = 0; k < sweep_.states(); ++k)
     for (int c = 0; c < parameters_.per_thread; ++c)
       incoming_.push_back(b_.variable("incoming", sweep_.initial(k, c)));
@@ -100,6 +102,10 @@ void ShootRounds::compute() {
   sweeps_ = b_.variable("sweeps", b_.real(0));
   in_order_ = b_.variable("finished_in_order", b_.real(0));
   bounds_ = bounds("end_round");
+}
+
+void ShootRounds::compute() {
+  begin_rounds();
   b_.for_("round", b_.constant(0), bounds_.end, b_.constant(1), 1, [&](Value round) {
     const Value changed = unfinished(round);
     turns(round);
@@ -230,7 +236,7 @@ void ShootRounds::sweep_where_needed(Value round, Value beside, Value mine) {
 }
 
 void ShootRounds::scan(Value round, Value changed) {
-  const std::vector<AffineTransform> transforms = sweep_.transforms(kSteepest);
+  const std::vector<AffineTransform> transforms = sweep_.transforms(kShootSteepest);
   Value total;
   if (scan_warp_) {
     scan_warp_->publish(round, transforms, changed);
@@ -243,8 +249,7 @@ void ShootRounds::scan(Value round, Value changed) {
     b_.if_(b_.thread() % 32 == 0,
            [&] { b_.store(counts_[slot * parameters_.warps() + kernel_.warp()], changed); });
     b_.named_barrier(kWalkBarrier, parameters_.computing());
-    b_.comment("where this segment should have started");
-    for (int c = 0; c < parameters_.per_thread; ++c) scan_in_block(table, c);
+    scan_all(table, kernel_.segment());
     total = b_.variable("total", b_.real(0));
     b_.for_("of_warp", 0, parameters_.warps(), std::min(8, parameters_.warps()), [&](Value of_warp) {
       b_.assign(total, total + b_.load("count", counts_[slot * parameters_.warps() + of_warp]));
@@ -253,7 +258,12 @@ void ShootRounds::scan(Value round, Value changed) {
   conclude(bounds_, round, total);
 }
 
-void ShootRounds::scan_in_block(const TransformTable& table, int c) {
+void ShootRounds::scan_all(const TransformTable& table, Value own) {
+  b_.comment("where this segment should have started");
+  for (int c = 0; c < parameters_.per_thread; ++c) scan_in_block(table, own, c);
+}
+
+void ShootRounds::scan_in_block(const TransformTable& table, Value own, int c) {
   TransformColumn running, before;
   for (int k = 0; k < sweep_.states(); ++k) {
     running.rows.push_back(b_.variable("running", sweep_.initial(k, c)));
@@ -263,13 +273,13 @@ void ShootRounds::scan_in_block(const TransformTable& table, int c) {
   if (!rounding_.empty()) {
     const Value steps = b_.let("segment_steps", b_.to_real(kernel_.segment_length()));
     const RememberedRounding walked(b_, sweep_.states());
-    each = [this, c, steps, walked](Value part, const AffineTransform& map, const std::vector<Value>& from,
-                                    const std::vector<Value>& to) {
-      rounding_[at(c)].take_if(part == kernel_.segment(), walked);
+    each = [this, c, steps, walked, own](Value part, const AffineTransform& map,
+                                         const std::vector<Value>& from, const std::vector<Value>& to) {
+      rounding_[at(c)].take_if(part == own, walked);
       walked.pass(map, steps, from, to);
     };
   }
-  scan_transforms(b_, table, kernel_.lane_channel() + c, kernel_.segment(), running, before, each);
+  scan_transforms(b_, table, kernel_.lane_channel() + c, own, running, before, each);
 }
 
 // Of the segments before this one, and of the blocks before, only the maps of all together are there.

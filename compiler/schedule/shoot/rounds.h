@@ -30,6 +30,7 @@
 
 #include "compiler/schedule/channelwise/remembered_rounding.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/shoot/between_launches.h"
 #include "compiler/schedule/shoot/sweep.h"
 
 namespace rondo::schedule {
@@ -38,8 +39,12 @@ class ShootRounds {
  public:
   ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::Cell& cell, const Problem& problem,
               const ShootParameters& parameters);
-  // All threads of the block.
+  // After ShootKernel::place_threads; all threads of the block. In the first launch, or the only one, the
+  // walk may leave out steps: whether this is it, a Pred, invalid if there is one launch.
   void run();
+  kernel::Value in_first_launch();
+  // Registers that a thread keeps from launch to launch.
+  static int kept_registers(const ShootParameters& p, int states);
 
  private:
   using ByState = std::vector<kernel::Value>;  // by state row * channels of the thread + channel
@@ -48,7 +53,13 @@ class ShootRounds {
     kernel::Value side_by_side, end;
   };
 
-  void compute();                  // what computing threads do
+  void compute();              // what computing threads do
+  void compute_in_launches();  // the same, where a launch is one round (rounds_by_launch.cpp)
+  void begin_rounds();         // variables
+  std::vector<kernel::Value> kept() const;
+  void publish_in_launch(kernel::Value round, kernel::Value changed);
+  kernel::Value scan_in_launch(kernel::Value round);  // the team's number
+  void scan_all(const TransformTable& table, kernel::Value own);
   Bounds bounds(const char* end);  // before the first round
   // After a round: what the team's number says of the next. The same in all threads.
   void conclude(const Bounds& bounds, kernel::Value round, kernel::Value total);
@@ -63,7 +74,8 @@ class ShootRounds {
   // beside, mine: Pred, whether now is the time to sweep beside others, and in order.
   void sweep_where_needed(kernel::Value round, kernel::Value beside, kernel::Value mine);
   void scan(kernel::Value round, kernel::Value changed);
-  void scan_in_block(const TransformTable& table, int channel);
+  // `own`: the part of the table that this thread's segment is.
+  void scan_in_block(const TransformTable& table, kernel::Value own, int channel);
   void scan_among_blocks(kernel::Value round);
   void judge();  // whether each channel started where it should have
   // Pred: some state's jump is not within `share` of its size.
@@ -85,10 +97,11 @@ class ShootRounds {
   ShootParameters parameters_;
   bool remembers_;  // the rounding of the steps before a segment
   double tolerance_;
-  std::unique_ptr<ScanWarp> scan_warp_;  // where blocks split time
-  TransformTable table_;                 // where they do not
-  kernel::Memory counts_;                // likewise, [slots, warps]
-  kernel::Memory handover_;              // [states, channels]: the end of the segment before
+  std::unique_ptr<ScanWarp> scan_warp_;       // where blocks split time and exchange while they run
+  std::unique_ptr<BetweenLaunches> between_;  // where every round is a launch
+  TransformTable table_;                      // where neither is so
+  kernel::Memory counts_;                     // likewise, [slots, warps]
+  kernel::Memory handover_;                   // [states, channels]: the end of the segment before
   // By channel of the thread, what a plain walk's rounding is where the segment starts; empty where that is
   // not known.
   std::vector<RememberedRounding> rounding_;
@@ -103,6 +116,9 @@ class ShootRounds {
 // Of the state's size, by how much a segment may start off: below what one step's rounding with this
 // arithmetic changes. `fast` functions are right to 2^-11 (PTX ISA, tanh.approx), accurate ones to a few ulp.
 double shoot_tolerance(const Problem& problem);
+// Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
+// numbers over all segments would overflow.
+inline constexpr double kShootSteepest = 8;
 // And by how much it may be off, however large the rounding that a plain walk has accumulated there: so many
 // standard deviations of it (four, of a step's rounding of 2^-24), and this share of the state's size.
 inline constexpr double kShootDeviations = 4 * 0x1p-24;

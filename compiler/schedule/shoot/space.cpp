@@ -46,6 +46,7 @@ class Space {
     require_time();
     require_worst_case();
     require_copies();
+    require_kept();
     require_shared(require_threads());
     return std::move(s_);
   }
@@ -76,6 +77,7 @@ class Space {
   void require_time();
   void require_worst_case();
   void require_copies();
+  void require_kept();
   Expr require_threads();
   void require_shared(const Expr& registers);
   void require_resident(const Expr& bytes, const Expr& registers);
@@ -96,10 +98,11 @@ class Space {
       s_.var("segments", values({1, 2, 4, 7, 8, 15, 16, 31, 32}), "segments of time in a block");
   const Var time_split =
       s_.var("time_split", powers_of_two(1, 16), "blocks that share channels and split time");
-  const Var exchange =
-      s_.var("exchange", range(0, 1), "how those blocks exchange; 0: in a cluster, 1: through global memory");
+  const Var exchange = s_.var(
+      "exchange", range(0, 2),
+      "how those blocks exchange; 0: in a cluster, 1: through global memory, 2: by a launch for each round");
   const Var steps = s_.var("steps", values({8, 16, 32}), "time steps a stage");
-  const Var stages = s_.var("stages", values({2, 3, 4}), "stages in a warp's ring");
+  const Var stages = s_.var("stages", values({2, 3, 4, 6, 8, 12, 16}), "stages in a warp's ring");
   const Var unroll = s_.var("unroll", values({4, 8}), "steps whose values are loaded together");
   const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
   const Var warmup =
@@ -111,9 +114,13 @@ class Space {
   const Var rewrite =
       s_.var("rewrite", range(0, most_rewrite()),
              "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
+  const Var keep_inputs =
+      s_.var("keep_inputs", range(0, 3),
+             "where inputs stay between sweeps; 0: memory, 1: the L2, 2: shared memory, 3: registers");
   const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
   const Expr parts = segments * time_split;
+  const Condition among = time_split > 1 && exchange != 2;  // blocks that exchange while they run
 };
 
 void Space::require_time() {
@@ -153,7 +160,8 @@ void Space::require_time() {
   s_.require(implies(parts > 1 && parts * kShortSegment > time, per_thread == 1),
              "threads for short segments");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
-  s_.require(implies(time_split == 1, exchange == 0), "an exchange is among blocks");
+  s_.require(implies(time_split == 1, exchange != 1), "an exchange is among blocks");
+  s_.require(implies(parts == 1, exchange == 0), "rounds are among segments");
   s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
              "thread blocks of a cluster (sm_90 and later)");
 }
@@ -191,32 +199,48 @@ void Space::require_copies() {
   s_.require(unroll <= steps, "unrolling");
 }
 
+void Space::require_kept() {
+  const auto time = static_cast<int>(std::clamp<std::int64_t>(problem_.sizes.time, 1, 1 << 20));
+  const Expr segment = ceil_div(time, parts);
+  s_.require(implies(parts == 1, keep_inputs == 0), "one segment sweeps once");
+  s_.require(implies(exchange == 2, keep_inputs <= 1), "what is on the chip ends with a launch");
+  const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element() * problem_.sizes.time *
+                            problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim;
+  if (read > limits_.l2_bytes) s_.require(keep_inputs != 1, "inputs that the L2 has room for");
+  s_.require(implies(keep_inputs != 2, stages <= 4), "a ring no longer than loads need");
+  s_.require(implies(keep_inputs == 2, ceil_div(segment, steps) + floor_div(warmup, steps) <= stages),
+             "a ring that holds the segment");
+  s_.require(implies(keep_inputs == 3, segment <= steps), "registers that hold the segment");
+}
+
 // Registers a thread, estimated.
 Expr Space::require_threads() {
   const Expr computing = floor_div(channels, per_thread) * segments;
-  const Expr threads = s_.define("threads", computing + when(time_split > 1, 32, 0), "threads a block");
+  const Expr threads = s_.define("threads", computing + when(among, 32, 0), "threads a block");
   s_.require(mod(floor_div(channels, per_thread), 32) == 0, "whole warps of channels");
   // Segments are for what the channels alone do not fill.
   const std::int64_t rows = problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim;
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
-  s_.require(unroll * per_thread <= 8 && stages * steps <= 96, "rings and groups that pay");
+  s_.require(unroll * per_thread <= 8 && (keep_inputs == 2 || stages * steps <= 96),
+             "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
              "channels the head has");
   const auto estimate = [&](int each_thread, int unrolled, bool newtons) {
-    return shoot_registers(shape_, each_thread, unrolled, newtons);
+    return shoot_registers(shape_, each_thread, unrolled, newtons, 0);
   };
   const auto of = [&](bool newtons) {
     const int fixed = estimate(0, 0, newtons), each = estimate(1, 0, newtons) - fixed;
     const int step = estimate(1, 1, newtons) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
   };
-  const Expr own = when(newton == 1, of(true), of(false));
+  const Expr own =
+      when(newton == 1, of(true), of(false)) + when(keep_inputs == 3, per_thread * steps * shape_.inputs, 0);
   const int team = team_registers(limits_);
   const Expr registers =
-      s_.define("registers", when(time_split > 1 && own < team, team, own), "registers a thread, estimated");
+      s_.define("registers", when(among && own < team, team, own), "registers a thread, estimated");
   const Expr counted = ceil_div(threads, 128) * 128;
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
@@ -235,7 +259,7 @@ void Space::require_shared(const Expr& registers) {
       "shared_bytes",
       channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
                   shoot_channel_bytes(states())) +
-          when(time_split > 1 && newton == 1,
+          when(among && newton == 1,
                channels * (shoot_remembers(shape_, true) ? ScanWarp::rounding_bytes(states()) : 0), 0) +
           when(time_split > 1 && exchange == 0,
                time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
@@ -251,14 +275,14 @@ void Space::require_shared(const Expr& registers) {
 void Space::require_resident(const Expr& bytes, const Expr& registers) {
   const Expr teams = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
                      (problem_.sizes.heads * problem_.sizes.batch);
-  const Expr threads =
-      ceil_div(floor_div(channels, per_thread) * segments + when(time_split > 1, 32, 0), 128) * 128;
+  const Expr threads = ceil_div(floor_div(channels, per_thread) * segments + when(among, 32, 0), 128) * 128;
   Expr clusters = limits_.sm_count * when(time_split == 1, 1, 0);  // teams at once, one block an SM
   for (int size = 2; size <= target::largest_cluster(limits_); size *= 2)
     clusters = clusters + target::clusters_at_once(limits_, size, 1) * when(time_split == size, 1, 0);
   const Expr room = when(exchange == 1, floor_div(limits_.sm_count, time_split), clusters);
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
-    s_.require(implies(parts > 1, teams <= room * blocks_of_sm), "blocks resident at once, by " + resource);
+    s_.require(implies(parts > 1 && exchange != 2, teams <= room * blocks_of_sm),
+               "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, bytes + kShootReserved), "shared memory");
   resident(floor_div(limits_.threads_per_sm, threads), "threads");

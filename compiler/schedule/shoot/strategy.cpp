@@ -31,9 +31,16 @@ Launch shoot_forward(const step::Cell& cell, const Problem& problem, const Shoot
   kernel.place_threads();
   sweep.start();
   rounds.run();
-  kernel.write_past_end(
-      [&](std::size_t written, int row) { return sweep.past_end(static_cast<int>(written), row); });
-  return kernel.finish();
+  const auto past_end = [&] {
+    kernel.write_past_end(
+        [&](std::size_t written, int row) { return sweep.past_end(static_cast<int>(written), row); });
+  };
+  const kernel::Value first = rounds.in_first_launch();
+  first.valid() ? kernel.builder().if_(first, past_end) : past_end();
+  Launch launch = kernel.finish();
+  if (parameters.by_launch())
+    launch.repetition = {executable::Repetition::Kind::Until, parameters.launches()};
+  return launch;
 }
 
 }  // namespace
@@ -76,6 +83,12 @@ KernelPlan Shoot::build_kernels(const step::Cell& cell, const Problem& problem, 
     const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(simple.next.size()), true);
     plan.exchange = {0, problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
     plan.launches.push_back(clear_exchange(simple, problem, plan));
+  }
+  if (p.by_launch()) {
+    const int states = static_cast<int>(simple.next.size());
+    const std::int64_t teams = problem.sizes.heads * tiles;
+    plan.carries = {0, teams * BetweenLaunches::elements(p, states, ShootRounds::kept_registers(p, states))};
+    plan.exchange = {BetweenLaunches::kWords, teams * p.time_split * BetweenLaunches::kBlockWords, 1, 0};
   }
   plan.report = {0,
                  problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};

@@ -18,6 +18,7 @@ class Shoot final : public Strategy {
                            const target::Profile& profile) const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
+  Parameters added_parameters() const override { return {{"keep_inputs", 0}}; }
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,

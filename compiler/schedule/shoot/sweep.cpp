@@ -246,6 +246,13 @@ Value SegmentSweep::growth(int state, int channel) {
   return most;
 }
 
+std::vector<Value> SegmentSweep::kept() const {
+  std::vector<Value> all;
+  for (const auto* some : {&state_, &beginning_, &scale_, &product_})
+    all.insert(all.end(), some->begin(), some->end());
+  return all;
+}
+
 void SegmentSweep::settle() {
   for (const Value& entry : product_) kernel_.builder().assign(entry, kernel_.builder().real(0));
 }

@@ -48,6 +48,8 @@ class SegmentSweep {
   std::vector<AffineTransform> transforms(double most);
   // By how much the segment multiplies a change of its start, in this state's end: at least 1. With `newton`.
   kernel::Value growth(int state, int channel);
+  // What the next sweep and the scan need of this one, all variables.
+  std::vector<kernel::Value> kept() const;
   // Sets the product to zero: the end does not follow the start any more.
   void settle();
   const std::map<step::TensorId, KernelTensor>& first_tensors() const { return first_; }

@@ -49,7 +49,9 @@ TEST(ShootConverges, WithWeightsOfAnyStrength) {
   for (const Strength& strength : strengths())
     for (const char* cell : {"paragru", "paralstm"}) {
       Study s = of(strength, cell);
-      s.team = finished % 2 == 0 ? ShootTeam{8, 2, 0} : ShootTeam{16, 1, 0};
+      const ShootTeam teams[] = {{8, 2, 0}, {16, 1, 0}, {8, 2, 2}};
+      s.team = teams[(finished + converged) % 3];
+      s.keep_inputs = static_cast<int>((finished + converged) / 3 % 2) * 2;
       const Outcome o = study(s);
       EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
       EXPECT_TRUE(o.right()) << told(s, o);
@@ -144,9 +146,10 @@ TEST(ShootConvergesInFp64, WithWeightsOfAnyStrength) {
   for (const Strength& strength : strengths())
     for (const char* cell : {"paragru", "paralstm"}) {
       Study s = exactly(strength, cell);
-      // In a block, in a cluster, through global memory; by Jacobians, and by ends after a warm-up.
-      const ShootTeam teams[] = {{16, 1, 0}, {8, 2, 0}, {4, 4, 1}};
-      s.team = teams[turn % 3];
+      // In a block, in a cluster, through global memory, by launches; by Jacobians, and by ends after a
+      // warm-up.
+      const ShootTeam teams[] = {{16, 1, 0}, {8, 2, 0}, {4, 4, 1}, {4, 4, 2}, {16, 1, 2}};
+      s.team = teams[turn % 5];
       s.newton = turn % 4 != 3;
       s.warmup = s.newton ? 0 : 64;
       ++turn;
@@ -189,6 +192,45 @@ TEST(ShootConvergesInFp64, Quadratically) {
   EXPECT_LT(jumps[2], jumps[1] * jumps[1]);
 }
 
+// Three teams of channels, which do not end in the same round.
+Study by_launch(const Strength& strength) {
+  Study s = of(strength);
+  s.dim = 96;
+  s.team = {8, 2, 2};
+  return s;
+}
+
+TEST(ShootByLaunch, EndsWhenAllHaveConverged) {
+  Study s = by_launch({0.1, 0});
+  s.warmup = 96;
+  s.newton = false;
+  const Outcome mild = study(s);
+  EXPECT_TRUE(mild.right()) << told(s, mild);
+  EXPECT_EQ(mild.convergence.sweeps, 1);
+  // One sweeps, one finds that no segment must sweep again, one learns it of all warps of its team, and one
+  // of all teams.
+  EXPECT_EQ(mild.launches, 4);
+  s = by_launch({1, 0});
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+  EXPECT_TRUE(o.right()) << told(s, o);
+  EXPECT_GT(o.launches, 4);
+  std::printf("%s, %d launches\n", told(s, o).c_str(), static_cast<int>(o.launches));
+}
+
+TEST(ShootByLaunch, WhatConvergesNowhereEndsInItsLastLaunch) {
+  Study s = by_launch({5, 0});
+  s.newton = false;
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.right()) << told(s, o);
+  EXPECT_GT(o.convergence.segments_in_order, 0);
+  EXPECT_EQ(o.convergence.segments, 3 * 16);
+  // Three rounds side by side, one for each of two blocks that go in order, and one that scans what they
+  // leave.
+  EXPECT_EQ(o.launches, 3 + 2 + 1);
+  std::printf("%s, %d launches\n", told(s, o).c_str(), static_cast<int>(o.launches));
+}
+
 // h = 1 - a h^2: chaotic for most a above 1.4 (Feigenbaum 1978).
 constexpr const char* kChaotic = R"(
 cell logistic(D) {
@@ -228,7 +270,8 @@ cell five(D) {
 
 TEST(ShootConverges, ChaoticOscillatingAndCoupledCells) {
   for (const char* text : {kChaotic, kOscillator, kFive})
-    for (const ShootTeam team : {ShootTeam{16, 1, 0}, ShootTeam{4, 4, 0}, ShootTeam{4, 2, 1}}) {
+    for (const ShootTeam team :
+         {ShootTeam{16, 1, 0}, ShootTeam{4, 4, 0}, ShootTeam{4, 2, 1}, ShootTeam{4, 4, 2}}) {
       Study s{cell_of(text)};
       s.time = 600;
       s.team = team;
@@ -242,7 +285,8 @@ TEST(ShootConverges, ChaoticOscillatingAndCoupledCells) {
 // What is no number appears where the plain loop has it, and stays.
 TEST(ShootConverges, ToNothingBehindANaN) {
   for (const double spoiled : {std::nan(""), 1e38 * 10})
-    for (const ShootTeam team : {ShootTeam{7, 1, 0}, ShootTeam{3, 4, 0}, ShootTeam{3, 2, 1}})
+    for (const ShootTeam team :
+         {ShootTeam{7, 1, 0}, ShootTeam{3, 4, 0}, ShootTeam{3, 2, 1}, ShootTeam{3, 2, 2}})
       for (const std::int64_t step : {0, 150, 299}) {
         Study s{cell_named("paragru")};
         s.time = 300;

@@ -30,6 +30,7 @@ inline Parameters shoot_point(const Problem& problem, ShootTeam team, int per_th
           {"newton", newton ? 1 : 0},
           {"sweeps", sweeps},
           {"rewrite", 0},
+          {"keep_inputs", 0},
           {"stream_stores", 0}};
 }
 

@@ -11,9 +11,21 @@ namespace {
 
 const Strategy* const kShoot = find_strategy("shoot");
 
-// In a block, in a cluster, through global memory.
-constexpr ShootTeam kTeams[] = {{1, 1, 0}, {7, 1, 0}, {4, 2, 0}, {3, 2, 1}, {16, 1, 0},
-                                {2, 1, 0}, {2, 4, 1}, {7, 2, 0}, {5, 1, 0}, {3, 4, 0}};
+// In a block, in a cluster, through global memory, by launches.
+constexpr ShootTeam kTeams[] = {{1, 1, 0}, {7, 1, 0}, {4, 2, 0}, {3, 2, 1}, {16, 1, 0}, {6, 1, 2}, {2, 1, 0},
+                                {2, 4, 1}, {7, 2, 0}, {5, 1, 0}, {3, 4, 0}, {3, 2, 2},  {2, 4, 2}};
+
+// Of all three: inputs stay in memory, the L2, shared memory or registers. Every other ring that should hold
+// a segment, and most segments that registers should, are too long for that, as a longer T makes them.
+void keep_inputs(Parameters& parameters, const Problem& problem, int turn) {
+  const std::int64_t parts = parameters.at("segments") * parameters.at("time_split");
+  const std::int64_t steps = parameters.at("steps"), segment = (problem.sizes.time + parts - 1) / parts;
+  const bool by_launch = parameters.at("exchange") == 2;
+  parameters["keep_inputs"] = turn % (by_launch ? 2 : 4);
+  if (parameters.at("keep_inputs") == 2 && turn / 4 % 2 == 0)
+    parameters["stages"] =
+        std::clamp<std::int64_t>((segment + steps - 1) / steps + parameters.at("warmup") / steps, 2, 16);
+}
 
 void run_all(Storage storage) {
   int turn = 0;
@@ -31,6 +43,7 @@ void run_all(Storage storage) {
         c.parameters["rewrite"] = c.problem.math == kernel::Math::Fast ? turn % 3 : 0;
         c.parameters["stages"] = 2 + turn % 2;
         c.parameters["stream_stores"] = turn / 2 % 2;
+        keep_inputs(c.parameters, c.problem, turn / 3);
         Comparison(std::move(c)).run();
         ASSERT_FALSE(::testing::Test::HasFailure());
       }

@@ -36,6 +36,7 @@ std::string refused(const Asked& asked) {
                          {"newton", 0},
                          {"sweeps", 1},
                          {"rewrite", 0},
+                         {"keep_inputs", 0},
                          {"stream_stores", 0}};
   const auto plan =
       find_strategy("shoot")->build(cell_named(asked.cell), problem, point, target::board(asked.board));

@@ -71,8 +71,12 @@ Outcome study(const Study& s) {
   problem.storage = s.storage;
   problem.math = kernel::Math::Accurate;
   const Data data = draw(s, problem.sizes);
-  KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem,
-                               shoot_point(problem, s.team, 1, s.warmup, s.newton, s.sweeps));
+  Parameters point = shoot_point(problem, s.team, 1, s.warmup, s.newton, s.sweeps);
+  if (s.team.exchange != 2) point["keep_inputs"] = s.keep_inputs;
+  if (point["keep_inputs"] == 2)
+    point["stages"] =
+        s.time / (s.team.segments * s.team.time_split * point["steps"]) + s.warmup / point["steps"];
+  KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem, point);
   kernel::Kernel& kernel = plan.launches.back().kernel;
   if (s.tolerance > 0) set_tolerance(kernel, shoot_tolerance(problem), s.tolerance);
   if (s.damage) s.damage(kernel);
@@ -81,6 +85,7 @@ Outcome study(const Study& s) {
   const SimulatedRun run = simulate_plan(s.cell, problem, plan, data.given, 0, options);
   Outcome outcome;
   outcome.faults = run.faults;
+  outcome.launches = run.launches;
   outcome.tolerance = s.tolerance > 0 ? s.tolerance : shoot_tolerance(problem);
   outcome.convergence = executable::convergence_of(run.report);
   const auto truth =

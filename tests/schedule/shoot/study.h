@@ -29,6 +29,8 @@ struct Study {
   ShootTeam team{16, 1, 0};
   int warmup = 0, sweeps = 3;
   bool newton = true;
+  // 2: in shared memory, by a ring that holds the segment.
+  int keep_inputs = 0;
   kernel::Storage storage = kernel::Storage::F32;
   // Every real number of the kernel's run is a double.
   bool fp64 = false;
@@ -44,6 +46,7 @@ struct Study {
 struct Outcome {
   executable::Convergence convergence;
   std::vector<std::string> faults;
+  std::int64_t launches = 0;
   // By channel, of the worst output row: the largest difference from the fp64 loop over the largest size of
   // the output, by shoot and by the plain fp32 loop.
   std::vector<double> error, plain;

@@ -187,6 +187,29 @@ __device__ __forceinline__ void load_flagged(int* into, const int* from, int str
   }
 }
 
+//: load_flagged_together needs Patience
+// load_flagged for all lanes of a warp, none of which goes on before the others. Lanes that leave the loop one by one
+// run apart afterwards: an exchange of sums among 48 blocks took 1.0 us instead of 0.6 (H200).
+template <int vectors>
+__device__ __forceinline__ void load_flagged_together(int* into, const int* from, int stride, int* status) {
+  Patience patience;
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = -1;
+  for (;;) {
+    bool all = true;
+    #pragma unroll
+    for (int i = 0; i < vectors; ++i)
+      if (into[4 * i] == -1 || into[4 * i + 1] == -1 || into[4 * i + 2] == -1 || into[4 * i + 3] == -1)
+        asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(into[4 * i]), "=r"(into[4 * i + 1]), "=r"(into[4 * i + 2]), "=r"(into[4 * i + 3])
+                     : "l"(__cvta_generic_to_global(from + i * stride)) : "memory");
+    #pragma unroll
+    for (int i = 0; i < 4 * vectors; ++i) all = all && into[i] != -1;
+    if (__all_sync(0xffffffffu, all)) return;
+    if (__any_sync(0xffffffffu, patience.ends(status))) return;
+  }
+}
+
 //: load_flagged_once
 // Words for load_flagged, whether they have come or not.
 template <int vectors>
@@ -207,6 +230,15 @@ template <int vectors>
 __device__ __forceinline__ void load_flagged_fp32(float* into, const int* from, int stride, int* status) {
   int words[4 * vectors];
   load_flagged<vectors>(words, from, stride, status);
+  #pragma unroll
+  for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
+}
+
+//: load_flagged_fp32_together needs load_flagged_together
+template <int vectors>
+__device__ __forceinline__ void load_flagged_fp32_together(float* into, const int* from, int stride, int* status) {
+  int words[4 * vectors];
+  load_flagged_together<vectors>(words, from, stride, status);
   #pragma unroll
   for (int i = 0; i < 4 * vectors; ++i) into[i] = __int_as_float(words[i]);
 }

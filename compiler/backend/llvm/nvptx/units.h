@@ -210,11 +210,14 @@ struct StatementWriter::Units {
       w.text_.jump(next);
       w.text_.begin(next);
     }
-    w.text_.branch(complete(slots, 0, 4 * s.vectors), done, wait);
+    const auto vote = [&](const char* how, const std::string& own) {
+      return s.together ? w.text_.value("call i1 @llvm.nvvm.vote.{}.sync(i32 -1, i1 {})", how, own) : own;
+    };
+    w.text_.branch(vote("all", complete(slots, 0, 4 * s.vectors)), done, wait);
     w.text_.begin(wait);
     const std::string ends =
         w.values_.call("i1", "patience_ends", fmt::format("ptr {}, ptr {}, {}", tries, start, status()));
-    w.text_.branch(ends, done, again);
+    w.text_.branch(vote("any", ends), done, again);
     w.text_.begin(done);
   }
 
