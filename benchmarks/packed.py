@@ -15,7 +15,7 @@ u and end with h of the same layer:
 `longest` is Rondo's time when each row is as long as the longest of its batch tile. Results of a smaller problem are compared
 with torch.nn in fp64 on the same weights, gradients too; a row whose errors are larger than WITHIN says is no result. All plans are
 tuned first, --side of them side by side, by the program `rondo` beside the library (--budget 0s: the model chooses). FILE is written
-after each row; after --seconds no tune and no row is begun. Status: 1 if a row is wrong, 4 without a GPU."""
+after each row, and rows that it has and that are not measured now stay; after --seconds no tune and no row is begun. Status: 1 if a row is wrong, 4 without a GPU."""
 import argparse
 import os
 import pathlib
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time as clock
 
-from rondo_program import query, rondo, shared_workers, side_by_side, tried, until_stopped, write
+from rondo_program import begun, query, rondo, shared_workers, side_by_side, tried, until_stopped, write
 
 BATCH, TIME, DIM = 64, 1024, 512
 SHAPE = f"B={BATCH},T={TIME},H=1,D={DIM}"
@@ -283,6 +283,10 @@ def options_of():
     return options
 
 
+def name_of(row):
+    return row["cell"], row["dtype"], row["directions"]
+
+
 def main():
     options = options_of()
     try:
@@ -297,8 +301,8 @@ def main():
     os.environ.setdefault("RONDO_WORKER", str(program))
     library = capi.Library(options.library.resolve())
     context = library.context(capi.CUDA)
-    record = {"device": query("name")[0], "commit": options.commit, "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
-              "shape": SHAPE, "close": CLOSE, "budget": options.budget, "rows": []}
+    record = begun(options.out, {"device": query("name")[0], "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
+                                 "shape": SHAPE, "close": CLOSE, "budget": options.budget})
     wanted = [(cell, dtype, both) for cell in GATES for dtype in UNITS for both in (False, True)
               if re.search(options.only, f"{cell} {dtype} {'both' if both else 'one'}")]
     wrong = False
@@ -309,14 +313,16 @@ def main():
             if clock.monotonic() >= options.end:
                 print("the time is over: rows are left", flush=True)
                 break
-            row = {"cell": cell, "dtype": dtype, "directions": 2 if both else 1}
+            row = {"cell": cell, "dtype": dtype, "directions": 2 if both else 1, "commit": options.commit}
             try:
                 row["errors"] = compared(library, context, database, cell, dtype, both)
                 row |= timed(library, context, database, options.turns, cell, dtype, both)
             except (capi.Failed, RuntimeError) as error:  # said in the record, and the other rows go on
                 row["error"] = str(error).splitlines()[0]
             wrong = wrong or "error" in row or not row["errors"]["right"]
-            record["rows"].append(row)
+            known = [i for i, other in enumerate(record["rows"]) if name_of(other) == name_of(row)]
+            at = known[0] if known else len(record["rows"])
+            record["rows"][at:at + 1] = [row]
             write(record, options.out)
             print(cell, dtype, row["directions"], row.get("error") or {key: row[key] for key in ("ours", "longest", "torch")},
                   "" if row.get("errors", {}).get("right") else "WRONG", flush=True)

@@ -150,15 +150,15 @@ def packed_page(results):
     text = ""
     for record in read(results, "*-packed.json"):
         text += f"""
-## {record['device']}, PyTorch {record['torch']}, cuDNN {record['cudnn']}, commit {record['commit']}
+## {record['device']}, PyTorch {record['torch']}, cuDNN {record['cudnn']}
 
 {record['shape']}, lengths drawn evenly from 1 to T.
 
-| cell | dtype | directions | pass | ms | PyTorch ms | / ours | longest ms | of the longest | results |
-|---|---|--:|---|--:|--:|--:|--:|--:|---|
+| cell | dtype | directions | commit | pass | ms | PyTorch ms | / ours | longest ms | of the longest | results |
+|---|---|--:|---|---|--:|--:|--:|--:|--:|---|
 """
         for row in record["rows"]:
-            name = f"| {row['cell']} | {row['dtype']} | {row['directions']} |"
+            name = f"| {row['cell']} | {row['dtype']} | {row['directions']} | {row['commit']} |"
             if "error" in row:
                 text += f"{name} | | | | | | {row['error']} |\n"
                 continue
@@ -172,4 +172,5 @@ def packed_page(results):
 with a PackedSequence (cuDNN), in one run, in turns (`benchmarks/packed.py`). `fw` is inference; `fwbw` is forward and backward, with the
 gradients of the layer's input and of all weights. Both sides multiply the layer's input by the input weights: PyTorch inside the layer and the valid steps
 alone, Rondo by `torch.addmm` and all T steps of each row, before its kernels. A second direction is a reversed cell. *Longest* is Rondo's time when each row is as long as the
-longest of its batch tile; the aim is within 1.1 of it. Results and gradients of a smaller problem are compared with fp64.""") + "\n" + text
+longest of its batch tile; the aim is within 1.1 of it. PyTorch brings weights together once where they are fp16 (`flatten_parameters`); those
+in bf16 it leaves apart, and says that cuDNN brings them together at each call. Results and gradients of a smaller problem are compared with fp64.""") + "\n" + text
