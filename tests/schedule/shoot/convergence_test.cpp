@@ -192,6 +192,18 @@ TEST(ShootConvergesInFp64, Quadratically) {
   EXPECT_LT(jumps[2], jumps[1] * jumps[1]);
 }
 
+// The ring holds the segment and the warm-up before it, which later sweeps leave out.
+TEST(ShootKeepsInputs, ForSweepsThatHaveNoWarmUp) {
+  Study s = of({1, -4});
+  s.time = 1024;
+  s.warmup = 16;
+  s.keep_inputs = 2;
+  const Outcome o = study(s);
+  EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+  EXPECT_TRUE(o.right()) << told(s, o);
+  EXPECT_GT(o.convergence.sweeps, 1) << told(s, o);
+}
+
 // Three teams of channels, which do not end in the same round.
 Study by_launch(const Strength& strength) {
   Study s = of(strength);
