@@ -35,7 +35,7 @@ def without(way, point):
     if way == "exchange=launch":
         changed["exchange"] = 1 if point["time_split"] > 1 else 0
     changed["keep_inputs"] = 0
-    changed["stages"] = min(point["stages"], 4)
+    changed["stages"] = min(point["stages"], 4, 96 // point["steps"])  # what the space has for rings that hold no segment
     return [word for name, value in changed.items() for word in ("--param", f"{name}={value}")]
 
 

@@ -145,7 +145,8 @@ class ShootCell : public rondo::testing::GpuTest,
       const auto plan = load(cell, p, "shoot", point, true);
       ASSERT_NE(plan, nullptr);
       const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
-      ASSERT_TRUE(result.ok()) << result.error().message;
+      ASSERT_TRUE(result.ok()) << name << " D=" << dim << ", " << schedule::print(point) << ": "
+                               << result.error().message;
       for (const TensorCheck& check : result->checks)
         EXPECT_TRUE(check.passed) << name << " D=" << dim << ", " << schedule::print(point) << ": "
                                   << check.text();
