@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times normalised LSTMs and GRUs beside the plain ones, and beside a loop of PyTorch's in a CUDA graph. Needs a GPU.
 
-usage: normalised.py RONDO --out FILE [--only REGEX] [--budget 8s] [--side 1] [--turns 3] [--torch] [--seconds N] [--commit HASH]
+usage: normalised.py RONDO --out FILE [--only REGEX] [--budget 8s] [--side 1] [--turns 3] [--torch] [--again] [--seconds N] [--commit HASH]
 
 All passes of all problems are tuned first, --side of them side by side (with --budget 0s the model chooses). Each is then timed
 in turns with the plain cell of the same shape; the least of the turns counts. `fwbw` is forward for training plus backward. With --torch the same steps run
@@ -14,7 +14,7 @@ these recurrences are chaotic: what bf16 rounds away in one step has grown a hun
 64 channels. The record says how many steps, and the errors.
 
 FILE is written after each row. After --seconds none is finished any more; a later run with the same FILE does what is left,
-and one with another GPU, commit or budget is refused."""
+and with --again also those that FILE has; each row says of what commit it is. One with another GPU or budget is refused."""
 import argparse
 import math
 import os
@@ -226,6 +226,7 @@ def options_of():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
     options = parser.parse_args()
     options.end = clock.monotonic() + options.seconds
@@ -234,10 +235,10 @@ def options_of():
 
 def main():
     options = options_of()
-    record = begun(options.out, {"device": query("name")[0], "commit": options.commit, "budget": options.budget, "slowest": SLOWEST})
-    known = {(row["cell"], row["shape"]) for row in record["rows"]}
+    record = begun(options.out, {"device": query("name")[0], "budget": options.budget, "slowest": SLOWEST})
+    known = {(row["cell"], row["shape"]): place for place, row in enumerate(record["rows"])}
     wanted = [(cell, shape) for shape in SHAPES for cell in NORMALISED if re.search(options.only, f"{cell} {shape_text(shape)}")]
-    left = [(cell, shape) for cell, shape in wanted if (cell, shape_text(shape)) not in known]
+    left = [(cell, shape) for cell, shape in wanted if options.again or (cell, shape_text(shape)) not in known]
     with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/normalised.db"
         rondo(options.rondo, "calibrate", "--db", database)
@@ -248,7 +249,8 @@ def main():
             except TimeOver:
                 print(f"the time is over: {len(left) - done} of {len(wanted)} rows are left to a later run", flush=True)
                 break
-            record["rows"].append(row)
+            place = known.get((row["cell"], row["shape"]), len(record["rows"]))
+            record["rows"][place:place + 1] = [row | {"commit": options.commit}]
             write(record, options.out)
             told(row)
     return 0

@@ -33,7 +33,7 @@ ADDED = {
 }
 
 # By parameter: the words that texts for people have for its values (compiler/schedule/problem/parameters.cpp).
-WORDS = {"exchange": {"cluster": 0, "global": 1, "launch": 2}, "keep_inputs": {"memory": 0, "l2": 1, "shared": 2, "registers": 3},
+WORDS = {"exchange": {"cluster": 0, "global": 1, "launch": 2}, "keep_inputs": {"memory": 0, "shared": 1, "registers": 2},
          "rewrite": {"none": 0, "latency": 1, "throughput": 2}}
 
 

@@ -81,16 +81,16 @@ def normalised_page(results):
     text = ""
     for record in read(results, "*-normalised.json"):
         text += f"""
-## {record['device']}, commit {record['commit']}
+## {record['device']}
 
-| cell | shape | pass | ms | of the plain cell | PyTorch ms | / ours |
-|---|---|---|--:|--:|--:|--:|
+| cell | shape | commit | pass | ms | of the plain cell | PyTorch ms | / ours |
+|---|---|---|---|--:|--:|--:|--:|
 """
         for row in record["rows"]:
             for which in ("fw", "fwbw"):
                 ours, plain, torch = (row.get(key, {}).get(which) for key in ("ours", "plain_cell", "torch"))
                 ms, beside = (found.get("ms") if found else None for found in (ours, plain))
-                text += (f"| {row['cell']} | {row['shape']} | {which} | {median_text(ms) if ms else ''} | {f'{ms / beside:.2f}' if ms and beside else ''} | "
+                text += (f"| {row['cell']} | {row['shape']} | {row['commit']} | {which} | {median_text(ms) if ms else ''} | {f'{ms / beside:.2f}' if ms and beside else ''} | "
                          f"{median_text(torch) if torch else ''} | {f'{torch / ms:.0f}x' if torch and ms else ''} |\n")
     if not text:
         return ""

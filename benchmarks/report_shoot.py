@@ -23,7 +23,7 @@ H200, and rows of another GPU, which copies more slowly, stand beside them.""")
     return "# Few channels, many steps\n\n" + said + "\n" + "".join(section(record) for record in records) + kept(results)
 
 
-WITHOUT = {"keep_inputs=l2": "read again", "keep_inputs=shared": "read again", "keep_inputs=registers": "read again",
+WITHOUT = {"stream_stores=1": "as they come", "keep_inputs=shared": "read again", "keep_inputs=registers": "read again",
            "exchange=launch": "in one launch"}
 
 

@@ -25,7 +25,7 @@ PROBLEMS = (  # cell, shape, type
     ("paralstm", "B=1,T=4096,H=1,D=256", "fp32"),
     ("paralstm", "B=8,T=2048,H=1,D=1024", "bf16"),
 )
-WAYS = ("usual", "keep_inputs=l2", "keep_inputs=shared", "keep_inputs=registers", "exchange=launch")
+WAYS = ("usual", "stream_stores=1", "keep_inputs=shared", "keep_inputs=registers", "exchange=launch")
 WEIGHTS = ("0.1", "1")
 
 
@@ -34,7 +34,7 @@ def without(way, point):
     changed = dict(point)
     if way == "exchange=launch":
         changed["exchange"] = 1 if point["time_split"] > 1 else 0
-    changed["keep_inputs"] = 0
+    changed["keep_inputs"] = changed["stream_stores"] = 0
     changed["stages"] = min(point["stages"], 4, 96 // point["steps"])  # what the space has for rings that hold no segment
     return [word for name, value in changed.items() for word in ("--param", f"{name}={value}")]
 

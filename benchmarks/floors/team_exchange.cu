@@ -1,142 +1,85 @@
-// What an exchange among the blocks that share a head costs at least. Prints nanoseconds as JSON. Build and run it on a
+// What an exchange between two blocks that share a head costs at least. Prints nanoseconds as JSON. Build and run it on a
 // machine with a GPU and nvcc:
 //
 //   nvcc -O3 -std=c++17 -arch=sm_90 benchmarks/floors/team_exchange.cu -o team_exchange && ./team_exchange
 //
-// Every exchange waits for the one before, as those of a recurrence do. Nothing else is done: one warp of each block sends
-// and waits, without a barrier or arithmetic between two exchanges.
-//   grid_pair_ns, cluster_pair_ns  from one block to one other, there and back, halved: no exchange is faster than that
-//   grid_ns      each of 48 blocks sends a line of 64 bytes and waits for all of its team's, one block an SM, two teams:
-//                self-flagged words through the L2 (st.relaxed, ld.relaxed)
-//   cluster_ns   the same among the 16 blocks of a cluster: st.async into every block's shared memory, counted on an
-//                mbarrier; two clusters
+// One block sends 16 bytes to another and waits for its answer; half of that is one way. Nothing else is done, without a
+// barrier or arithmetic, so no exchange among more blocks is faster.
+//   grid_ns      through the L2, as self-flagging words (st.relaxed, ld.relaxed), one block an SM
+//   cluster_ns   between the first and the last block of a cluster of 16: st.async, counted on an mbarrier
 // A wait gives up after some seconds and says so.
 #include <cstdio>
 #include <cuda_runtime.h>
 
 namespace {
 
-constexpr int kExchanges = 1 << 13, kLine = 16, kTeam = 48, kTeams = 2, kCluster = 16, kTries = 1 << 22;
-constexpr int kSlots = 4;  // of a line: a block is at most one exchange ahead of another
-constexpr int kVectors = kTeam * kLine / (32 * 4);  // of four words, that a lane has of a team's lines
+constexpr int kExchanges = 1 << 13, kBlocks = 96, kCluster = 16, kTries = 1 << 22;
+constexpr int kAnswer = 128;  // words from those of the first block to those of the other
 
-// Words are the number of their exchange, so none is cleared. Vectors that have come are not loaded again, and the lanes of
-// the warp go on together.
-template <int Vectors>
-__device__ bool wait_for(int i, const int* first) {
-  int word[Vectors * 4] = {};
+// Words are the number of their exchange, so none is cleared.
+__device__ bool wait_for(int i, const int* words) {
   for (int tries = 0; tries < kTries; ++tries) {
-    bool all = true;
-#pragma unroll
-    for (int k = 0; k < Vectors; ++k)
-      if (word[4 * k] != i || word[4 * k + 1] != i || word[4 * k + 2] != i || word[4 * k + 3] != i)
-        asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(word[4 * k]), "=r"(word[4 * k + 1]), "=r"(word[4 * k + 2]), "=r"(word[4 * k + 3])
-                     : "l"(first + k * 128) : "memory");
-#pragma unroll
-    for (int k = 0; k < Vectors * 4; ++k) all = all && word[k] == i;
-    if (__all_sync(0xffffffffu, all)) return true;
+    int word[4];
+    asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(words) : "memory");
+    if (word[0] == i && word[1] == i && word[2] == i && word[3] == i) return true;
   }
   return false;
 }
 
-__device__ void send(int i, int* to) {
-  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %1, %1, %1};" ::"l"(to), "r"(i) : "memory");
+__device__ void send(int i, int* words) {
+  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %1, %1, %1};" ::"l"(words), "r"(i) : "memory");
 }
 
+// The first block sends first, and the last answers; those between only take up SMs.
 __global__ void through_grid(int* words, int* gave_up) {
-  const int team = blockIdx.x / kTeam, rank = blockIdx.x % kTeam, lane = threadIdx.x;
+  const bool first = blockIdx.x == 0;
+  if (threadIdx.x != 0 || (!first && blockIdx.x != gridDim.x - 1)) return;
   for (int i = 1; i <= kExchanges; ++i) {
-    int* lines = words + (team * kSlots + i % kSlots) * kTeam * kLine;
-    if (lane < 4) send(i, lines + rank * kLine + lane * 4);
-    if (wait_for<kVectors>(i, lines + lane * 4)) continue;
-    *gave_up = 1;
-    return;
-  }
-}
-
-// The first block sends first, and the last answers; those between do nothing. All lanes wait for the same vector.
-__global__ void grid_pair(int* words, int* gave_up) {
-  const int last = gridDim.x - 1, here = blockIdx.x == 0 ? 0 : 1;
-  if (blockIdx.x != 0 && blockIdx.x != last) return;
-  for (int i = 1; i <= kExchanges; ++i) {
-    if (here == 0 && threadIdx.x == 0) send(i, words);
-    if (!wait_for<1>(i, words + (here == 0 ? 128 : 0))) {
+    if (first) send(i, words);
+    if (!wait_for(i, words + (first ? kAnswer : 0))) {
       *gave_up = 1;
       return;
     }
-    if (here == 1 && threadIdx.x == 0) send(i, words + 128);
+    if (!first) send(i, words + kAnswer);
   }
 }
 
 __device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 
-__global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(int* gave_up) {
-  __shared__ __align__(16) int lines[2][kCluster * kLine];
-  __shared__ __align__(8) unsigned long long arrived[2];
-  const int lane = threadIdx.x;
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  constexpr int kBytes = kCluster * kLine * 4;
-  if (lane == 0)
-    for (int slot = 0; slot < 2; ++slot) {
-      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived[slot])) : "memory");
-      asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }" ::"r"(shared_address(&arrived[slot])), "n"(kBytes)
-                   : "memory");
-    }
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-  bool failed = false;
-  for (int i = 0; i < kExchanges && !failed; ++i) {
-    const int slot = i % 2;
-    // Every lane sends half the line to one of the blocks.
-    unsigned to, barrier;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(&lines[slot][rank * kLine + lane / kCluster * 8])), "r"(lane % kCluster));
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(shared_address(&arrived[slot])), "r"(lane % kCluster));
-    for (int half = 0; half < 2; ++half)
-      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %1, %1, %1}, [%2];" ::"r"(to + half * 16), "r"(i), "r"(barrier)
-                   : "memory");
-    int done = 0;
-    for (int tries = 0; done == 0 && tries < kTries; ++tries)
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                   : "=r"(done) : "r"(shared_address(&arrived[slot])), "r"(i / 2 % 2) : "memory");
-    failed = done == 0;
-    if (lane == 0)
-      asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }" ::"r"(shared_address(&arrived[slot])), "n"(kBytes)
-                   : "memory");
-    __syncwarp();
-  }
-  if (failed) *gave_up = 1;
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+__device__ unsigned in_block(unsigned address, unsigned rank) {
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
 }
 
-__global__ void __cluster_dims__(kCluster, 1, 1) cluster_pair(int* gave_up) {
+__global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(int* gave_up) {
   __shared__ __align__(16) int word[4];
   __shared__ __align__(8) unsigned long long arrived;
   unsigned rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   const bool plays = threadIdx.x == 0 && (rank == 0 || rank == kCluster - 1);
+  const unsigned barrier = shared_address(&arrived);
   const auto expect = [&] {
-    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16; }" ::"r"(shared_address(&arrived)) : "memory");
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16; }" ::"r"(barrier) : "memory");
   };
   if (plays) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived)) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
     expect();
   }
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
   if (plays) {
-    unsigned to, barrier;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(word)), "r"(kCluster - 1 - rank));
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(shared_address(&arrived)), "r"(kCluster - 1 - rank));
+    const unsigned to = in_block(shared_address(word), kCluster - 1 - rank), there = in_block(barrier, kCluster - 1 - rank);
     const auto send = [&](int i) {
-      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %1, %1, %1}, [%2];" ::"r"(to), "r"(i), "r"(barrier)
-                   : "memory");
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %1, %1, %1}, [%2];" ::"r"(to), "r"(i),
+                   "r"(there) : "memory");
     };
     for (int i = 0; i < kExchanges; ++i) {
       if (rank == 0) send(i);
       int done = 0;
       for (int tries = 0; done == 0 && tries < kTries; ++tries)
         asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                     : "=r"(done) : "r"(shared_address(&arrived)), "r"(i % 2) : "memory");
+                     : "=r"(done) : "r"(barrier), "r"(i % 2) : "memory");
       if (done == 0) *gave_up = 1;
       expect();
       if (rank != 0) send(i);
@@ -145,6 +88,7 @@ __global__ void __cluster_dims__(kCluster, 1, 1) cluster_pair(int* gave_up) {
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
 }
 
+// One way.
 template <class Run>
 double nanoseconds(const Run& run) {
   cudaEvent_t begin, end;
@@ -160,7 +104,7 @@ double nanoseconds(const Run& run) {
     cudaEventElapsedTime(&ms, begin, end);
     best = ms < best ? ms : best;
   }
-  return best * 1e6 / kExchanges;
+  return best * 1e6 / kExchanges / 2;
 }
 
 }  // namespace
@@ -168,31 +112,25 @@ double nanoseconds(const Run& run) {
 int main() {
   cudaDeviceProp device;
   int *words = nullptr, *gave_up = nullptr;
-  constexpr int kWords = kTeams * kSlots * kTeam * kLine;
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || cudaMalloc(&words, kWords * sizeof(int)) != cudaSuccess ||
+  constexpr std::size_t kBytes = 2 * kAnswer * sizeof(int);
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || cudaMalloc(&words, kBytes) != cudaSuccess ||
       cudaMallocManaged(&gave_up, sizeof(int)) != cudaSuccess) {
     std::fprintf(stderr, "team_exchange: no GPU\n");
     return 4;
   }
   *gave_up = 0;
-  for (const void* kernel : {(const void*)through_cluster, (const void*)cluster_pair})
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  const auto cooperative = [&](const void* kernel) {
-    return nanoseconds([&] {
-      cudaMemsetAsync(words, 0, kWords * sizeof(int));
-      void* arguments[] = {&words, &gave_up};
-      cudaLaunchCooperativeKernel(kernel, dim3(kTeam * kTeams), dim3(32), arguments, 0, nullptr);
-    });
-  };
-  const double grid = cooperative((const void*)through_grid), grid_one = cooperative((const void*)grid_pair) / 2;
-  const double cluster = nanoseconds([&] { through_cluster<<<2 * kCluster, 32>>>(gave_up); });
-  const double cluster_one = nanoseconds([&] { cluster_pair<<<kCluster, 32>>>(gave_up); }) / 2;
+  cudaFuncSetAttribute((const void*)through_cluster, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  const double grid = nanoseconds([&] {
+    cudaMemsetAsync(words, 0, kBytes);
+    void* arguments[] = {&words, &gave_up};
+    cudaLaunchCooperativeKernel((const void*)through_grid, dim3(kBlocks), dim3(32), arguments, 0, nullptr);
+  });
+  const double cluster = nanoseconds([&] { through_cluster<<<kCluster, 32>>>(gave_up); });
   const cudaError_t error = cudaDeviceSynchronize();
   if (error != cudaSuccess || *gave_up != 0) {
     std::fprintf(stderr, "team_exchange: %s\n", error != cudaSuccess ? cudaGetErrorString(error) : "a wait gave up");
     return 6;
   }
-  std::printf("{\"device\": \"%s\", \"grid_pair_ns\": %.1f, \"cluster_pair_ns\": %.1f, \"grid_ns\": %.1f, \"cluster_ns\": %.1f}\n",
-              device.name, grid_one, cluster_one, grid, cluster);
+  std::printf("{\"device\": \"%s\", \"grid_ns\": %.1f, \"cluster_ns\": %.1f}\n", device.name, grid, cluster);
   return 0;
 }

@@ -233,8 +233,8 @@ class Normalised(unittest.TestCase):
         self.assertEqual(second["ours"]["fw"], {"error": "not here"})
         self.assertIn("error", first["torch"])  # no PyTorch, or no GPU
         page = report_checks.normalised_page(folder)
-        self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | fw | 1.250 | 1.25 |  |  |", page)
-        self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | fw |  |  |  |  |", page)
+        self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | unknown | fw | 1.250 | 1.25 |  |  |", page)
+        self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | unknown | fw |  |  |  |  |", page)
 
 
     def run_rows(self, folder, *words, **environment):
@@ -251,7 +251,9 @@ class Normalised(unittest.TestCase):
         done, rows = self.run_rows(folder)
         self.assertEqual([row["cell"] for row in rows], ["lnlstm", "rmslstm", "lngru"], done.stderr)
         self.assertNotIn("lnlstm", done.stdout)
-        refused, rows = self.run_rows(folder, "--commit", "another")
+        done, rows = self.run_rows(folder, "--only", "^rmslstm.*768", "--again", "--commit", "another")
+        self.assertEqual([(row["cell"], row["commit"] == "another") for row in rows], [("lnlstm", False), ("rmslstm", True), ("lngru", False)])
+        refused, rows = self.run_rows(folder, "--budget", "3s")
         self.assertIn("take another file", refused.stderr)
         self.assertEqual(len(rows), 3)
 

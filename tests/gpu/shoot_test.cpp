@@ -123,10 +123,10 @@ std::vector<schedule::Parameters> ways(const schedule::Problem& problem, bool cl
     if (team.time_split > 1 && team.exchange == 0 && !clusters) return;
     schedule::Parameters& point = all.emplace_back(shoot_point(problem, team));
     point["keep_inputs"] = keep_inputs;
-    if (keep_inputs == 2) point["stages"] = 8;
+    if (keep_inputs == 1) point["stages"] = 8;
   };
   for (const ShootTeam team : {ShootTeam{8, 1, 0}, {4, 4, 0}, {4, 4, 1}, {4, 4, 2}, {8, 1, 2}}) add(team, 0);
-  add({8, 1, 0}, 1), add({4, 4, 0}, 2), add({4, 4, 1}, 3);
+  add({4, 4, 0}, 1), add({4, 4, 1}, 2);
   return all;
 }
 

@@ -160,8 +160,8 @@ struct StatementWriter::Visit : StatementWriter::Units {
     w.line(fmt::format("{}(&{});", helper, w.expressions_.element(s.from)));
   }
   void operator()(const CopyAsync& s) const {
-    const std::string helper = fmt::format("copy_async_{}{}", s.keep ? "keep_" : "",
-                                           s.elements * storage_bytes(storage_of(w.kernel_, s.to)));
+    const std::string helper =
+        fmt::format("copy_async_{}", s.elements * storage_bytes(storage_of(w.kernel_, s.to)));
     w.prelude_.require(helper);
     const std::string to = w.expressions_.element(s.to);
     w.line(fmt::format("{}(&{}, &{});", helper, to, w.expressions_.element(s.from)));

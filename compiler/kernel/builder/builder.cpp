@@ -278,9 +278,7 @@ void Builder::store_packed(Place to, const std::vector<Value>& pairs, CacheHint 
 }
 
 void Builder::prefetch(Place from, int level) { put({Prefetch{from.ref, level}}); }
-void Builder::copy_async(Place to, Place from, int elements, bool keep) {
-  put({CopyAsync{to.ref, from.ref, elements, keep}});
-}
+void Builder::copy_async(Place to, Place from, int elements) { put({CopyAsync{to.ref, from.ref, elements}}); }
 void Builder::commit_copies() { put({CommitCopies{}}); }
 void Builder::wait_copies(int pending) { put({WaitCopies{pending}}); }
 void Builder::barrier() { put({Barrier{}}); }

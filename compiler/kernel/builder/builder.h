@@ -133,7 +133,7 @@ class Builder {
   void store(Place to, Value value, CacheHint hint = CacheHint::Default);
   void store_vector(Place to, const std::vector<Value>& values, CacheHint hint = CacheHint::Default);
   void prefetch(Place from, int level = 1);
-  void copy_async(Place to, Place from, int elements, bool keep = false);
+  void copy_async(Place to, Place from, int elements);
   void commit_copies();
   void wait_copies(int pending);
   // Packed pairs: `count` of them, i.e. twice as many 16-bit elements.

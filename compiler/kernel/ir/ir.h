@@ -74,13 +74,11 @@ struct Prefetch {
   int level = 1;
 };
 // Atomic-free asynchronous copy global -> shared of `elements` consecutive elements, 4, 8 or 16 bytes (PTX
-// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top. `keep`: what
-// is read is the last to leave the L2 (PTX ISA, createpolicy, evict_last).
+// cp.async). Visible to the issuing thread after WaitCopies, to others after a barrier on top.
 struct CopyAsync {
   MemRef to;
   MemRef from;
   int elements;
-  bool keep = false;
 };
 struct CommitCopies {};  // closes this thread's group of copies (cp.async.commit_group)
 // Waits until at most `pending` newest groups of this thread are unfinished.

@@ -77,8 +77,7 @@ struct StatementHead {
     return fmt::format("prefetch{} {}", s.level == 1 ? "" : ".second", place(s.from));
   }
   std::string operator()(const CopyAsync& s) const {
-    return fmt::format("copy_async{} {} <- {} x {}", s.keep ? ".keep" : "", place(s.to), place(s.from),
-                       s.elements);
+    return fmt::format("copy_async {} <- {} x {}", place(s.to), place(s.from), s.elements);
   }
   std::string operator()(const CommitCopies&) const { return "commit_copies"; }
   std::string operator()(const WaitCopies& s) const {

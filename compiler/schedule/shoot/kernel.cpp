@@ -213,8 +213,7 @@ void ShootKernel::copy_stage(Value begin, Value block, Value count) {
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void ShootKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
   if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
-    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector,
-                        parameters_.keep_inputs == KeptInputs::L2);
+    builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }

@@ -29,7 +29,7 @@ ShootParameters ShootParameters::from(const Parameters& parameters) {
   p.newton = within("newton", 0, 1) != 0;
   p.sweeps = within("sweeps", 1, 64);
   p.rewrite = static_cast<Rewrite>(within("rewrite", 0, 2));
-  p.keep_inputs = static_cast<KeptInputs>(within("keep_inputs", 0, 3));
+  p.keep_inputs = static_cast<KeptInputs>(within("keep_inputs", 0, 2));
   p.stream_stores = within("stream_stores", 0, 1) != 0;
   return p;
 }

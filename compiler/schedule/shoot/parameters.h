@@ -9,8 +9,7 @@ namespace rondo::schedule {
 
 // Where a warp finds the inputs of its segment when it sweeps again.
 enum class KeptInputs {
-  Memory,     // anywhere: it reads them again
-  L2,         // there, if they fit: copies ask that they be the last to leave it
+  Memory,     // or the L2: it reads them again
   Shared,     // in its ring, which holds the whole segment
   Registers,  // in those of its threads
 };

@@ -73,6 +73,7 @@ class Space {
     const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
     return bytes / speeds.copy_bytes_per_s / step_s;
   }
+  bool fills_l2() const { return 2 * compulsory_bytes(cell_, problem_) > limits_.l2_bytes; }
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
   void require_worst_case();
@@ -115,9 +116,9 @@ class Space {
       s_.var("rewrite", range(0, most_rewrite()),
              "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
   const Var keep_inputs =
-      s_.var("keep_inputs", range(0, 3),
-             "where inputs stay between sweeps; 0: memory, 1: the L2, 2: shared memory, 3: registers");
-  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
+      s_.var("keep_inputs", range(0, 2),
+             "where inputs stay between sweeps; 0: memory or the L2, 1: shared memory, 2: registers");
+  const Var stream_stores = s_.var("stream_stores", range(0, fills_l2() ? 1 : 0),
                                    "1: what is written at each step leaves the L2 first");
   const Expr parts = segments * time_split;
   const Condition among = time_split > 1 && exchange != 2;  // blocks that exchange while they run
@@ -203,14 +204,13 @@ void Space::require_kept() {
   const auto time = static_cast<int>(std::clamp<std::int64_t>(problem_.sizes.time, 1, 1 << 20));
   const Expr segment = ceil_div(time, parts);
   s_.require(implies(parts == 1, keep_inputs == 0), "one segment sweeps once");
-  s_.require(implies(exchange == 2, keep_inputs <= 1), "what is on the chip ends with a launch");
-  const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element() * problem_.sizes.time *
-                            problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim;
-  if (read > limits_.l2_bytes) s_.require(keep_inputs != 1, "inputs that the L2 has room for");
-  s_.require(implies(keep_inputs != 2, stages <= 4), "a ring no longer than loads need");
-  s_.require(implies(keep_inputs == 2, ceil_div(segment, steps) + floor_div(warmup, steps) <= stages),
+  s_.require(implies(exchange == 2, keep_inputs == 0), "what is on the chip ends with a launch");
+  s_.require(implies(keep_inputs != 1, stages <= 4), "a ring no longer than loads need");
+  s_.require(implies(keep_inputs == 1, ceil_div(segment, steps) + floor_div(warmup, steps) <= stages),
              "a ring that holds the segment");
-  s_.require(implies(keep_inputs == 3, segment <= steps), "registers that hold the segment");
+  s_.require(implies(keep_inputs == 2, segment <= steps), "registers that hold the segment");
+  // A further sweep finds its inputs in the L2 if what is written does not drive them out of it.
+  if (!passes_l2()) s_.require(implies(parts == 1, stream_stores == 0), "results that pass the L2");
 }
 
 // Registers a thread, estimated.
@@ -223,7 +223,7 @@ Expr Space::require_threads() {
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
-  s_.require(unroll * per_thread <= 8 && (keep_inputs == 2 || stages * steps <= 96),
+  s_.require(unroll * per_thread <= 8 && (keep_inputs == 1 || stages * steps <= 96),
              "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
@@ -237,7 +237,7 @@ Expr Space::require_threads() {
     return fixed + per_thread * (each + unroll * step);
   };
   const Expr own =
-      when(newton == 1, of(true), of(false)) + when(keep_inputs == 3, per_thread * steps * shape_.inputs, 0);
+      when(newton == 1, of(true), of(false)) + when(keep_inputs == 2, per_thread * steps * shape_.inputs, 0);
   const int team = team_registers(limits_);
   const Expr registers =
       s_.define("registers", when(among && own < team, team, own), "registers a thread, estimated");

@@ -51,7 +51,7 @@ TEST(ShootConverges, WithWeightsOfAnyStrength) {
       Study s = of(strength, cell);
       const ShootTeam teams[] = {{8, 2, 0}, {16, 1, 0}, {8, 2, 2}};
       s.team = teams[(finished + converged) % 3];
-      s.keep_inputs = static_cast<int>((finished + converged) / 3 % 2) * 2;
+      s.keep_inputs = static_cast<int>((finished + converged) / 3 % 2);
       const Outcome o = study(s);
       EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
       EXPECT_TRUE(o.right()) << told(s, o);
@@ -197,7 +197,7 @@ TEST(ShootKeepsInputs, ForSweepsThatHaveNoWarmUp) {
   Study s = of({1, -4});
   s.time = 1024;
   s.warmup = 16;
-  s.keep_inputs = 2;
+  s.keep_inputs = 1;
   const Outcome o = study(s);
   EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
   EXPECT_TRUE(o.right()) << told(s, o);

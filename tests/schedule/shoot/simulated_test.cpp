@@ -15,14 +15,14 @@ const Strategy* const kShoot = find_strategy("shoot");
 constexpr ShootTeam kTeams[] = {{1, 1, 0}, {7, 1, 0}, {4, 2, 0}, {3, 2, 1}, {16, 1, 0}, {6, 1, 2}, {2, 1, 0},
                                 {2, 4, 1}, {7, 2, 0}, {5, 1, 0}, {3, 4, 0}, {3, 2, 2},  {2, 4, 2}};
 
-// Of all three: inputs stay in memory, the L2, shared memory or registers. Every other ring that should hold
-// a segment, and most segments that registers should, are too long for that, as a longer T makes them.
+// Inputs stay in memory, shared memory or registers. Every other ring that should hold a segment, and most
+// segments that registers should, are too long for that, as a longer T makes them.
 void keep_inputs(Parameters& parameters, const Problem& problem, int turn) {
   const std::int64_t parts = parameters.at("segments") * parameters.at("time_split");
   const std::int64_t steps = parameters.at("steps"), segment = (problem.sizes.time + parts - 1) / parts;
   const bool by_launch = parameters.at("exchange") == 2;
-  parameters["keep_inputs"] = turn % (by_launch ? 2 : 4);
-  if (parameters.at("keep_inputs") == 2 && turn / 4 % 2 == 0)
+  parameters["keep_inputs"] = by_launch ? 0 : turn % 3;
+  if (parameters.at("keep_inputs") == 1 && turn / 3 % 2 == 0)
     parameters["stages"] =
         std::clamp<std::int64_t>((segment + steps - 1) / steps + parameters.at("warmup") / steps, 2, 16);
 }

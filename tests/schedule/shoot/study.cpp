@@ -73,7 +73,7 @@ Outcome study(const Study& s) {
   const Data data = draw(s, problem.sizes);
   Parameters point = shoot_point(problem, s.team, 1, s.warmup, s.newton, s.sweeps);
   if (s.team.exchange != 2) point["keep_inputs"] = s.keep_inputs;
-  if (point["keep_inputs"] == 2)
+  if (point["keep_inputs"] == 1)
     point["stages"] =
         s.time / (s.team.segments * s.team.time_split * point["steps"]) + s.warmup / point["steps"];
   KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem, point);

@@ -29,7 +29,7 @@ struct Study {
   ShootTeam team{16, 1, 0};
   int warmup = 0, sweeps = 3;
   bool newton = true;
-  // 2: in shared memory, by a ring that holds the segment.
+  // 1: in shared memory, by a ring that holds the segment.
   int keep_inputs = 0;
   kernel::Storage storage = kernel::Storage::F32;
   // Every real number of the kernel's run is a double.

@@ -95,31 +95,6 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global) 
                :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
 }
 
-//: keep_in_l2
-__device__ __forceinline__ unsigned long long keep_in_l2() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-  return policy;
-}
-
-//: copy_async_keep_4 needs shared_address keep_in_l2
-__device__ __forceinline__ void copy_async_keep_4(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 4, %2;"
-               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)), "l"(keep_in_l2()) : "memory");
-}
-
-//: copy_async_keep_8 needs shared_address keep_in_l2
-__device__ __forceinline__ void copy_async_keep_8(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"
-               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)), "l"(keep_in_l2()) : "memory");
-}
-
-//: copy_async_keep_16 needs shared_address keep_in_l2
-__device__ __forceinline__ void copy_async_keep_16(void* shared, const void* global) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
-               :: "r"(shared_address(shared)), "l"(__cvta_generic_to_global(global)), "l"(keep_in_l2()) : "memory");
-}
-
 //: commit_copies
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

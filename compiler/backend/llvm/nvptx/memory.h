@@ -149,18 +149,8 @@ struct StatementWriter::Memory {
   void operator()(const kernel::CopyAsync& s) const {
     const int bytes = s.elements * storage_bytes(storage_of(w.kernel_, s.to));
     const std::string to = w.values_.address(s.to), from = w.values_.address(s.from);
-    const char* caches = bytes == 16 ? "cg" : "ca";
-    if (!s.keep) {
-      w.text_.line(
-          fmt::format("call void @llvm.nvvm.cp.async.{}.shared.global.{}({}, {})", caches, bytes, to, from));
-      return;
-    }
-    const std::string policy =
-        w.text_.value("call i64 asm \"createpolicy.fractional.L2::evict_last.b64 $0;\", \"=l\"()");
-    w.text_.line(
-        fmt::format("call void asm sideeffect \"cp.async.{}.shared.global.L2::cache_hint [$0], [$1], {}, "
-                    "$2;\", \"r,l,l,~{{memory}}\"({}, {}, i64 {})",
-                    caches, bytes, to, from, policy));
+    w.text_.line(fmt::format("call void @llvm.nvvm.cp.async.{}.shared.global.{}({}, {})",
+                             bytes == 16 ? "cg" : "ca", bytes, to, from));
   }
   void operator()(const kernel::CommitCopies&) const {
     w.text_.line("call void @llvm.nvvm.cp.async.commit.group()");
