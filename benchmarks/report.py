@@ -16,7 +16,8 @@ from report_checks import checks_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
 from report_picture import peers_picture, picture
-from report_shoot import shoot_page
+from report_shipped import shipped_page
+from report_shoot import kept_page, shoot_page
 from report_shoot_map import shoot_map_page
 from report_text import against, counts, median_text, missed, of_commit, ratio_to_target, row_name, slower, stands, table, wrapped
 
@@ -177,6 +178,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
     ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", "*-shoot.json"),
     ("shoot-map", "Where shoot pays", "the choice of strategy along B x D and T", "*-shoot-map.json"),
+    ("shoot-kept", "Inputs kept between sweeps", "and a launch for each sweep, beside reading again in one launch", "*-shoot-kept.json"),
     ("matrices", "Cells with matrices", "every row, with target and peer", dense_page),
     ("layers", "Beside PyTorch's layers", "cuDNN's LSTM, GRU and RNN on the same machine", layers_page),
     ("saved", "With products saved", "training steps that store the products of the matrices", saved_page),
@@ -189,12 +191,13 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
+    ("shipped", "What is shipped", "choices without tuning beside fresh tunes", "*-shipped-check.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
     ("packed", "Packed sequences", "layers over rows of different length beside cuDNN", "*-packed.json"),
     ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
-OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page,
+OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "shipped": shipped_page, "shoot-kept": kept_page,
               "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page, "backends": backends_page}
 
 

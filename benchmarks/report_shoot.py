@@ -20,23 +20,21 @@ the model's choice, in the same run; with weights of 5 shoot may take at most 1.
 kernel, fp32, built from its sources and timed in the same run. Of a row above its target it says what the time is made of:
 without which part of the kernel how much of a step is left. The targets were set for an
 H200, and rows of another GPU, which copies more slowly, stand beside them.""")
-    return "# Few channels, many steps\n\n" + said + "\n" + "".join(section(record) for record in records) + kept(results)
+    return "# Few channels, many steps\n\n" + said + "\n" + "".join(section(record) for record in records)
 
 
 WITHOUT = {"stream_stores=1": "as they come", "keep_inputs=shared": "read again", "keep_inputs=registers": "read again",
            "exchange=launch": "in one launch"}
 
 
-def kept(results):
+def kept_page(results):
     """What benchmarks/shoot_kept.py recorded in *-shoot-kept.json; empty without one."""
     text = ""
     for path in sorted(results.glob("*-shoot-kept.json"), reverse=True):
         record = json.loads(path.read_text(encoding="utf-8"))
-        text += f"\n## Inputs kept between sweeps, and a launch for each: {record['device']}, commit {record['commit']}\n\n" + wrapped("""Each
-row is a configuration of the model's choice with inputs kept in one place from sweep to sweep, or with a launch for each sweep
-(`benchmarks/shoot_kept.py`), and the one that differs in nothing but that: inputs read again, all in one launch. *Usual* is what the
-model chooses with everything free. Cells sweep about once with weights of 0.1, and again with weights of 1. A way that is not in a problem's
-rows has no point in its space.""") + """
+        text += f"""
+## {record['device']}, commit {record['commit']}
+
 | cell | shape | dtype | way | weights | sweeps | ms | without | / ms |
 |---|---|---|---|--:|--:|--:|--:|--:|
 """
@@ -47,7 +45,12 @@ rows has no point in its space.""") + """
                             else f"{other.get('error', '')} |")
                 text += (f"| {row['cell']} | {row['shape']} | {row['dtype']} | {row['way']} | {weights} | {found['sweeps']} | "
                          f"{median_text(found['ms'])} | {compared} |\n")
-    return text
+    if not text:
+        return ""
+    return "# Inputs kept between sweeps, and a launch for each\n\n" + wrapped("""Each row is a configuration of [shoot](../strategies/shoot.md), of the
+model's choice, that keeps inputs from sweep to sweep or has a launch for each sweep, beside the one that differs in nothing but that: inputs read
+again, all sweeps in one launch (`benchmarks/shoot_kept.py`). *Usual* is what the model chooses with everything free. Cells sweep about once with
+weights of 0.1, and again with weights of 1. A way that a problem has no row for has no point in its space.""") + "\n" + text
 
 
 def section(record):

@@ -88,17 +88,20 @@ bool alike(const Problem& tuned, const Problem& wanted) {
 }
 
 bool Distance::operator<(const Distance& other) const {
-  const double here = steps + (other_pass ? kOtherPass : 0);
-  const double there = other.steps + (other.other_pass ? kOtherPass : 0);
+  const double here = shape + (other_pass ? kOtherPass : 0);
+  const double there = other.shape + (other.other_pass ? kOtherPass : 0);
   return std::tie(here, other_device, batch) < std::tie(there, other.other_device, other.batch);
 }
 
 Distance distance(const Problem& tuned, const Problem& wanted) {
-  const auto steps = [](const Shape& s) { return static_cast<double>(s.B) * static_cast<double>(s.T); };
-  return {.steps = log2_ratio(steps(tuned.shape), steps(wanted.shape)),
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return log2_ratio(static_cast<double>(a), static_cast<double>(b));
+  };
+  const double batch = ratio(tuned.shape.B, wanted.shape.B), time = ratio(tuned.shape.T, wanted.shape.T);
+  return {.shape = batch + Distance::kTime * time,
           .other_pass = tuned.pass != wanted.pass,
           .other_device = tuned.device != wanted.device,
-          .batch = log2_ratio(static_cast<double>(tuned.shape.B), static_cast<double>(wanted.shape.B))};
+          .batch = batch};
 }
 
 Result<std::string> canonical_object(const std::string& text, std::string_view what) {

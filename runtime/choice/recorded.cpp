@@ -31,6 +31,22 @@ std::string ModelsOpinion::objection(const Choice& choice, const std::string& tu
   return "";
 }
 
+// A tuned choice may be better than the model's best where the model is wrong about both, so it is held
+// against what the model says of it where it was tuned.
+std::string ModelsOpinion::outgrown(const Choice& choice, std::int64_t batch, std::int64_t time) {
+  if (!best()) return best().error().message;
+  const double factor = of(choice, problem_).seconds / best()->estimate.seconds;
+  if (factor <= kOtherPassFactor) return "";
+  Problem there = problem_;
+  there.sizes.batch = batch;
+  there.sizes.time = time;
+  const Result<Candidate> best_there = best_candidate(cell_, there, profile_, alignment_);
+  if (!best_there) return "";
+  const double before = of(choice, there).seconds / best_there->estimate.seconds;
+  if (factor <= kOtherPassFactor * std::max(1.0, before)) return "";
+  return fmt::format("{:.2f} times the model's best, and {:.2f} times where it was tuned", factor, before);
+}
+
 bool ModelsOpinion::may_spill_in(const Choice& choice, const std::string& pass) const {
   for (const Problem& other : problems_alike(problem_))
     if (schedule::pass_key(other) == pass) return of(choice, other).may_spill;
@@ -46,6 +62,12 @@ std::size_t differences(const Parameters& a, const Parameters& b) {
     count += other == b.end() || other->second != value;
   }
   return count;
+}
+
+// Another batch may want other teams of blocks, and a sequence of another length another strategy.
+bool far_apart(const db::Shape& a, const db::Shape& b) {
+  constexpr std::int64_t kTimes = 4;
+  return a.B != b.B || std::max(a.T, b.T) / kTimes >= std::min(a.T, b.T);
 }
 
 std::string shape_of(const db::Problem& tuned) {
@@ -184,6 +206,13 @@ std::optional<Choice> RecordedChoices::of(const Record& record, const db::Proble
   }
   std::optional<Choice> choice = buildable(near.trial);
   if (!choice) return std::nullopt;
+  if (db::alike(near.problem, key) && far_apart(near.problem.shape, key.shape))
+    if (const std::string objection = model_.outgrown(*choice, near.problem.shape.B, near.problem.shape.T);
+        !objection.empty()) {
+      if (trouble.empty())
+        trouble = fmt::format("not what is tuned for {}: {}", shape_of(near.problem), objection);
+      return std::nullopt;
+    }
   if (record.shipped != nullptr) return of_shipped(record, key, std::move(*choice), trouble);
   return near.distance.other_pass ? of_other_pass(near, std::move(*choice), trouble)
                                   : of_this_pass(near, key, std::move(*choice));

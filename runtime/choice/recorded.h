@@ -25,6 +25,8 @@ class ModelsOpinion {
   // Why the choice, which was tuned for the pass `tuned_for`, is not taken over; "" where nothing speaks
   // against it.
   std::string objection(const Choice& choice, const std::string& tuned_for);
+  // The same of one that was tuned for this pass, but another B or T: it stood better there, by the model.
+  std::string outgrown(const Choice& choice, std::int64_t batch, std::int64_t time);
 
  private:
   bool may_spill_in(const Choice& choice, const std::string& pass) const;

@@ -49,7 +49,8 @@ std::string structure_key(const step::Cell& cell) {
 double unlikeness(const db::Problem& shipped, const db::Problem& wanted) {
   const db::Shape &a = shipped.shape, &b = wanted.shape;
   const auto number = [](std::int64_t value) { return static_cast<double>(value); };
-  double sum = log2_ratio(number(a.B) * number(a.T), number(b.B) * number(b.T)) +
+  double sum = log2_ratio(number(a.B), number(b.B)) +
+               db::Distance::kTime * log2_ratio(number(a.T), number(b.T)) +
                log2_ratio(number(a.H), number(b.H)) + Unlikeness::kDim * log2_ratio(number(a.D), number(b.D));
   if (shipped.dtype != wanted.dtype || shipped.math != wanted.math) sum += Unlikeness::kType;
   if (shipped.cell != wanted.cell) sum += Unlikeness::kCell;

@@ -26,7 +26,8 @@ struct ShippedChoice {
 std::string structure_key(const step::Cell& cell);
 
 // How far a shipped problem is from one of another type, head, pass or cell: the sum of |log2| of the ratios
-// of B * T and of H, twice that of D, and what each of these differences counts like. Less is nearer.
+// of B and of H, a quarter of that of T, twice that of D, and what each of these differences counts like.
+// Less is nearer.
 struct Unlikeness {
   static constexpr double kDim = 2;   // a factor of two in D, where a kernel's tiles are made for it
   static constexpr double kType = 1;  // another storage type or kind of math

@@ -210,19 +210,20 @@ TEST_F(TuningTest, ReplaceIfFasterKeepsTheFaster) {
   EXPECT_EQ(must(db.find_best(sample_problem()))->trial.id, slower);
 }
 
-TEST_F(TuningTest, NearestGoesByTotalSteps) {
+TEST_F(TuningTest, NearestGoesByBatchFirst) {
   EXPECT_FALSE(nearest(sample_problem()).has_value());
   best(sample_problem(1, 1024), 1);
   best(sample_problem(64, 4096), 2);
   must(db.upsert_problem(sample_problem(8, 4097)));  // nearer, but has no best
 
-  const Neighbour small = nearest(sample_problem(2, 1000)).value();
+  const Neighbour small = nearest(sample_problem(2, 2048)).value();
   EXPECT_EQ(small.problem, sample_problem(1, 1024));
   EXPECT_EQ(small.trial.median_ms, 1);
-  EXPECT_NEAR(small.distance.steps, 0.9658, 1e-3);
-  // 2^14 lies 4 doublings from both by steps; the batch of 64 is nearer to 16 than the batch of 1.
-  EXPECT_EQ(nearest(sample_problem(16, 1024))->problem, sample_problem(64, 4096));
-  EXPECT_EQ(nearest(sample_problem(64, 4096))->distance.steps, 0);
+  EXPECT_NEAR(small.distance.shape, 1.25, 1e-9);
+  EXPECT_EQ(nearest(sample_problem(8, 32768))->problem, sample_problem(64, 4096));
+  // As many steps in all as the second has; but its batch is nearer to the first.
+  EXPECT_EQ(nearest(sample_problem(4, 65536))->problem, sample_problem(1, 1024));
+  EXPECT_EQ(nearest(sample_problem(64, 4096))->distance.shape, 0);
 }
 
 TEST_F(TuningTest, NearestPrefersTheSameDeviceAtEqualDistance) {

@@ -82,8 +82,8 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
   return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150;
 }
 
-// Seconds of lines through the L2. Of 768 channels, B = 16, on an H200 a step of rmslstm takes 0.9 us more than
-// one of LSTM with it, and one of lnlstm, with two such exchanges, 1.85 us more.
+// Seconds of lines through the L2. Of 768 channels, B = 16, on an H200 a step of rmslstm takes 0.9 us more
+// than one of LSTM with it, and one of lnlstm, with two such exchanges, 1.85 us more.
 constexpr double kLinesWay = 0.5e-6;
 
 // Cycles of the reductions of a step: a chain of shuffles and additions in the warp, the lines' way, and the

@@ -107,6 +107,28 @@ TEST_F(Shipped, TheNearestOfBothIsTakenAndTheUsersOfEqualOnes) {
   EXPECT_EQ(chosen().parameters, behind(1.2).parameters);
 }
 
+// The best for four batch rows splits time, which many rows have no use for.
+TEST_F(Shipped, WhatMoreRowsHaveOutgrownIsNotTaken) {
+  const schedule::Problem few = problem_ = at(problem_, 1, 4096), many = at(problem_, 512, 4096);
+  const Candidate best = behind(1);
+  const auto factor = [&](const schedule::Problem& problem) {
+    return schedule::find_strategy(best.strategy)->cost(cell_, problem, best.parameters, profile_).seconds /
+           best_candidate(cell_, problem, profile_)->estimate.seconds;
+  };
+  ASSERT_LE(factor(few), 1.01);
+  ASSERT_GT(factor(many), kOtherPassFactor);
+  ship(cell_, few, best);
+  problem_ = at(problem_, 1, 5000);
+  EXPECT_EQ(chosen().origin, ChoiceOrigin::NearestShipped);
+  problem_ = many;
+  EXPECT_EQ(chosen().origin, ChoiceOrigin::Model);
+  EXPECT_NE(chosen().note.find("not what is tuned for B=1,T=4096"), std::string::npos) << chosen().note;
+  EXPECT_NE(chosen().note.find("times where it was tuned"), std::string::npos) << chosen().note;
+  options_.shipped = nullptr;
+  tune(few, best);
+  EXPECT_EQ(chosen().origin, ChoiceOrigin::Model) << "the user's own neither";
+}
+
 TEST_F(Shipped, AnotherBoardOfTheArchitectureComesAfterThisOne) {
   ship(cell_, at(problem_, 4, 256), behind(1.05));
   profile_ = target::find_profile("h100").value();
@@ -183,6 +205,8 @@ TEST(Unlikeness, CountsAsDocumented) {
   db::Problem a{"c", "h200", "sm_90", {16, 1024, 1, 768}, "bf16", "fast", "fw"}, b = a;
   EXPECT_DOUBLE_EQ(unlikeness(a, b), 0);
   b.shape.T = 4096;
+  EXPECT_DOUBLE_EQ(unlikeness(a, b), 0.5);
+  b.shape = {64, 1024, 1, 768};
   EXPECT_DOUBLE_EQ(unlikeness(a, b), 2);
   b.shape = {16, 1024, 1, 1536};
   EXPECT_DOUBLE_EQ(unlikeness(a, b), 2);
