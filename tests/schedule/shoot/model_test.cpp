@@ -83,5 +83,22 @@ TEST(ShootModel, AWarmUpMaySpareAnAffineCellItsSecondSweep) {
   EXPECT_GT(shoot, 235e-6) << "the user's cell may remember longer";
 }
 
+// What is measured beside the same points (h200-shoot-kept.json): a launch for each round is dearer, and
+// inputs that stay in shared memory are cheaper where segments sweep twice.
+TEST(ShootModel, LaunchesCostAndKeptInputsGainALittle) {
+  Problem problem;
+  problem.sizes = {1, 2048, 1, 1024};
+  Parameters point{{"channels", 32}, {"per_thread", 1},    {"segments", 8},   {"time_split", 2},
+                   {"exchange", 1},  {"steps", 32},        {"stages", 4},     {"unroll", 8},
+                   {"vector", 8},    {"warmup", 0},        {"newton", 1},     {"sweeps", 2},
+                   {"rewrite", 0},   {"stream_stores", 0}, {"keep_inputs", 0}};
+  const double usual = seconds("paragru", problem, point);
+  point["keep_inputs"] = 1;
+  EXPECT_LT(seconds("paragru", problem, point), 1.02 * usual);
+  point["keep_inputs"] = 0;
+  point["exchange"] = 2;
+  EXPECT_GT(seconds("paragru", problem, point), 1.09 * usual);
+}
+
 }  // namespace
 }  // namespace rondo::schedule
