@@ -60,11 +60,8 @@ CASES = {
     "shoot": "paragru --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
              "--param exchange=cluster " + SHOT,
     "shoot in a block": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
-    "shoot by launches": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=8 --param time_split=2 "
+    "shoot by launches": "paralstm --shape B=2,T=8000,D=33 --pass fws --param segments=8 --param time_split=2 "
                          "--param exchange=launch " + SHOT,
-    "shoot kept in shared memory": "paragru --shape B=2,T=600,D=40 --pass fw --param segments=4 --param time_split=4 "
-                                   "--param exchange=cluster --strategy shoot --param newton=1 --param warmup=32 "
-                                   "--param keep_inputs=shared",
     "shoot kept in registers": "paragru --shape B=2,T=256,D=40 --pass fw --param segments=4 --param time_split=4 "
                                "--param exchange=cluster --param keep_inputs=registers " + SHOT,
     "one block fw": "lstm --shape B=9,T=20,D=24 --pass fws --param blocks=1 --param batch_tiles=1 --param steps=4 "

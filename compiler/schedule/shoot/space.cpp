@@ -31,6 +31,9 @@ constexpr int kAccurateWarmup = 64;  // steps
 // with two channels a thread (8 x 1024, four segments, T of 512 to 8192, weights of 5). The bound is 1.5.
 constexpr double kSweepFp32 = 0.6, kSweep16Bits = 0.7, kSweepTwoChannels = 0.5;
 
+// And that its launches may take, where each round is one, of the time of all steps one after the other.
+constexpr double kLaunchesOfWalk = 0.1;
+
 class Space {
  public:
   Space(const step::Cell& cell, const Problem& problem, const target::Profile& profile)
@@ -40,7 +43,8 @@ class Space {
         shape_(shoot_shape(cell, problem)),
         affine_(step::analyze(cell).affine),
         steps_of_latency_(steps_of_latency(profile.speeds)),
-        sweep_share_(sweep_share(profile.speeds)) {}
+        sweep_share_(sweep_share(profile.speeds)),
+        launches_(launches_of_walk(profile.speeds)) {}
 
   System build() {
     require_time();
@@ -73,6 +77,12 @@ class Space {
     const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
     return bytes / speeds.copy_bytes_per_s / step_s;
   }
+  // How many launches a run may have.
+  int launches_of_walk(const target::Speeds& speeds) const {
+    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
+    const double most = kLaunchesOfWalk * static_cast<double>(problem_.sizes.time) * step_s / speeds.launch_s;
+    return static_cast<int>(std::clamp(most, 0.0, 1e6));
+  }
   bool fills_l2() const { return 2 * compulsory_bytes(cell_, problem_) > limits_.l2_bytes; }
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
@@ -90,6 +100,7 @@ class Space {
   const bool affine_;
   const int steps_of_latency_;
   const double sweep_share_;
+  const int launches_;
   System s_;
 
   const Var channels = s_.var("channels", values({32, 64, 128, 256}), "channels a block");
@@ -180,6 +191,10 @@ void Space::require_worst_case() {
       s_.require(implies(these && newton == 1, sweeps <= static_cast<int>(sweeps_paid)),
                  "a worst case near that of stream");
   };
+  s_.require(
+      implies(exchange == 2,
+              sweeps + when(newton == 1, ShootParameters::kMoreSweeps, 0) + time_split + 1 <= launches_),
+      "launches that a walk in order is long beside");
   bounded(1, element() == 4 ? kSweepFp32 : kSweep16Bits);
   bounded(2, kSweepTwoChannels);
 }

@@ -15,6 +15,7 @@ struct Asked {
   const char* board = "h200";
   std::int64_t batch = 8;
   const char* cell = "paragru";
+  int exchange = 0;
 };
 
 std::string refused(const Asked& asked) {
@@ -27,7 +28,7 @@ std::string refused(const Asked& asked) {
                          {"per_thread", asked.per_thread},
                          {"segments", 4},
                          {"time_split", 1},
-                         {"exchange", 0},
+                         {"exchange", asked.exchange},
                          {"steps", wide ? 16 : 32},
                          {"stages", 2},
                          {"unroll", 8 / asked.per_thread},
@@ -67,6 +68,13 @@ TEST(ShootSpace, AnAccurateGuessIsWarmedUpForLong) {
   EXPECT_NE(refused({2048, 1, 32, kernel::Storage::F32}).find("a guess to the last bits"), std::string::npos);
   EXPECT_EQ(refused({2048, 1, 64, kernel::Storage::F32}), "");
   EXPECT_EQ(refused({2048, 1, 32, kernel::Storage::BF16}), "");
+}
+
+// Of one sweep, a block that goes in order, and a scan.
+TEST(ShootSpace, LaunchesAreFewBesideTheWalkInOrder) {
+  const std::string why = refused({1024, 1, 32, kernel::Storage::BF16, "h200", 8, "paragru", 2});
+  EXPECT_NE(why.find("launches that a walk in order is long beside"), std::string::npos) << why;
+  EXPECT_EQ(refused({8192, 1, 32, kernel::Storage::BF16, "h200", 8, "paragru", 2}), "");
 }
 
 TEST(ShootSpace, SegmentsOfAnAffineCellHaveJacobians) {
