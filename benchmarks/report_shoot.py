@@ -35,7 +35,7 @@ def kept_page(results):
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
-| cell | shape | dtype | way | weights | sweeps | ms | without | / ms |
+| cell | shape | dtype | way | weights | sweeps | ms | without, ms | without / with |
 |---|---|---|---|--:|--:|--:|--:|--:|
 """
         for row in record["rows"]:
@@ -48,8 +48,8 @@ def kept_page(results):
     if not text:
         return ""
     return "# Inputs kept between sweeps, and a launch for each\n\n" + wrapped("""Each row is a configuration of [shoot](../strategies/shoot.md), of the
-model's choice, that keeps inputs from sweep to sweep or has a launch for each sweep, beside the one that differs in nothing but that: inputs read
-again, all sweeps in one launch (`benchmarks/shoot_kept.py`). *Usual* is what the model chooses with everything free. Cells sweep about once with
+model's choice, that keeps inputs from sweep to sweep or has a launch for each sweep, beside one that reads inputs again, all sweeps in one launch
+(`benchmarks/shoot_kept.py`); but for that, the length of its ring and how blocks exchange within a launch it is the same. *Usual* is what the model chooses with everything free. Most cells sweep once with
 weights of 0.1, and again with weights of 1. A way that a problem has no row for has no point in its space.""") + "\n" + text
 
 

@@ -90,8 +90,8 @@ struct Repetition {
     Until,     // until the word `condition` is not 0, at most `most` times
   } kind = Kind::Once;
   std::int32_t most = 1;
-  // Of Until: index of an int32 tensor. Kernels read it too, and return at once when it is set: a launcher
-  // that cannot look at the word without waiting runs all `most` repetitions.
+  // Of Until: index of an int32 tensor. A launcher that cannot look at the word without waiting runs all
+  // `most` repetitions: kernels find out themselves that nothing is left to be done.
   std::uint16_t condition = 0;
   bool operator==(const Repetition&) const = default;
 };

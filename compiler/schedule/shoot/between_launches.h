@@ -38,9 +38,9 @@ class BetweenLaunches {
     kernel::Value side_by_side, end;  // variables; the first may be invalid
   };
   void restore(const Known& known);  // of the round before
-  // `open`: Pred, this block has made its part of the round. The first launch begins the words.
+  // `open`: Pred, this block has worked in this round.
   void leave(const Known& known, kernel::Value open);
-  // Writes the condition by which a launcher that looks at it ends: no block had a part of the round before.
+  // Writes the condition by which a launcher that looks at it ends: no block has worked in the round before.
   void conclude();
 
  private:
