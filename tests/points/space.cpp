@@ -44,8 +44,9 @@ class Reservoir {
 };
 
 // Parameters that make other kernels, not larger or smaller ones.
-constexpr std::array kForms = {"exchange", "reduce_scatter", "cluster_k_split", "setmaxnreg", "segments",
-                               "newton",   "time_split",     "pipeline_depth",  "split_k"};
+constexpr std::array kForms = {"exchange",       "reduce_scatter", "cluster_k_split", "setmaxnreg",
+                               "segments",       "keep_inputs",    "newton",          "time_split",
+                               "pipeline_depth", "split_k"};
 
 // The share of points that do not have a variable's commonest value.
 double others_share(const std::map<std::int64_t, std::int64_t>& values, std::int64_t points) {
