@@ -5,7 +5,8 @@ usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--limi
 
 The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
 fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
-a problem is skipped, so a second run goes on where the first one ended. --side problems are tuned side by side: what takes
+a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
+be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. --side problems are tuned side by side: what takes
 long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
 tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
 that might end later. --out writes what the database holds, as `rondo db export --best` does.
@@ -24,6 +25,7 @@ from rondo_program import shared_workers
 
 PASSES = ("fw", "fws", "bw")
 SCAN_ROWS = 8  # batch rows of the scans
+SLACK = 1.05  # by how much a problem may be slower than others show that it can be
 START_SECONDS = 8  # what tuning a problem takes beside its budget: the reference, the data, the comparison at the end
 
 
@@ -86,15 +88,39 @@ def rondo(program, *words):
 
 
 def tuned(program, database):
-    """What the database holds a best of, as the list names it."""
+    """Milliseconds of what the database holds a best of, by the list's names."""
     code, out, _ = rondo(program, "db", "list", "--db", database, "--json")
     if code != 0:  # there is none yet
-        return set()
-    found = set()
+        return {}
+    found = {}
     for each in json.loads(out)["problems"]:
         if each.get("best") is not None:
             shape = {axis: each["shape"][axis] for axis in "BTHD"}
-            found.add(text({"cell": each["cell_name"], "dtype": each["dtype"], "pass": each["pass"]} | shape))
+            found[text({"cell": each["cell_name"], "dtype": each["dtype"], "pass": each["pass"]} | shape)] = each["best"]["median_ms"]
+    return found
+
+
+def calls_of(problem, other):
+    """With how many calls of the other problem's kernel the first can be computed; 0: it cannot."""
+    if any(problem[key] != other[key] for key in ("cell", "H", "D", "dtype")):
+        return 0
+    same_shape = all(problem[axis] == other[axis] for axis in "BT")
+    if problem["pass"] != other["pass"]:  # a pass that also stores what training needs
+        return 1 if same_shape and (problem["pass"], other["pass"]) == ("fw", "fws") else 0
+    if same_shape or problem["B"] < other["B"] or problem["T"] < other["T"]:
+        return 0
+    return -(-problem["B"] // other["B"]) * -(-problem["T"] // other["T"])
+
+
+def poor(times):
+    """Why, by name: problems that take longer than calls of another one's kernel would."""
+    found = {}
+    listed = [problem for problem in problems() if text(problem) in times]
+    for problem in listed:
+        for other in listed:
+            calls = calls_of(problem, other)
+            if calls and times[text(problem)] > SLACK * calls * times[text(other)]:
+                found[text(problem)] = f"{times[text(problem)]:.3g} ms, and {calls} x {times[text(other)]:.3g} ms: {text(other)}"
     return found
 
 
@@ -105,18 +131,20 @@ class Stopped(Exception):
 def tune_all(options, wanted):
     """The names of those that failed."""
     known = tuned(options.rondo, options.database)
-    todo = [problem for problem in wanted if text(problem) not in known]
+    again = poor(known)
+    todo = [problem for problem in wanted if text(problem) not in known or text(problem) in again]
+    seconds_of = lambda problem: options.seconds * (2 if text(problem) in again else 1)
     print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
-          f"{len(todo) / options.side * (options.seconds + START_SECONDS) / 60:.0f} minutes", flush=True)
+          f"{sum(seconds_of(problem) + START_SECONDS for problem in todo) / options.side / 60:.0f} minutes", flush=True)
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
 
     def one(problem):
-        words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{options.seconds:g}s",
+        words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{seconds_of(problem):g}s",
                  *shared_workers(options.side)]
         if options.dry_run:
             print(" ".join([options.rondo, *words]))
             return
-        if options.limit and time.monotonic() - begin + options.seconds + START_SECONDS > options.limit:
+        if options.limit and time.monotonic() - begin + seconds_of(problem) + START_SECONDS > options.limit:
             return
         code, out, err = rondo(options.rondo, *words)
         if code == 130:
@@ -164,6 +192,8 @@ def main():
             sys.exit(f"shipped: rondo db export failed ({code}): {err}")
     for name in failed:
         print(f"not tuned: {name}")
+    for name, why in poor(tuned(options.rondo, options.database)).items():
+        print(f"slower than need be, run again: {name}: {why}")
     return 1 if failed else 0
 
 

@@ -38,7 +38,8 @@ elif words[0] == "tune":
     if os.environ.get("FAIL") == words[1]:
         sys.exit("it fails")
     all = known()
-    all["problems"].append({"cell_name": words[1], "shape": shape, "dtype": option("--dtype"), "pass": option("--pass"), "best": {}})
+    all["problems"].append({"cell_name": words[1], "shape": shape, "dtype": option("--dtype"), "pass": option("--pass"),
+                            "best": {"median_ms": float(os.environ.get("MS", "1"))}})
     keep(all)
     if "--json" not in words:
         print("stream: 1 ms")
@@ -128,6 +129,26 @@ class Shipped(unittest.TestCase):
         self.assertEqual(len(self.calls("tune")), len(names) + len(failing))
         self.assertEqual(len(self.calls("calibrate")), 1)
         self.assertIn("db export --best", (self.folder / "h200.json").read_text(encoding="utf-8"))
+
+    def test_what_is_slower_than_others_show_is_told_and_tuned_again(self):
+        problem = lambda batch, which, time=1024: {"cell": "lstm", "B": batch, "T": time, "H": 1, "D": 768, "dtype": "bf16", "pass": which}
+        self.assertEqual(shipped.calls_of(problem(64, "bw"), problem(16, "bw")), 4)
+        self.assertEqual(shipped.calls_of(problem(20, "fw", 1500), problem(16, "fw")), 4)
+        self.assertEqual(shipped.calls_of(problem(16, "fw"), problem(16, "fws")), 1)
+        for other in (problem(64, "fw"), problem(16, "bw"), problem(1, "fws"), problem(16, "fw"), problem(1, "fw") | {"D": 512}):
+            self.assertEqual(shipped.calls_of(problem(16, "fw"), other), 0)
+        names = {batch: shipped.text(problem(batch, "bw")) for batch in (1, 16, 64)}
+        self.assertEqual(list(shipped.poor({names[1]: 1.6, names[16]: 2.35, names[64]: 13.98})), [names[64]])
+        self.assertEqual(shipped.poor({names[1]: 1.6, names[16]: 2.35, names[64]: 9.4}), {})
+        # A tune of this stand-in ends with 9 ms, where the pass that does more took 1.
+        share = ("--share", "1/195", "--seconds", "5")
+        self.run_script("shipped.py", self.database, *share, MS="9")
+        self.database.write_text(self.database.read_text().replace('"problems": [', '"problems": [' + json.dumps(
+            {"cell_name": "lstm", "shape": {"B": 16, "T": 1024, "H": 1, "D": 768}, "dtype": "bf16", "pass": "fws", "best": {"median_ms": 1.0}}) + ", "))
+        again = self.run_script("shipped.py", self.database, *share, MS="9")
+        self.assertIn("--budget 10s", self.calls("tune")[-1])
+        self.assertEqual(len(self.calls("tune")), 2)
+        self.assertIn(f"slower than need be, run again: {shipped.text(problem(16, 'fw'))}", again.stdout)
 
     def test_a_dry_run_runs_nothing(self):
         done = self.run_script("shipped.py", self.database, "--dry-run", "--seconds", "7")
