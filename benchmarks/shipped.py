@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Tunes what Rondo ships (tuning_db/shipped) on the GPU at hand, and writes the export of it.
 
-usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--limit SECONDS] [--out FILE.json] [--dry-run]
+usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--again REGEX] [--limit SECONDS] [--out FILE.json] [--dry-run]
 
 The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
 fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
 a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
-be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. --side problems are tuned side by side: what takes
+be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. With --again so is, once, what matches the
+expression ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
+being gone through twice. --side problems are tuned side by side: what takes
 long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
 tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
 that might end later. --out writes what the database holds, as `rondo db export --best` does.
@@ -16,6 +18,7 @@ named, and the others are done nevertheless."""
 import argparse
 import concurrent.futures
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -131,9 +134,11 @@ class Stopped(Exception):
 def tune_all(options, wanted):
     """The names of those that failed."""
     known = tuned(options.rondo, options.database)
-    again = poor(known)
-    todo = [problem for problem in wanted if text(problem) not in known or text(problem) in again]
-    seconds_of = lambda problem: options.seconds * (2 if text(problem) in again else 1)
+    worse = poor(known)
+    todo = [problem for problem in wanted if text(problem) not in known or text(problem) in worse]
+    if options.again is not None:
+        todo += [problem for problem in wanted if problem not in todo and re.search(options.again, text(problem))]
+    seconds_of = lambda problem: options.seconds * (2 if text(problem) in worse else 1)
     print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
           f"{sum(seconds_of(problem) + START_SECONDS for problem in todo) / options.side / 60:.0f} minutes", flush=True)
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
@@ -174,6 +179,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=12, help="of tuning, for each problem")
     parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side")
     parser.add_argument("--share", default="1/1", help="i/n: every n-th problem, from the i-th on")
+    parser.add_argument("--again", metavar="REGEX", help="tune these again too, once each")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     parser.add_argument("--out", help="export of what the database holds, for tuning_db/shipped")
     parser.add_argument("--dry-run", action="store_true", help="print the commands instead of running them")

@@ -150,6 +150,16 @@ class Shipped(unittest.TestCase):
         self.assertEqual(len(self.calls("tune")), 2)
         self.assertIn(f"slower than need be, run again: {shipped.text(problem(16, 'fw'))}", again.stdout)
 
+    def test_what_matches_is_tuned_again_once(self):
+        share = ("--share", "1/60")
+        self.run_script("shipped.py", self.database, *share)
+        names = [shipped.text(p) for p in shipped.share_of(shipped.problems(), "1/60")]
+        self.assertEqual(len(self.calls("tune")), len(names))
+        self.assertEqual(self.run_script("shipped.py", self.database, *share, "--again", "^lstm").returncode, 0)
+        again = [line.split()[1] for line in self.calls("tune")[len(names):]]
+        self.assertEqual(again, ["lstm"] * sum(name.startswith("lstm") for name in names))
+        self.assertTrue(again)
+
     def test_a_dry_run_runs_nothing(self):
         done = self.run_script("shipped.py", self.database, "--dry-run", "--seconds", "7")
         self.assertEqual(done.returncode, 0, done.stderr)
