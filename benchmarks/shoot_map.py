@@ -5,7 +5,8 @@ usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--b
                     [--model-again] [--commit HASH]
 
 For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
-of the best of these its share of the copy bandwidth and its sweeps. Needs a GPU.
+of the best of these its share of the copy bandwidth and its sweeps. Where the choice without tuning is shoot, and the cell is not affine, it is timed
+once more beside stream with recurrent weights of standard deviation 5, where nothing converges. Needs a GPU.
 
 The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its every second row and column come first: these are 26 rows of
 84. --side rows are measured side by side: what takes long is compiling, and programs take turns with the GPU
@@ -32,6 +33,7 @@ TIMES = (*(128 << 2 * i for i in range(6)), 1 << 20)  # steps of 4, and one of 8
 MOST_ELEMENTS = 1 << 31  # of B * D * T: tensors of 4 GB
 WIDEST = 1024  # channels of one batch row
 STRATEGIES = ("shoot", "stream")
+NONLINEAR = ("paragru", "paralstm")
 COMPILER_DROPPED = ("spill", "duplicate")
 
 
@@ -51,10 +53,10 @@ def words_of(cell, channels, time):
     return [cell, "--shape", f"B={channels // dim},T={time},H=1,D={dim}", "--dtype", "bf16", "--pass", "fw", "--no-db"]
 
 
-def timed(program, problem, found):
+def timed(program, problem, found, *more):
     """A configuration that was found, timed on its own; its error if it has no time."""
     fixed = [word for name, value in found["parameters"].items() for word in ("--param", f"{name}={value}")]
-    return figures(tried(program, "bench", *problem, "--strategy", found["strategy"], *fixed))
+    return figures(tried(program, "bench", *problem, "--strategy", found["strategy"], *fixed, *more))
 
 
 def figures(answer):
@@ -98,9 +100,22 @@ def with_model(options, row):
     """The row with what the model alone chooses, without records, and with the best of all that were timed."""
     problem = words_of(row["cell"], row["channels"], row["T"])
     by_model = figures(tried(options.rondo, "bench", *problem, environment={"RONDO_SHIPPED": "none"}))
+    row = {name: value for name, value in row.items() if name != "worst"}
+    if by_model.get("strategy") == "shoot" and row["cell"] in NONLINEAR:
+        row["worst"] = worst_case(options, problem, by_model)
     right = [result for result in (*row["tuned"].values(), row["chosen"], by_model) if "ms" in result]
     best = min(right, key=lambda result: result["ms"]) if right else {"error": "nothing ran"}
     return row | {"by_model": by_model | ({"commit": options.commit} if options.model_again else {}), "best": best}
+
+
+def worst_case(options, problem, found):
+    """A configuration of shoot and what the model chooses of stream, on data of which no segment converges."""
+    weights = ("--weights", "5")
+    stream = figures(tried(options.rondo, "bench", *problem, "--strategy", "stream", *weights))
+    walked = timed(options.rondo, problem, found, *weights)
+    if "ms" not in walked or "ms" not in stream:
+        return {"error": walked.get("error") or stream.get("error")}
+    return {"ms": walked["ms"], "stream_ms": stream["ms"], "sweeps": walked["convergence"]["sweeps"]}
 
 
 def options_of():

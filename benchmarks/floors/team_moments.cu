@@ -60,21 +60,20 @@ __device__ Moments next_vector(const Moments& x, const Moments& all, float block
   return next;
 }
 
-__device__ bool has_come(const Moments& m) {
-  const int* words = reinterpret_cast<const int*>(&m);
-  return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1;
-}
+__device__ bool has_come(const int* words) { return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1; }
 
-__device__ void load(Moments& m, const int* from) {
-  int* to = reinterpret_cast<int*>(&m);
+__device__ void load(int* words, const int* from) {
   asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(from) : "memory");
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "l"(from) : "memory");
 }
 
 __device__ void store(const Moments& m, int* to) {
-  const int* words = reinterpret_cast<const int*>(&m);
-  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]),
-               "r"(words[3]) : "memory");
+  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(__float_as_int(m.sum[0])),
+               "r"(__float_as_int(m.spread[0])), "r"(__float_as_int(m.sum[1])), "r"(__float_as_int(m.spread[1])) : "memory");
+}
+
+__device__ Moments moments_of(const int* words) {
+  return {{__int_as_float(words[0]), __int_as_float(words[2])}, {__int_as_float(words[1]), __int_as_float(words[3])}};
 }
 
 // Every step has words of its own, all ones at first, so none is cleared.
@@ -86,19 +85,23 @@ __global__ void through_grid(int* words, float* results, int* gave_up) {
     int* slot = words + (team * kSteps + step) * kBlocks * kLine + quarter * 4;
     const Moments own = across_lanes(x, 1);
     if (group == 0) store(own, slot + rank * kLine);
-    Moments parts[kLines];
-    for (int i = 0; i < kLines; ++i) parts[i] = {{__int_as_float(-1), 0}, {0, 0}};  // not there yet
+    int come[4 * kLines];
+#pragma unroll
+    for (int i = 0; i < 4 * kLines; ++i) come[i] = -1;  // not there yet
     for (int tries = 0;; ++tries) {
-      bool all = true;
 #pragma unroll
       for (int i = 0; i < kLines; ++i)
-        if (!has_come(parts[i])) load(parts[i], slot + (group + 8 * i) * kLine);
+        if (!has_come(come + 4 * i)) load(come + 4 * i, slot + (group + 8 * i) * kLine);
+      bool all = true;
 #pragma unroll
-      for (int i = 0; i < kLines; ++i) all = all && has_come(parts[i]);
+      for (int i = 0; i < 4 * kLines; ++i) all = all && come[i] != -1;
       if (__all_sync(~0u, all)) break;
       if (tries == kTries) *gave_up = 1;
       if (tries >= kTries) return;
     }
+    Moments parts[kLines];
+#pragma unroll
+    for (int i = 0; i < kLines; ++i) parts[i] = moments_of(come + 4 * i);
     x = next_vector(x, added_up<kLines>(parts), kBlocks, lane);
   }
   results[blockIdx.x * 32 + lane] = x.sum[0] + x.sum[1];
@@ -132,12 +135,12 @@ __global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(float* results,
   for (int step = 0; step < kSteps; ++step) {
     const int slot = step % 2;
     const Moments own = across_lanes(x, 1);
-    const int* sent = reinterpret_cast<const int*>(&own);
 #pragma unroll
     for (int first = 0; first < kCluster; first += 8) {
       const unsigned to = in_block(shared_address(&words[slot][rank * kLine + quarter * 4]), first + group);
       asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
-                   "r"(sent[0]), "r"(sent[1]), "r"(sent[2]), "r"(sent[3]),
+                   "r"(__float_as_int(own.sum[0])), "r"(__float_as_int(own.spread[0])), "r"(__float_as_int(own.sum[1])),
+                   "r"(__float_as_int(own.spread[1])),
                    "r"(in_block(shared_address(&arrived[slot]), first + group)) : "memory");
     }
     int done = 0;
@@ -148,7 +151,7 @@ __global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(float* results,
     Moments parts[kLines];
 #pragma unroll
     for (int i = 0; i < kLines; ++i)
-      parts[i] = *reinterpret_cast<const Moments*>(&words[slot][(group + 8 * i) * kLine + quarter * 4]);
+      parts[i] = moments_of(&words[slot][(group + 8 * i) * kLine + quarter * 4]);
     __syncwarp();
     if (lane == 0) expect(slot);
     x = next_vector(x, added_up<kLines>(parts), kCluster, lane);

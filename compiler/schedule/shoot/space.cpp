@@ -34,6 +34,16 @@ constexpr double kSweepFp32 = 0.6, kSweep16Bits = 0.7, kSweepTwoChannels = 0.5;
 // And that its launches may take, where each round is one, of the time of all steps one after the other.
 constexpr double kLaunchesOfWalk = 0.1;
 
+// What the walk in order takes beside its steps: the way from one segment to the next, which is longer where
+// a block has many, a round for each block that takes its turn, and of the sweeps beside it, one in each
+// block's turn by the blocks behind it, half of all on average. On an H200 a run with weights of 5 took
+// 1.12 + F times stream's time, within 0.1, where all this is the part F of that (paragru and paralstm,
+// 1 x 64 to 8 x 1024, T of 512 to 8192, 4 to 128 segments). A bound of 0.36, as parts of the walk by the
+// model, which has 0.85 of stream's time in 16 bits and 1.05 in fp32:
+constexpr double kBeside16Bits = 0.42, kBesideFp32 = 0.34;
+constexpr double kTurn = 0.5e-6, kTurnOfMany = 0.9e-6, kTurnOfBlock = 1.2e-6;  // seconds
+constexpr int kFewSegments = 4;
+
 class Space {
  public:
   Space(const step::Cell& cell, const Problem& problem, const target::Profile& profile)
@@ -44,6 +54,7 @@ class Space {
         affine_(step::analyze(cell).affine),
         steps_of_latency_(steps_of_latency(profile.speeds)),
         sweep_share_(sweep_share(profile.speeds)),
+        walk_s_(walk_seconds(profile.speeds)),
         launches_(launches_of_walk(profile.speeds)) {}
 
   System build() {
@@ -68,6 +79,11 @@ class Space {
     const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
     return static_cast<int>(std::clamp(1.5 * speeds.memory_latency_s / step_s, 8.0, 32.0));
   }
+  // Of all steps one after the other.
+  double walk_seconds(const target::Speeds& speeds) const {
+    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
+    return static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1)) * step_s;
+  }
   // What a sweep takes of a walk in order, if it copies as fast as the GPU can.
   double sweep_share(const target::Speeds& speeds) const {
     const ShootTraffic traffic = shoot_traffic(cell_, problem_.pass);
@@ -79,14 +95,13 @@ class Space {
   }
   // How many launches a run may have.
   int launches_of_walk(const target::Speeds& speeds) const {
-    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
-    const double most = kLaunchesOfWalk * static_cast<double>(problem_.sizes.time) * step_s / speeds.launch_s;
-    return static_cast<int>(std::clamp(most, 0.0, 1e6));
+    return static_cast<int>(std::clamp(kLaunchesOfWalk * walk_s_ / speeds.launch_s, 0.0, 1e6));
   }
   bool fills_l2() const { return 2 * compulsory_bytes(cell_, problem_) > limits_.l2_bytes; }
   bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
   void require_worst_case();
+  void require_few_turns();
   void require_copies();
   void require_kept();
   Expr require_threads();
@@ -100,6 +115,7 @@ class Space {
   const bool affine_;
   const int steps_of_latency_;
   const double sweep_share_;
+  const double walk_s_;
   const int launches_;
   System s_;
 
@@ -197,6 +213,17 @@ void Space::require_worst_case() {
       "launches that a walk in order is long beside");
   bounded(1, element() == 4 ? kSweepFp32 : kSweep16Bits);
   bounded(2, kSweepTwoChannels);
+  if (!affine_) require_few_turns();
+}
+
+void Space::require_few_turns() {
+  const auto ns = [](double seconds) { return static_cast<int>(std::clamp(1e9 * seconds, 0.0, 1e9)); };
+  const Expr of_segments = parts * when(segments > kFewSegments, ns(kTurnOfMany), ns(kTurn));
+  const Expr of_blocks =
+      time_split * (when(time_split > 1, ns(kTurnOfBlock), 0) + ns(sweep_share_ * walk_s_ / 2));
+  s_.require(implies(parts > 1,
+                     of_segments + of_blocks <= ns((element() == 4 ? kBesideFp32 : kBeside16Bits) * walk_s_)),
+             "turns that a walk in order is long beside");
 }
 
 void Space::require_copies() {
