@@ -16,6 +16,7 @@ from report_checks import checks_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
 from report_picture import peers_picture, picture
+from report_model import model_page
 from report_shipped import shipped_page
 from report_shoot import kept_page, shoot_page
 from report_shoot_map import shoot_map_page
@@ -192,13 +193,15 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
     ("shipped", "What is shipped", "choices without tuning beside fresh tunes", "*-shipped-check.json"),
+    ("model", "How well the models rank", "what the model puts first beside the best that was timed", "*-model.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
     ("packed", "Packed sequences", "layers over rows of different length beside cuDNN", "*-packed.json"),
     ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "shipped": shipped_page, "shoot-kept": kept_page,
-              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page, "backends": backends_page}
+              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page, "backends": backends_page,
+              "model": model_page}
 
 
 def documents(record, docs, results):

@@ -112,9 +112,10 @@ in all {len(record['checks'])} checks.""")
             text += "\n" + wrapped(f"""- Tuned through the C interface in {row['seconds']:.0f} s: {row['cell']}, {row['B']}, {row['T']}, {row['H']},
 {row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
     for record in read(results, "*-service.json"):
+        seconds = record["seconds"]
         before, after = (round(kb / 1024) for kb in record["host_kb"])
         text += f"\n## The service, {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
-`examples/service` answered {record['requests']} requests of random sizes in {record['seconds'] / 60:.0f} minutes
+`examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
 (`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. Host
 memory went from {before} to {after} MB, and the device's {'shrank' if record['grown'] else 'stayed as it was'}.""") + "\n"
     if not text:

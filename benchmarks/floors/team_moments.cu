@@ -62,9 +62,10 @@ __device__ Moments next_vector(const Moments& x, const Moments& all, float block
 
 __device__ bool has_come(const int* words) { return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1; }
 
-__device__ void load(int* words, const int* from) {
-  asm volatile("ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "l"(from) : "memory");
+// A predicate, as a branch around the load would cost more than the load's own instructions.
+__device__ void load_unless_come(int* words, const int* from) {
+  asm volatile("{ .reg .pred p; setp.eq.s32 p, %5, 0; @p ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]) : "l"(from), "r"(int(has_come(words))) : "memory");
 }
 
 __device__ void store(const Moments& m, int* to) {
@@ -90,8 +91,7 @@ __global__ void through_grid(int* words, float* results, int* gave_up) {
     for (int i = 0; i < 4 * kLines; ++i) come[i] = -1;  // not there yet
     for (int tries = 0;; ++tries) {
 #pragma unroll
-      for (int i = 0; i < kLines; ++i)
-        if (!has_come(come + 4 * i)) load(come + 4 * i, slot + (group + 8 * i) * kLine);
+      for (int i = 0; i < kLines; ++i) load_unless_come(come + 4 * i, slot + (group + 8 * i) * kLine);
       bool all = true;
 #pragma unroll
       for (int i = 0; i < 4 * kLines; ++i) all = all && come[i] != -1;

@@ -24,7 +24,10 @@ std::string ModelsOpinion::objection(const Choice& choice, const std::string& tu
   if (!best()) return best().error().message;
   const schedule::Estimate here = of(choice, problem_);
   const double factor = here.seconds / best()->estimate.seconds;
-  if (!(factor <= kOtherPassFactor)) return fmt::format("{:.2f} times the model's best", factor);
+  const double within = choice.strategy == best()->strategy
+                            ? schedule::find_strategy(choice.strategy)->model_error()
+                            : kModelsFactor;
+  if (!(factor <= within)) return fmt::format("{:.2f} times the model's best", factor);
   // The compiler found that it does not spill there.
   if (here.may_spill && !best()->estimate.may_spill && !may_spill_in(choice, tuned_for))
     return "may spill by the model";
@@ -36,14 +39,14 @@ std::string ModelsOpinion::objection(const Choice& choice, const std::string& tu
 std::string ModelsOpinion::outgrown(const Choice& choice, std::int64_t batch, std::int64_t time) {
   if (!best()) return best().error().message;
   const double factor = of(choice, problem_).seconds / best()->estimate.seconds;
-  if (factor <= kOtherPassFactor) return "";
+  if (factor <= kModelsFactor) return "";
   Problem there = problem_;
   there.sizes.batch = batch;
   there.sizes.time = time;
   const Result<Candidate> best_there = best_candidate(cell_, there, profile_, alignment_);
   if (!best_there) return "";
   const double before = of(choice, there).seconds / best_there->estimate.seconds;
-  if (factor <= kOtherPassFactor * std::max(1.0, before)) return "";
+  if (factor <= kModelsFactor * std::max(1.0, before)) return "";
   return fmt::format("{:.2f} times the model's best, and {:.2f} times where it was tuned", factor, before);
 }
 

@@ -8,7 +8,9 @@
 #include "compiler/support/text_file.h"
 #include "runtime/arrays/staged_files.h"
 #include "runtime/choice/choose.h"
+#include "runtime/choice/models_times.h"
 #include "runtime/commands/problem_text.h"
+#include "runtime/commands/recorded_problem.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
@@ -64,11 +66,28 @@ Status list(Database& database, const Options& options) {
   return success();
 }
 
-std::string trial_text(const db::Trial& trial) {
+std::string trial_text(const db::Trial& trial, const std::optional<double>& by_model) {
   const std::string time = trial.median_ms ? fmt::format("{:.4f} ms", *trial.median_ms) : "not timed";
-  return fmt::format("  {:<13} {:>12} {}{}{}{}\n", db::to_text(trial.status), time,
+  const std::string model = by_model ? fmt::format("model {:.4f} ms ", *by_model) : "";
+  return fmt::format("  {:<13} {:>12} {}{}{}{}{}\n", db::to_text(trial.status), time, model,
                      trial.verified ? "verified " : "", choice_text(trial), trial.reason.empty() ? "" : ": ",
                      trial.reason);
+}
+
+// With the profile that the database has of the problem's device, else the shipped one of its name. None of
+// all trials where problem or profile cannot be made again of what is recorded.
+std::vector<std::optional<double>> models_times(Database& database, const db::Problem& recorded,
+                                                const std::vector<db::Trial>& trials) {
+  const auto source = database.find_cell(recorded.cell);
+  const auto measured = tuner::measured_profile(recorded.device, database);
+  const bool calibrated = measured && measured->has_value();
+  const Result<target::Profile> profile =
+      calibrated ? Result<target::Profile>(**measured) : target::find_profile(recorded.device);
+  const std::optional<schedule::Problem> problem = runtime::recorded_problem(recorded);
+  const std::optional<step::Cell> cell =
+      source && source->has_value() ? runtime::recorded_cell(**source) : std::nullopt;
+  if (!cell || !problem || !profile) return std::vector<std::optional<double>>(trials.size());
+  return runtime::models_times(*cell, *problem, *profile, trials);
 }
 
 Status show(Database& database, const Options& options) {
@@ -76,16 +95,17 @@ Status show(Database& database, const Options& options) {
   if (!hash) return hash.error();
   const auto problems = database.list(*hash);
   if (!problems) return problems.error();
-  std::vector<std::pair<db::Problem, std::vector<db::Trial>>> all;
+  std::vector<TrialsOfProblem> all;
   for (const db::ProblemSummary& summary : *problems) {
     auto trials = database.trials(summary.problem);
     if (!trials) return trials.error();
+    const auto by_model = models_times(database, summary.problem, *trials);
     if (!options.json) {
       print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem),
                         best_text(summary)));
-      for (const db::Trial& trial : *trials) print(trial_text(trial));
+      for (std::size_t i = 0; i < trials->size(); ++i) print(trial_text((*trials)[i], by_model[i]));
     }
-    all.emplace_back(summary.problem, std::move(trials).value());
+    all.push_back({summary.problem, std::move(trials).value(), by_model});
   }
   if (options.json) print(trials_json(all));
   return success();

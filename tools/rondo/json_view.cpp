@@ -387,11 +387,14 @@ std::string list_json(const std::vector<db::ProblemSummary>& problems) {
   return dump({{"problems", list}});
 }
 
-std::string trials_json(const std::vector<std::pair<db::Problem, std::vector<db::Trial>>>& problems) {
+std::string trials_json(const std::vector<TrialsOfProblem>& problems) {
   json list = json::array();
-  for (const auto& [problem, trials] : problems) {
+  for (const auto& [problem, trials, models_ms] : problems) {
     json rows = json::array();
-    for (const db::Trial& trial : trials) rows.push_back(trial_json(trial));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      json& row = rows.emplace_back(trial_json(trials[i]));
+      row["model_ms"] = models_ms[i] ? json(*models_ms[i]) : json();
+    }
     json object = problem_key_json(problem);
     object["trials"] = std::move(rows);
     list.push_back(std::move(object));

@@ -76,7 +76,12 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
 
 std::string doctor_json(const std::vector<runtime::Finding>& findings);
 std::string list_json(const std::vector<db::ProblemSummary>& problems);
-std::string trials_json(const std::vector<std::pair<db::Problem, std::vector<db::Trial>>>& problems);
+struct TrialsOfProblem {
+  db::Problem problem;
+  std::vector<db::Trial> trials;
+  std::vector<std::optional<double>> models_ms;  // of each trial
+};
+std::string trials_json(const std::vector<TrialsOfProblem>& problems);
 std::string merge_json(const db::MergeReport& report);
 std::string prune_json(const db::PruneReport& report);
 std::string findings_json(const std::vector<std::string>& findings);

@@ -91,7 +91,7 @@ struct Model {
     const double moved = traffic.read * (read + 0.5 * lead / length) + traffic.written * swept;
     const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
     const double rate =
-        std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.memory_latency_s *
+        std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.loaded_latency_s() *
                                             (traffic.read + traffic.written) / traffic.read);
     const double used = std::min<double>(blocks, limits.sm_count);
     e.memory = std::max(bytes / speeds.copy_bytes_per_s, bytes / (rate * used));

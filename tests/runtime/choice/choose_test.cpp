@@ -160,7 +160,7 @@ TEST_F(PassesShare, NotWhereTheModelObjects) {
 
 // What was tuned for the pass itself is better evidence, unless its shape is another one altogether.
 TEST_F(PassesShare, AfterTheOwnPassAtASimilarShape) {
-  const schedule::Parameters own = slower(problem_, 1.05), other = slower(problem_, 1.1);
+  const schedule::Parameters own = slower(problem_, 1.05), other = slower(problem_, 1.08);
   ASSERT_NE(own, other);
   store_best(of_pass(problem_, Pass::ForwardSave), other, 1);
   schedule::Problem shape = problem_;

@@ -1,0 +1,18 @@
+// What the cost models of this version say of recorded trials.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "tuning_db/database.h"
+
+namespace rondo::runtime {
+
+// Milliseconds of each trial of a problem by the model of its strategy. None for a trial of a strategy or
+// with parameters that this version does not offer for the problem.
+std::vector<std::optional<double>> models_times(const step::Cell& cell, const schedule::Problem& problem,
+                                                const target::Profile& profile,
+                                                const std::vector<db::Trial>& trials);
+
+}  // namespace rondo::runtime

@@ -1,0 +1,34 @@
+#include "runtime/commands/recorded_problem.h"
+
+#include "compiler/frontend/frontend.h"
+#include "runtime/commands/problem_text.h"
+
+namespace rondo::runtime {
+
+using schedule::Pass;
+
+std::optional<step::Cell> recorded_cell(const db::Cell& recorded) {
+  for (const step::Cell& cell : frontend::parse(recorded.source, recorded.name).cells)
+    if (step::canonical_hash(cell) == recorded.hash) return cell;
+  return std::nullopt;
+}
+
+std::optional<schedule::Problem> recorded_problem(const db::Problem& recorded) {
+  const auto storage = parse_dtype(recorded.dtype);
+  const auto math = parse_math(recorded.math);
+  if (!storage || !math) return std::nullopt;
+  schedule::Problem problem;
+  problem.sizes = {recorded.shape.B, recorded.shape.T, recorded.shape.H, recorded.shape.D};
+  problem.storage = *storage;
+  problem.math = *math;
+  problem.arch = recorded.arch;
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const bool save_products : {false, true}) {
+      problem.pass = pass;
+      problem.save_products = save_products;
+      if (schedule::pass_key(problem) == recorded.pass) return problem;
+    }
+  return std::nullopt;
+}
+
+}  // namespace rondo::runtime
