@@ -8,7 +8,7 @@ fws and bw. The most useful come first, so a run that is cut short has covered t
 a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
 be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. With --again so is, once, what matches the
 expression ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
-being gone through twice. --side problems are tuned side by side: what takes
+being gone through twice. --side problems are tuned side by side, fewer where the GPU's memory is short: what takes
 long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
 tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
 that might end later. --out writes what the database holds, as `rondo db export --best` does.
@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 
-from rondo_program import shared_workers
+from rondo_program import query, shared_workers
 
 PASSES = ("fw", "fws", "bw")
 SCAN_ROWS = 8  # batch rows of the scans
@@ -127,8 +127,40 @@ def poor(times):
     return found
 
 
+TIMES_A_TENSOR = 10  # bytes that a tune holds, by those of [B, T, H, D]: inputs, results, those of the plain kernel
+
+
+def slots_of(problem, side, memory):
+    """Of `side` slots that share a GPU's `memory` in bytes (0: it is not known), those that a tune of the problem takes."""
+    needed = TIMES_A_TENSOR * 2 * problem["B"] * problem["T"] * problem["H"] * problem["D"]
+    return min(side, max(1, -(-needed * side // memory))) if memory else 1
+
+
+class Slots:
+    """Slots of which one takes several at once, in the order of asking."""
+
+    def __init__(self, number):
+        self.free, self.changed, self.turn = number, threading.Condition(), threading.Lock()
+
+    def take(self, number):
+        with self.turn, self.changed:
+            self.changed.wait_for(lambda: self.free >= number)
+            self.free -= number
+
+    def give(self, number):
+        with self.changed:
+            self.free += number
+            self.changed.notify_all()
+
+
 class Stopped(Exception):
     """Ctrl-C reached a tune."""
+
+
+def mebibytes(text):
+    """Of "143771 MiB"; 0 if it is none."""
+    number, _, unit = text.partition(" ")
+    return int(number) if unit == "MiB" and number.isdigit() else 0
 
 
 def tune_all(options, wanted):
@@ -142,8 +174,18 @@ def tune_all(options, wanted):
     print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
           f"{sum(seconds_of(problem) + START_SECONDS for problem in todo) / options.side / 60:.0f} minutes", flush=True)
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
+    memory = 0 if options.dry_run else mebibytes(query("memory.total")[0])
+    slots = Slots(options.side)
 
     def one(problem):
+        number = slots_of(problem, options.side, memory << 20)
+        slots.take(number)
+        try:
+            tune(problem)
+        finally:
+            slots.give(number)
+
+    def tune(problem):
         words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{seconds_of(problem):g}s",
                  *shared_workers(options.side)]
         if options.dry_run:

@@ -4,6 +4,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 import stand_in
@@ -159,6 +161,35 @@ class Shipped(unittest.TestCase):
         again = [line.split()[1] for line in self.calls("tune")[len(names):]]
         self.assertEqual(again, ["lstm"] * sum(name.startswith("lstm") for name in names))
         self.assertTrue(again)
+
+    def test_large_problems_take_more_of_the_memory(self):
+        problem = lambda time, dim: {"cell": "mingru", "B": 8, "T": time, "H": 1, "D": dim}
+        memory = 143771 << 20
+        self.assertEqual([shipped.slots_of(problem(65536, dim), 8, memory) for dim in (1024, 2048, 4096)], [1, 2, 3])
+        self.assertEqual([shipped.slots_of(problem(4096, 4096), 8, memory), shipped.slots_of(problem(1 << 22, 4096), 8, memory),
+                          shipped.slots_of(problem(65536, 4096), 8, 0)], [1, 8, 1])
+        self.assertEqual([shipped.mebibytes(text) for text in ("143771 MiB", "[N/A]", "")], [143771, 0, 0])
+
+    def test_slots_are_never_overdrawn(self):
+        slots, held, most, lock = shipped.Slots(4), [0], [0], threading.Lock()
+
+        def work(number):
+            slots.take(number)
+            with lock:
+                held[0] += number
+                most[0] = max(most[0], held[0])
+            time.sleep(0.002)
+            with lock:
+                held[0] -= number
+            slots.give(number)
+
+        threads = [threading.Thread(target=work, args=(1 + i % 4,)) for i in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        self.assertEqual((held[0], slots.free), (0, 4))
+        self.assertTrue(3 <= most[0] <= 4, most)
 
     def test_a_dry_run_runs_nothing(self):
         done = self.run_script("shipped.py", self.database, "--dry-run", "--seconds", "7")
