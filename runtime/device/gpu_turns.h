@@ -16,9 +16,9 @@ class GpuTurns {
   using Patience = std::chrono::milliseconds;
 
   // `gpu`: its UUID. `directory`: "" takes that of temporary files. `patience`: how long take() waits at
-  // most.
+  // most. Eight programs that compare large results, some seconds each, have all had their turn by then.
   explicit GpuTurns(const std::string& gpu, const std::string& directory = "",
-                    Patience patience = Patience(5000));
+                    Patience patience = Patience(30000));
 
   // Waits until no other program has its turn, and has it until the last handle is gone; further handles
   // meanwhile come at once. Null where there is no turn to have: the files cannot be opened, or a program
