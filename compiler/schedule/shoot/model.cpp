@@ -36,7 +36,7 @@ struct Model {
   target::Speeds speeds;
   ShootTraffic traffic;
   StepCost plain, newton;
-  bool affine = false;
+  bool affine = false, accurate = false;
 
   // Sweeps of a segment on average, for a cell that forgets within some tens of steps: one and a check after
   // a warm-up, a correction more without. What the user's cell needs only measuring tells. Of an affine cell
@@ -45,7 +45,8 @@ struct Model {
   double sweeps(const ShootParameters& p) const {
     if (p.all_segments() == 1) return 1;
     if (affine) return !p.newton ? p.all_segments() : p.warmup > 0 ? kAffineSweeps : 2;
-    const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : 2;
+    const double unwarmed = accurate ? 3 : 2;  // a tolerance of 2^-20 or 2^-14
+    const double needed = p.warmup >= 64 ? 1.02 : p.warmup >= 32 ? 1.1 : p.warmup > 0 ? 1.5 : unwarmed;
     return p.sweeps == 1 && needed > 1.2 ? 8 : needed;
   }
 
@@ -131,7 +132,8 @@ CostModel Shoot::cost_model(const step::Cell& cell, const Problem& problem,
                shoot_traffic(simple, problem.pass),
                shoot_cost(simple, problem, false),
                shoot_cost(simple, problem, true),
-               step::analyze(simple).affine};
+               step::analyze(simple).affine,
+               problem.math != kernel::Math::Fast};
 }
 
 }  // namespace rondo::schedule
