@@ -5,18 +5,21 @@ usage: model_rank.py RONDO DATABASE --out FILE [--least 8] [--commit HASH]
 
 Of each problem and strategy with at least --least timed trials: how many times as long as the fastest of them takes the one that the model
 of this RONDO puts first, and the best of the first six, which is what a short search tries; and what the model says of the
-fastest over its time. Trials of which the model says nothing (`rondo db show`) are left out. A search tries what an earlier
+fastest over its time. A configuration that several searches have timed counts once, by its least time; what the model says nothing
+of (`rondo db show`) is left out. A search tries what an earlier
 model liked, so of configurations that no model has liked this tells nothing. The GPU is the one that the database names."""
 import argparse
 import statistics
+import sys
 
 from rondo_program import rondo, until_stopped, write
 
 FIRST = 6
+DEFAULT_MATH = {"bf16": "fast", "fp16": "fast", "fp32": "accurate"}
 
 
 def timed(program, database):
-    """(problem, strategy) -> [(measured, by the model)], in milliseconds; and the devices."""
+    """(problem, strategy) -> {parameters: (measured, by the model)}, in milliseconds; and the devices."""
     names = {}
     for problem in rondo(program, "db", "list", "--db", database)["problems"]:
         names[problem["cell"]] = problem["cell_name"]
@@ -27,12 +30,16 @@ def timed(program, database):
             shape = ",".join(f"{axis}={problem['shape'][axis]}" for axis in "BTHD")
             for trial in problem["trials"]:
                 if trial["status"] == "ok" and trial["median_ms"] and trial["model_ms"]:
-                    key = (f"{names[cell]} {shape} {problem['dtype']} {problem['pass']}", trial["strategy"])
-                    found.setdefault(key, []).append((trial["median_ms"], trial["model_ms"]))
+                    math = "" if problem["math"] == DEFAULT_MATH[problem["dtype"]] else f" {problem['math']}"
+                    key = (f"{names[cell]} {shape} {problem['dtype']}{math} {problem['pass']}", cell, trial["strategy"])
+                    of, point = found.setdefault(key, {}), str(trial["parameters"])
+                    now = (trial["median_ms"], trial["model_ms"])
+                    of[point] = min(of.get(point, now), now)
     return found, sorted(devices)
 
 
-def ranked(trials):
+def ranked(points):
+    trials = list(points.values())
     best, of_best = min(trials)
     order = sorted(trials, key=lambda trial: trial[1])
     return {"trials": len(trials), "best_ms": best, "first": order[0][0] / best,
@@ -66,8 +73,9 @@ def main():
     found, devices = timed(options.rondo, options.database)
     if len(devices) > 1:
         raise SystemExit(f"model_rank: {options.database} has trials of {', '.join(devices)}: take one GPU's")
-    rows = [{"problem": problem, "strategy": strategy} | ranked(trials)
-            for (problem, strategy), trials in sorted(found.items()) if len(trials) >= options.least]
+    rows = [{"problem": problem, "strategy": strategy} | ranked(points)
+            for (problem, _, strategy), points in sorted(found.items(), key=lambda of: (of[0][0], of[0][2], of[0][1]))
+            if len(points) >= options.least]
     if not rows:
         raise SystemExit(f"model_rank: {options.database} has no problem with {options.least} timed trials")
     record = {"device": devices[0], "commit": options.commit, "least": options.least, "summary": summary(rows), "rows": rows}
@@ -79,4 +87,4 @@ def main():
 
 
 if __name__ == "__main__":
-    until_stopped(main)
+    sys.exit(until_stopped(main))

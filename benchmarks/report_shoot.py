@@ -47,7 +47,8 @@ def kept_page(results):
                 other = found.get("without", {})
                 compared = (f"{median_text(other['ms'])}, {WITHOUT[row['way']]} | {other['ms'] / found['ms']:.2f}" if "ms" in other
                             else f"{other.get('error', '')} |")
-                worst = found["ms"] / stream[problem(row)][weights]["ms"] if problem(row) in stream else 0
+                beside = stream.get(problem(row), {}).get(weights)
+                worst = found["ms"] / beside["ms"] if beside else 0
                 bound = f"{worst:.2f} | {against(worst, WORST_CASE) if weights == '5' else ''}" if worst else " | "
                 text += (f"| {row['cell']} | {row['shape']} | {row['dtype']} | {row['way']} | {weights} | {found['sweeps']} | "
                          f"{median_text(found['ms'])} | {compared} | {bound} |\n")

@@ -6,8 +6,8 @@ usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--agai
 The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
 fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
 a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
-be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. With --again so is, once, what matches the
-expression ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
+be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. --again tunes what matches the
+expression once more, for the usual time ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
 being gone through twice. --side problems are tuned side by side, fewer where the GPU's memory is short: what takes
 long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
 tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
@@ -137,7 +137,7 @@ def slots_of(problem, side, memory):
 
 
 class Slots:
-    """Slots of which one takes several at once, in the order of asking."""
+    """Slots of which one takes several at once. Who waits keeps the others from asking, so one who wants many has a turn too."""
 
     def __init__(self, number):
         self.free, self.changed, self.turn = number, threading.Condition(), threading.Lock()
@@ -171,19 +171,20 @@ def tune_all(options, wanted):
     if options.again is not None:
         todo += [problem for problem in wanted if problem not in todo and re.search(options.again, text(problem))]
     seconds_of = lambda problem: options.seconds * (2 if text(problem) in worse else 1)
-    print(f"{len(wanted)} problems, {len(wanted) - len(todo)} of them tuned already; at most "
-          f"{sum(seconds_of(problem) + START_SECONDS for problem in todo) / options.side / 60:.0f} minutes", flush=True)
+    memory = 0 if options.dry_run else mebibytes(query("memory.total")[0]) << 20
+    number_of = lambda problem: slots_of(problem, options.side, memory)
+    print(f"{len(wanted)} problems, {sum(text(problem) in known for problem in wanted)} of them tuned already, {len(todo)} to tune; about "
+          f"{sum((seconds_of(problem) + START_SECONDS) * number_of(problem) for problem in todo) / options.side / 60:.0f} minutes", flush=True)
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
-    memory = 0 if options.dry_run else mebibytes(query("memory.total")[0])
-    slots = Slots(options.side)
+    slots, stopped = Slots(options.side), threading.Event()
 
     def one(problem):
-        number = slots_of(problem, options.side, memory << 20)
-        slots.take(number)
+        slots.take(number_of(problem))
         try:
-            tune(problem)
+            if not stopped.is_set():
+                tune(problem)
         finally:
-            slots.give(number)
+            slots.give(number_of(problem))
 
     def tune(problem):
         words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{seconds_of(problem):g}s",
@@ -195,6 +196,7 @@ def tune_all(options, wanted):
             return
         code, out, err = rondo(options.rondo, *words)
         if code == 130:
+            stopped.set()
             raise Stopped
         with lock:
             done.append(problem)
@@ -207,6 +209,7 @@ def tune_all(options, wanted):
             for _ in pool.map(one, todo):
                 pass
         except (Stopped, KeyboardInterrupt):
+            stopped.set()
             pool.shutdown(cancel_futures=True)
             raise SystemExit("shipped: stopped; what was tuned is in the database")
     if len(done) < len(todo) and not options.dry_run:

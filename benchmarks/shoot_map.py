@@ -5,7 +5,7 @@ usage: shoot_map.py RONDO --out FILE [--minutes N] [--cells paragru,mingru] [--b
                     [--model-again] [--commit HASH]
 
 For each size: the best of each strategy, tuned apart; what `tune` chooses of all; what a choice without tuning takes; and
-of the best of these its share of the copy bandwidth and its sweeps. Where the choice without tuning is shoot, and the cell is not affine, it is timed
+of the best of these its share of the copy bandwidth and its sweeps. Where the choice without tuning is shoot, and the cell paragru or paralstm, it is timed
 once more beside stream with recurrent weights of standard deviation 5, where nothing converges. Needs a GPU.
 
 The sizes lie on a grid with steps of 4 (the last of T is 8), and those of its every second row and column come first: these are 26 rows of

@@ -38,9 +38,10 @@ struct Speeds {
   double clock_hz = 1.7e9;           // SM clock under load
   double copy_bytes_per_s = 1e12;    // device copy, read + write, large
   double sm_bytes_per_s = 60e9;      // most one SM moves, read + write
-  double memory_latency_s = 0.8e-6;  // loaded global memory latency
-  // The same where all SMs copy as fast as they can. Calibration chases pointers that may lie in the L2 (0.33
-  // us on an H200); fewer bytes in flight than 0.8 us ask for do not keep an H200's memory busy.
+  double memory_latency_s = 0.8e-6;  // of global memory, or as calibration measures it
+  // The same where all SMs copy as fast as they can. Calibration chases pointers that lie in the L2 after its
+  // first run (0.33 us on an H200), and fewer bytes in flight than 0.8 us ask for do not keep an H200's
+  // memory busy.
   double loaded_latency_s() const { return memory_latency_s < 0.8e-6 ? 0.8e-6 : memory_latency_s; }
   double barrier_s = 20e-9;          // __syncthreads of 256 threads
   double launch_s = 3e-6;            // gap a launch adds on a busy stream

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "compiler/constraint/system.h"
+#include "compiler/schedule/plan/problem_check.h"
 #include "compiler/schedule/strategies.h"
 #include "runtime/choice/choose.h"
 
@@ -20,13 +21,16 @@ struct Priced {
 std::vector<std::optional<double>> models_times(const step::Cell& cell, const schedule::Problem& problem,
                                                 const target::Profile& profile,
                                                 const std::vector<db::Trial>& trials) {
+  if (!schedule::check_problem(cell, problem)) return std::vector<std::optional<double>>(trials.size());
   std::vector<std::optional<double>> times;
   std::map<std::string, Priced> strategies;
   for (const db::Trial& trial : trials) {
     std::optional<double>& time = times.emplace_back();
     const schedule::Strategy* strategy = schedule::find_strategy(trial.strategy);
     const auto parameters = recorded_parameters(trial);
-    if (strategy == nullptr || !parameters || !strategy->legal(cell, problem).legal) continue;
+    if (strategy == nullptr || !parameters || !strategy->serves(profile).legal ||
+        !strategy->legal(cell, problem).legal)
+      continue;
     auto known = strategies.find(trial.strategy);
     if (known == strategies.end())
       known = strategies

@@ -37,6 +37,8 @@ elif words[0] == "calibrate":
     keep(known() | {"calibrated": True})
     answer = {}
 elif words[0] == "tune":
+    if os.environ.get("STOP"):
+        sys.exit(130)
     if os.environ.get("FAIL") == words[1]:
         sys.exit("it fails")
     all = known()
@@ -169,6 +171,11 @@ class Shipped(unittest.TestCase):
         self.assertEqual([shipped.slots_of(problem(4096, 4096), 8, memory), shipped.slots_of(problem(1 << 22, 4096), 8, memory),
                           shipped.slots_of(problem(65536, 4096), 8, 0)], [1, 8, 1])
         self.assertEqual([shipped.mebibytes(text) for text in ("143771 MiB", "[N/A]", "")], [143771, 0, 0])
+
+    def test_ctrl_c_begins_nothing_more(self):
+        done = self.run_script("shipped.py", self.database, "--side", "3", STOP="1")
+        self.assertIn("stopped; what was tuned is in the database", done.stderr)
+        self.assertLessEqual(len(self.calls("tune")), 3)
 
     def test_slots_are_never_overdrawn(self):
         slots, held, most, lock = shipped.Slots(4), [0], [0], threading.Lock()

@@ -1,6 +1,7 @@
 // What the models say of recorded trials: `rondo db show`.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -48,36 +49,57 @@ TEST(ModelsTimes, AreThoseOfTheSearch) {
   EXPECT_NE(text.find(" model 0.0"), std::string::npos) << text;
 }
 
-// A clipped cell is not what its recorded text says.
+// What a search has recorded, changed and imported into another database; its trials.
+json imported(const Folder& folder, const std::function<void(json&)>& change) {
+  const std::string file = folder.path("t.db"), changed = folder.path("changed.json"),
+                    other = folder.path("other.db");
+  tuned(file, {});
+  const Outcome exported = rondo({"db", "export", "--db", file});
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  json contents = json::parse(exported.out);
+  EXPECT_FALSE(contents["problems"][0]["trials"].empty());
+  change(contents);
+  write_file(changed, contents.dump());
+  const Outcome outcome = rondo({"db", "import", changed, "--db", other});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json problems = shown(other);
+  return problems.empty() ? json::array() : problems[0]["trials"];
+}
+
+// A cell that was clipped, say, is not what its recorded text says.
 TEST(ModelsTimes, AreNoneOfACellThatTheRecordDoesNotTell) {
-  const Folder folder;
-  const std::string file = folder.path("t.db");
-  tuned(file, {"--clip-forward", "1"});
-  const json problems = shown(file);
-  ASSERT_EQ(problems.size(), 1U);
-  for (const json& trial : problems[0]["trials"]) EXPECT_TRUE(trial["model_ms"].is_null()) << trial;
+  const json trials = imported(Folder(), [](json& contents) {
+    std::string source = contents["cells"][0]["source"];
+    const std::size_t place = source.find("tanh");
+    const std::size_t other = source.find("sigmoid");
+    ASSERT_NE(place == std::string::npos ? other : place, std::string::npos) << source;
+    place != std::string::npos ? source.replace(place, 4, "relu") : source.replace(other, 7, "tanh");
+    contents["cells"][0]["source"] = source;
+  });
+  ASSERT_FALSE(trials.empty());
+  for (const json& trial : trials) EXPECT_TRUE(trial["model_ms"].is_null()) << trial;
+}
+
+// Whose products overflow: a file may say anything.
+TEST(ModelsTimes, AreNoneOfSizesThatNoProblemHas) {
+  const json trials = imported(Folder(), [](json& contents) {
+    contents["problems"][0]["shape"] = {{"B", 4294967296}, {"T", 16}, {"H", 4294967296}, {"D", 1}};
+    contents["problems"][0]["trials"][0]["strategy"] = "shoot";
+  });
+  ASSERT_FALSE(trials.empty());
+  for (const json& trial : trials) EXPECT_TRUE(trial["model_ms"].is_null()) << trial;
 }
 
 TEST(ModelsTimes, AreNoneOfWhatThisVersionDoesNotOffer) {
-  const Folder folder;
-  const std::string file = folder.path("t.db"), changed = folder.path("changed.json");
-  tuned(file, {});
-  const Outcome exported = rondo({"db", "export", "--db", file});
-  ASSERT_EQ(exported.status, 0) << exported.err;
-  json contents = json::parse(exported.out);
-  json& trials = contents["problems"][0]["trials"];
-  ASSERT_FALSE(trials.empty());
-  trials = json::array({trials[0], trials[0], trials[0], trials[0]});
-  trials[1]["parameters"]["channels"] = 7;
-  trials[2]["parameters"].erase("channels");
-  trials[3]["strategy"] = "of_another_version";
-  write_file(changed, contents.dump());
-  const std::string other = folder.path("other.db");
-  const Outcome imported = rondo({"db", "import", changed, "--db", other});
-  ASSERT_EQ(imported.status, 0) << imported.err;
-  const json problems = shown(other);
+  const json found = imported(Folder(), [](json& contents) {
+    json& trials = contents["problems"][0]["trials"];
+    trials = json::array({trials[0], trials[0], trials[0], trials[0]});
+    trials[1]["parameters"]["channels"] = 7;
+    trials[2]["parameters"].erase("channels");
+    trials[3]["strategy"] = "of_another_version";
+  });
   int known = 0, unknown = 0;
-  for (const json& trial : problems[0]["trials"]) ++(trial["model_ms"].is_null() ? unknown : known);
+  for (const json& trial : found) ++(trial["model_ms"].is_null() ? unknown : known);
   EXPECT_EQ(known, 1);
   EXPECT_EQ(unknown, 3);
 }

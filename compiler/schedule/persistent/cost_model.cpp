@@ -34,16 +34,18 @@ TileCost tile_cost(const Problem& problem) {
 }
 
 // Cycles and seconds of a step that counting its instructions does not tell, fitted to the trials of LSTM,
-// GRU and sLSTM, 1 x 512 to 12 x 64, B of 1 to 128, all passes, on an H200. Of what searches have timed the
+// GRU and sLSTM, 1 x 512 to 12 x 64, all passes, on an H200. Of what searches have timed the
 // model's first was 1.10 times as long as the best on average and at most 1.38; now it is 1.06 and 1.20
 // (h200-model.json).
-constexpr double kGridWay = 0.55e-6;  // seconds through the L2: a store's way there, a load's back and forth
-constexpr double kOneBlock = 70;      // beside the barrier: writing and reading the vectors
-constexpr double kJoining = 45;       // of two accumulators
+// Seconds through the L2: a store's way there, a load's back and forth. Sums and lines have figures of their
+// own below, which were fitted to other kernels.
+constexpr double kGridWay = 0.55e-6;
+constexpr double kOneBlock = 70;                 // beside the barrier: writing and reading the vectors
+constexpr double kJoining = 45;                  // of two accumulators
 constexpr double kHanding = 125, kPartial = 17;  // sums of other warps: their barriers, and of each tile
 constexpr double kBatchTile = 200;               // of each batch tile after the first
 constexpr double kStage = 260;                   // waits for the rings, once a stage
-constexpr double kOverlap = 240;                 // of all parts
+constexpr double kOverlap = 240;  // that the parts of a step hide of each other; half of them shows at least
 
 // A persistent problem priced for one GPU.
 struct Model {

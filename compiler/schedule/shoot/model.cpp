@@ -39,9 +39,9 @@ struct Model {
   bool affine = false, accurate = false;
 
   // Sweeps of a segment on average, for a cell that forgets within some tens of steps: one and a check after
-  // a warm-up, a correction more without. What the user's cell needs only measuring tells. Of an affine cell
-  // the second sweep is exact; a warm-up saves it where the cell forgets, and tells nothing where it
-  // remembers long.
+  // a warm-up, one or two corrections more without. What the user's cell needs only measuring tells. Of an
+  // affine cell the second sweep is exact; a warm-up saves it where the cell forgets, and tells nothing where
+  // it remembers long.
   double sweeps(const ShootParameters& p) const {
     if (p.all_segments() == 1) return 1;
     if (affine) return !p.newton ? p.all_segments() : p.warmup > 0 ? kAffineSweeps : 2;

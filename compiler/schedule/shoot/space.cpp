@@ -35,8 +35,8 @@ constexpr double kSweepFp32 = 0.6, kSweep16Bits = 0.7, kSweepTwoChannels = 0.5;
 constexpr double kLaunchesOfWalk = 0.1;
 
 // What the walk in order takes beside its steps: the way from one segment to the next, which is longer where
-// a block has many, a round for each block that takes its turn, and of the sweeps beside it, one in each
-// block's turn by the blocks behind it, half of all on average. On an H200 a run with weights of 5 took
+// a block has many, a round for each block that takes its turn, and the sweeps beside it, one in each block's
+// turn by the segments that still wait, half of all on average. On an H200 a run with weights of 5 took
 // 1.12 + F times stream's time, within 0.1, where all this is the part F of that (paragru and paralstm,
 // 1 x 64 to 8 x 1024, T of 512 to 8192, 4 to 128 segments). A bound of 0.35, as parts of the walk by the
 // model, which has 0.85 of stream's time in 16 bits and 1.05 in fp32:
@@ -77,7 +77,7 @@ class Space {
   // not among the values.
   int steps_of_latency(const target::Speeds& speeds) const {
     const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
-    return static_cast<int>(std::clamp(1.5 * speeds.memory_latency_s / step_s, 8.0, 32.0));
+    return static_cast<int>(std::clamp(1.5 * speeds.loaded_latency_s() / step_s, 8.0, 32.0));
   }
   // Of all steps one after the other.
   double walk_seconds(const target::Speeds& speeds) const {

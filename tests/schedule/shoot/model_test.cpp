@@ -83,6 +83,21 @@ TEST(ShootModel, AWarmUpMaySpareAnAffineCellItsSecondSweep) {
   EXPECT_GT(shoot, 235e-6) << "the user's cell may remember longer";
 }
 
+// 2048 steps of 64 channels in fp32 took three sweeps from zero (H200), where 16 bits take two.
+TEST(ShootModel, AnAccurateGuessFromZeroTakesASweepMore) {
+  Problem problem;
+  problem.sizes = {1, 2048, 1, 64};
+  problem.storage = kernel::Storage::F32;
+  const Parameters point{{"channels", 32}, {"per_thread", 1},    {"segments", 7},   {"time_split", 16},
+                         {"exchange", 0},  {"steps", 16},        {"stages", 2},     {"unroll", 8},
+                         {"vector", 4},    {"warmup", 0},        {"newton", 1},     {"sweeps", 3},
+                         {"rewrite", 0},   {"stream_stores", 0}, {"keep_inputs", 0}};
+  problem.math = kernel::Math::Fast;
+  const double fast = seconds("paragru", problem, point);
+  problem.math = kernel::Math::Accurate;
+  EXPECT_GT(seconds("paragru", problem, point), 1.1 * fast);
+}
+
 // What is measured beside the same points (h200-shoot-kept.json): a launch for each round is dearer, and
 // inputs that stay in shared memory are cheaper where segments sweep twice.
 TEST(ShootModel, LaunchesCostAndKeptInputsGainALittle) {

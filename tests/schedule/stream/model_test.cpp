@@ -85,5 +85,53 @@ TEST(StreamModel, TheLastRoundShowsThoughRoundsAreInFlight) {
   EXPECT_GT(split, 1.05 * whole);
 }
 
+// Milliseconds of a forward pass in segments of one block, for a profile whose loads take so long.
+double of_pass(const char* cell, const step::Sizes& sizes, const std::map<std::string, std::int64_t>& point,
+               double latency_s) {
+  Problem problem;
+  problem.sizes = sizes;
+  target::Profile profile = target::board("h200");
+  profile.speeds.memory_latency_s = latency_s;
+  Parameters all{{"channels", 128},    {"per_thread", 1},        {"segments", 1},
+                 {"time_split", 1},    {"exchange", 0},          {"steps", 64},
+                 {"stages", 2},        {"unroll", 16},           {"pipeline_depth", 1},
+                 {"vector", 8},        {"rewrite", 0},           {"producer_warps", 0},
+                 {"stream_stores", 0}, {"interleaved_copies", 0}};
+  for (const auto& [name, value] : point) all[name] = value;
+  return 1e3 * find_strategy("stream")->cost_model(cell_named(cell), problem, profile)(all).seconds;
+}
+
+// On an H200, calibrated: 1.43 ms with two stages and 1.13 with three. Calibration says 0.33 us of a load.
+TEST(StreamModel, AShortLatencyDoesNotMakeTwoStagesEnough) {
+  const step::Sizes sizes{8, 65536, 1, 1536};
+  const auto with = [&](int per_thread, int stages) {
+    return of_pass("mingru", sizes,
+                   {{"per_thread", per_thread}, {"segments", 4}, {"stages", stages}, {"rewrite", 2}},
+                   0.33e-6);
+  };
+  EXPECT_GT(with(2, 2), 1.05 * with(2, 3));
+  EXPECT_GT(with(2, 2), 1.05 * with(1, 3));
+}
+
+// 1.79 ms with a block of 128 channels on each SM, and 1.47 with two of 64 (H200).
+TEST(StreamModel, ABlockAloneOnItsSmWaitsForItsStages) {
+  const step::Sizes sizes{16, 32768, 1, 1024};
+  const double one = of_pass("paragru", sizes, {{"channels", 128}}, 0.8e-6);
+  const double two = of_pass("paragru", sizes, {{"channels", 64}}, 0.8e-6);
+  EXPECT_GT(one, 1.05 * two);
+}
+
+// Of one block an SM: rows of 256 bytes copy faster than those of 128, and these than those of 192; but none
+// that are much longer.
+TEST(StreamModel, ShortRowsOfWholeLinesCopyFaster) {
+  const auto with = [](std::int64_t dim, std::int64_t channels) {
+    return of_pass("mingru", {64, 16384, 1, dim},
+                   {{"channels", channels}, {"per_thread", 2}, {"segments", 2}}, 0.8e-6) /
+           static_cast<double>(dim);
+  };
+  EXPECT_GT(with(1536, 64), 1.02 * with(1536, 128));
+  EXPECT_GT(with(1536, 96), 1.02 * with(1536, 64));
+}
+
 }  // namespace
 }  // namespace rondo::schedule
