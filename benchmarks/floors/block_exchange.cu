@@ -6,8 +6,7 @@
 // Every exchange waits for the one before, as those of a recurrence do:
 //   store_barrier_load   a word by warp into shared memory, a barrier of 256 threads, the other warps' words out of it
 //   one_sum              the same with the five shuffles around it that add up 8 channels of a warp and then 8 warps
-#include <cstdio>
-#include <cuda_runtime.h>
+#include "floor.cuh"
 
 namespace {
 
@@ -37,20 +36,7 @@ __global__ void exchanges(float* out, float start) {
 
 template <bool Sums>
 double nanoseconds(float* out) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  float best = 1e30f;
-  for (int run = 0; run < 6; ++run) {  // the least: the first ones also wake the clocks
-    cudaEventRecord(begin);
-    exchanges<Sums><<<1, kThreads>>>(out, 1.0f);
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    float ms = 0;
-    cudaEventElapsedTime(&ms, begin, end);
-    best = ms < best ? ms : best;
-  }
-  return best * 1e6 / kExchanges;
+  return least_nanoseconds([&] { exchanges<Sums><<<1, kThreads>>>(out, 1.0f); }) / kExchanges;
 }
 
 }  // namespace
@@ -63,10 +49,7 @@ int main() {
     return 4;
   }
   const double bare = nanoseconds<false>(out), sum = nanoseconds<true>(out);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-    std::fprintf(stderr, "block_exchange: %s\n", cudaGetErrorString(error));
-    return 6;
-  }
+  if (const int status = status_of_kernels("block_exchange"); status != 0) return status;
   std::printf("{\"device\": \"%s\", \"store_barrier_load_ns\": %.1f, \"one_sum_ns\": %.1f}\n", device.name, bare, sum);
   return 0;
 }

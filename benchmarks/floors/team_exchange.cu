@@ -8,12 +8,11 @@
 //   grid_ns      through the L2, as self-flagging words (st.relaxed, ld.relaxed), one block an SM
 //   cluster_ns   between the first and the last block of a cluster of 16: st.async, counted on an mbarrier
 // A wait gives up after some seconds and says so.
-#include <cstdio>
-#include <cuda_runtime.h>
+#include "floor.cuh"
 
 namespace {
 
-constexpr int kExchanges = 1 << 13, kBlocks = 96, kCluster = 16, kTries = 1 << 22;
+constexpr int kExchanges = 1 << 13, kBlocks = 96, kCluster = 16;
 constexpr int kAnswer = 128;  // words from those of the first block to those of the other
 
 // Words are the number of their exchange, so none is cleared.
@@ -45,66 +44,32 @@ __global__ void through_grid(int* words, int* gave_up) {
   }
 }
 
-__device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-
-__device__ unsigned in_block(unsigned address, unsigned rank) {
-  unsigned there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
-}
-
 __global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(int* gave_up) {
   __shared__ __align__(16) int word[4];
   __shared__ __align__(8) unsigned long long arrived;
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  const unsigned rank = rank_in_cluster(), barrier = shared_address(&arrived);
   const bool plays = threadIdx.x == 0 && (rank == 0 || rank == kCluster - 1);
-  const unsigned barrier = shared_address(&arrived);
-  const auto expect = [&] {
-    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16; }" ::"r"(barrier) : "memory");
-  };
   if (plays) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
-    expect();
+    init_mbarrier(barrier);
+    expect_bytes(barrier, 16);
   }
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  cluster_barrier();
   if (plays) {
-    const unsigned to = in_block(shared_address(word), kCluster - 1 - rank), there = in_block(barrier, kCluster - 1 - rank);
-    const auto send = [&](int i) {
-      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %1, %1, %1}, [%2];" ::"r"(to), "r"(i),
-                   "r"(there) : "memory");
-    };
+    const unsigned other = kCluster - 1 - rank, to = in_block(shared_address(word), other), there = in_block(barrier, other);
     for (int i = 0; i < kExchanges; ++i) {
-      if (rank == 0) send(i);
-      int done = 0;
-      for (int tries = 0; done == 0 && tries < kTries; ++tries)
-        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                     : "=r"(done) : "r"(barrier), "r"(i % 2) : "memory");
-      if (done == 0) *gave_up = 1;
-      expect();
-      if (rank != 0) send(i);
+      if (rank == 0) store_async(to, {i, i, i, i}, there);
+      if (!wait_for_phase(barrier, i % 2)) *gave_up = 1;
+      expect_bytes(barrier, 16);
+      if (rank != 0) store_async(to, {i, i, i, i}, there);
     }
   }
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  cluster_barrier();
 }
 
 // One way.
 template <class Run>
 double nanoseconds(const Run& run) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  float best = 1e30f;
-  for (int turn = 0; turn < 6; ++turn) {  // the least: the first ones also wake the clocks
-    cudaEventRecord(begin);
-    run();
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    float ms = 0;
-    cudaEventElapsedTime(&ms, begin, end);
-    best = ms < best ? ms : best;
-  }
-  return best * 1e6 / kExchanges / 2;
+  return least_nanoseconds(run) / kExchanges / 2;
 }
 
 }  // namespace
@@ -126,11 +91,7 @@ int main() {
     cudaLaunchCooperativeKernel((const void*)through_grid, dim3(kBlocks), dim3(32), arguments, 0, nullptr);
   });
   const double cluster = nanoseconds([&] { through_cluster<<<kCluster, 32>>>(gave_up); });
-  const cudaError_t error = cudaDeviceSynchronize();
-  if (error != cudaSuccess || *gave_up != 0) {
-    std::fprintf(stderr, "team_exchange: %s\n", error != cudaSuccess ? cudaGetErrorString(error) : "a wait gave up");
-    return 6;
-  }
+  if (const int status = status_of_kernels("team_exchange", gave_up); status != 0) return status;
   std::printf("{\"device\": \"%s\", \"grid_ns\": %.1f, \"cluster_ns\": %.1f}\n", device.name, grid, cluster);
   return 0;
 }

@@ -9,12 +9,11 @@
 //   grid_ns      48 blocks through the L2: self-flagging words, of which each lane loads six lines until all are there
 //   cluster_ns   16 blocks of a cluster: st.async, counted on an mbarrier
 // A wait gives up after some seconds and says so.
-#include <cstdio>
-#include <cuda_runtime.h>
+#include "floor.cuh"
 
 namespace {
 
-constexpr int kSteps = 2000, kTeams = 2, kBlocks = 48, kCluster = 16, kTries = 1 << 22;
+constexpr int kSteps = 2000, kTeams = 2, kBlocks = 48, kCluster = 16;
 constexpr int kLine = 16;  // words of a block: 4 quarters of a warp, two batch rows, a sum and a spread
 
 struct Moments {
@@ -107,75 +106,38 @@ __global__ void through_grid(int* words, float* results, int* gave_up) {
   results[blockIdx.x * 32 + lane] = x.sum[0] + x.sum[1];
 }
 
-__device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-
-__device__ unsigned in_block(unsigned address, unsigned rank) {
-  unsigned there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
-}
-
 __global__ void __cluster_dims__(kCluster, 1, 1) through_cluster(float* results, int* gave_up) {
   constexpr int kLines = kCluster / 8;
   __shared__ __align__(16) int words[2][kCluster * kLine];
   __shared__ __align__(8) unsigned long long arrived[2];
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  const unsigned rank = rank_in_cluster();
   const int lane = threadIdx.x, quarter = lane % 4, group = lane / 4;
-  const auto expect = [&](int slot) {
-    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }" ::"r"(shared_address(&arrived[slot])),
-                 "n"(kCluster * kLine * 4) : "memory");
-  };
+  const auto expect = [&](int slot) { expect_bytes(shared_address(&arrived[slot]), kCluster * kLine * 4); };
   for (int slot = 0; lane == 0 && slot < 2; ++slot) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived[slot])) : "memory");
+    init_mbarrier(shared_address(&arrived[slot]));
     expect(slot);
   }
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  cluster_barrier();
   Moments x{{lane * 0.1f + rank, lane * 0.2f - rank}, {0, 0}};
   for (int step = 0; step < kSteps; ++step) {
     const int slot = step % 2;
     const Moments own = across_lanes(x, 1);
+    const int sent[4] = {__float_as_int(own.sum[0]), __float_as_int(own.spread[0]), __float_as_int(own.sum[1]),
+                         __float_as_int(own.spread[1])};
 #pragma unroll
-    for (int first = 0; first < kCluster; first += 8) {
-      const unsigned to = in_block(shared_address(&words[slot][rank * kLine + quarter * 4]), first + group);
-      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
-                   "r"(__float_as_int(own.sum[0])), "r"(__float_as_int(own.spread[0])), "r"(__float_as_int(own.sum[1])),
-                   "r"(__float_as_int(own.spread[1])),
-                   "r"(in_block(shared_address(&arrived[slot]), first + group)) : "memory");
-    }
-    int done = 0;
-    for (int tries = 0; done == 0 && tries < kTries; ++tries)
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }"
-                   : "=r"(done) : "r"(shared_address(&arrived[slot])), "r"(step / 2 % 2) : "memory");
-    if (done == 0) *gave_up = 1;
+    for (int first = 0; first < kCluster; first += 8)
+      store_async(in_block(shared_address(&words[slot][rank * kLine + quarter * 4]), first + group), sent,
+                  in_block(shared_address(&arrived[slot]), first + group));
+    if (!wait_for_phase(shared_address(&arrived[slot]), step / 2 % 2)) *gave_up = 1;
     Moments parts[kLines];
 #pragma unroll
-    for (int i = 0; i < kLines; ++i)
-      parts[i] = moments_of(&words[slot][(group + 8 * i) * kLine + quarter * 4]);
+    for (int i = 0; i < kLines; ++i) parts[i] = moments_of(&words[slot][(group + 8 * i) * kLine + quarter * 4]);
     __syncwarp();
     if (lane == 0) expect(slot);
     x = next_vector(x, added_up<kLines>(parts), kCluster, lane);
   }
   results[blockIdx.x * 32 + lane] = x.sum[0] + x.sum[1];
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
-
-// Of a step.
-template <class Run>
-double nanoseconds(const Run& run) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  float best = 1e30f;
-  for (int turn = 0; turn < 6; ++turn) {  // the least: the first ones also wake the clocks
-    run(begin);
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    float ms = 0;
-    cudaEventElapsedTime(&ms, begin, end);
-    best = ms < best ? ms : best;
-  }
-  return best * 1e6 / kSteps;
+  cluster_barrier();
 }
 
 }  // namespace
@@ -193,21 +155,12 @@ int main() {
   }
   *gave_up = 0;
   cudaFuncSetAttribute((const void*)through_cluster, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-  const double grid = nanoseconds([&](cudaEvent_t begin) {
-    cudaMemsetAsync(words, 0xff, kBytes);
-    cudaEventRecord(begin);
+  const double grid = least_nanoseconds([&] { cudaMemsetAsync(words, 0xff, kBytes); }, [&] {
     void* arguments[] = {&words, &results, &gave_up};
     cudaLaunchCooperativeKernel((const void*)through_grid, dim3(kTeams * kBlocks), dim3(32), arguments, 0, nullptr);
   });
-  const double cluster = nanoseconds([&](cudaEvent_t begin) {
-    cudaEventRecord(begin);
-    through_cluster<<<kTeams * kCluster, 32>>>(results, gave_up);
-  });
-  const cudaError_t error = cudaDeviceSynchronize();
-  if (error != cudaSuccess || *gave_up != 0) {
-    std::fprintf(stderr, "team_moments: %s\n", error != cudaSuccess ? cudaGetErrorString(error) : "a wait gave up");
-    return 6;
-  }
-  std::printf("{\"device\": \"%s\", \"grid_ns\": %.1f, \"cluster_ns\": %.1f}\n", device.name, grid, cluster);
+  const double cluster = least_nanoseconds([&] { through_cluster<<<kTeams * kCluster, 32>>>(results, gave_up); });
+  if (const int status = status_of_kernels("team_moments", gave_up); status != 0) return status;
+  std::printf("{\"device\": \"%s\", \"grid_ns\": %.1f, \"cluster_ns\": %.1f}\n", device.name, grid / kSteps, cluster / kSteps);
   return 0;
 }
