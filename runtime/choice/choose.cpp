@@ -32,18 +32,12 @@ static_assert(is_total(kChoiceOrigins));
 
 std::vector<Problem> problems_alike(const Problem& problem) {
   using schedule::Pass;
-  const bool backward = problem.pass == Pass::Backward;
   std::vector<Problem> result;
-  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
-    for (const bool save_products : {false, true}) {
-      Problem other = problem;
-      other.pass = pass;
-      other.save_products = save_products;
-      const bool same_way = (pass == Pass::Backward) == backward;
-      const bool one_of_two = pass != Pass::Forward || !save_products;  // forward alone saves nothing
-      if (same_way && one_of_two && schedule::pass_key(other) != schedule::pass_key(problem))
-        result.push_back(std::move(other));
-    }
+  for (Problem& other : schedule::in_all_passes(problem)) {
+    const bool same_way = (other.pass == Pass::Backward) == (problem.pass == Pass::Backward);
+    if (same_way && schedule::pass_key(other) != schedule::pass_key(problem))
+      result.push_back(std::move(other));
+  }
   return result;
 }
 

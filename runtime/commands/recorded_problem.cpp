@@ -5,8 +5,6 @@
 
 namespace rondo::runtime {
 
-using schedule::Pass;
-
 std::optional<step::Cell> recorded_cell(const db::Cell& recorded) {
   for (const step::Cell& cell : frontend::parse(recorded.source, recorded.name).cells)
     if (step::canonical_hash(cell) == recorded.hash) return cell;
@@ -22,12 +20,8 @@ std::optional<schedule::Problem> recorded_problem(const db::Problem& recorded) {
   problem.storage = *storage;
   problem.math = *math;
   problem.arch = recorded.arch;
-  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
-    for (const bool save_products : {false, true}) {
-      problem.pass = pass;
-      problem.save_products = save_products;
-      if (schedule::pass_key(problem) == recorded.pass) return problem;
-    }
+  for (const schedule::Problem& of_pass : schedule::in_all_passes(problem))
+    if (schedule::pass_key(of_pass) == recorded.pass) return of_pass;
   return std::nullopt;
 }
 

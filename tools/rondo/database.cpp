@@ -66,26 +66,28 @@ Status list(Database& database, const Options& options) {
   return success();
 }
 
-std::string trial_text(const db::Trial& trial, const std::optional<double>& by_model) {
+std::string trial_text(const db::Trial& trial, const std::optional<double>& models_ms) {
   const std::string time = trial.median_ms ? fmt::format("{:.4f} ms", *trial.median_ms) : "not timed";
-  const std::string model = by_model ? fmt::format("model {:.4f} ms ", *by_model) : "";
+  const std::string model = models_ms ? fmt::format("model {:.4f} ms ", *models_ms) : "";
   return fmt::format("  {:<13} {:>12} {}{}{}{}{}\n", db::to_text(trial.status), time, model,
                      trial.verified ? "verified " : "", choice_text(trial), trial.reason.empty() ? "" : ": ",
                      trial.reason);
 }
 
-// With the profile that the database has of the problem's device, else the shipped one of its name. None of
-// all trials where problem or profile cannot be made again of what is recorded.
-std::vector<std::optional<double>> models_times(Database& database, const db::Problem& recorded,
-                                                const std::vector<db::Trial>& trials) {
+// What the models say of a problem's trials, with the profile that the database has of its device, else the
+// shipped one of that name. Nothing of all of them where problem or profile cannot be made again of what is
+// recorded. Errors: those of the database.
+Result<std::vector<std::optional<double>>> by_model(Database& database, const db::Problem& recorded,
+                                                    const std::vector<db::Trial>& trials) {
   const auto source = database.find_cell(recorded.cell);
+  if (!source) return source.error();
   const auto measured = tuner::measured_profile(recorded.device, database);
-  const bool calibrated = measured && measured->has_value();
+  const bool calibrated = measured && measured->has_value();  // one that is refused counts as none
   const Result<target::Profile> profile =
       calibrated ? Result<target::Profile>(**measured) : target::find_profile(recorded.device);
   const std::optional<schedule::Problem> problem = runtime::recorded_problem(recorded);
   const std::optional<step::Cell> cell =
-      source && source->has_value() ? runtime::recorded_cell(**source) : std::nullopt;
+      source->has_value() ? runtime::recorded_cell(**source) : std::nullopt;
   if (!cell || !problem || !profile) return std::vector<std::optional<double>>(trials.size());
   return runtime::models_times(*cell, *problem, *profile, trials);
 }
@@ -99,13 +101,14 @@ Status show(Database& database, const Options& options) {
   for (const db::ProblemSummary& summary : *problems) {
     auto trials = database.trials(summary.problem);
     if (!trials) return trials.error();
-    const auto by_model = models_times(database, summary.problem, *trials);
+    const auto models_ms = by_model(database, summary.problem, *trials);
+    if (!models_ms) return models_ms.error();
     if (!options.json) {
       print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem),
                         best_text(summary)));
-      for (std::size_t i = 0; i < trials->size(); ++i) print(trial_text((*trials)[i], by_model[i]));
+      for (std::size_t i = 0; i < trials->size(); ++i) print(trial_text((*trials)[i], (*models_ms)[i]));
     }
-    all.push_back({summary.problem, std::move(trials).value(), by_model});
+    all.push_back({summary.problem, std::move(trials).value(), *models_ms});
   }
   if (options.json) print(trials_json(all));
   return success();

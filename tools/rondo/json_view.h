@@ -76,10 +76,11 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
 
 std::string doctor_json(const std::vector<runtime::Finding>& findings);
 std::string list_json(const std::vector<db::ProblemSummary>& problems);
+// `rondo db show`.
 struct TrialsOfProblem {
   db::Problem problem;
   std::vector<db::Trial> trials;
-  std::vector<std::optional<double>> models_ms;  // of each trial
+  std::vector<std::optional<double>> models_ms;  // of each trial, by the model of this version
 };
 std::string trials_json(const std::vector<TrialsOfProblem>& problems);
 std::string merge_json(const db::MergeReport& report);

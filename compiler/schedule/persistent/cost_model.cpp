@@ -33,12 +33,10 @@ TileCost tile_cost(const Problem& problem) {
   return {std::max(6 * 8.0, 12 * kSplit), 8, 6 * 33};
 }
 
-// Cycles and seconds of a step that counting its instructions does not tell, fitted to the trials of LSTM,
-// GRU and sLSTM, 1 x 512 to 12 x 64, all passes, on an H200. Of what searches have timed the
-// model's first was 1.10 times as long as the best on average and at most 1.38; now it is 1.06 and 1.20
-// (h200-model.json).
-// Seconds through the L2: a store's way there, a load's back and forth. Sums and lines have figures of their
-// own below, which were fitted to other kernels.
+// What counting a step's instructions does not tell, in cycles; the way through the L2, there with a store
+// and back and forth with a load, in seconds (sums and lines have figures of their own below). Fitted to the
+// trials of LSTM, GRU and sLSTM, 1 x 512 to 12 x 64, all passes, on an H200; how well the model ranks with
+// them is in h200-model.json.
 constexpr double kGridWay = 0.55e-6;
 constexpr double kOneBlock = 70;                 // beside the barrier: writing and reading the vectors
 constexpr double kJoining = 45;                  // of two accumulators
@@ -73,7 +71,7 @@ double Model::exchange(const PersistentGeometry& g) const {
   // Each group of products has a vector of its own.
   const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
   const double bytes_in = vectors * static_cast<double>(g.padded) * g.batch * g.element_bytes;
-  // Through the L2: a store's way there and a load's way back and forth, and 16 bytes a thread and load.
+  // Through the L2 come 16 bytes a thread and load.
   if (g.in_grid()) return kGridWay * speeds.clock_hz + bytes_in / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load + kOneBlock;
   return target::cluster_exchange_cycles(g.p.blocks, bytes_in) + load;

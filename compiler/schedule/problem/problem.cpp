@@ -19,6 +19,18 @@ std::string pass_key(const Problem& problem) {
   return std::string(pass_name(problem.pass)) + (passes_products(problem) ? "+products" : "");
 }
 
+std::vector<Problem> in_all_passes(const Problem& problem) {
+  std::vector<Problem> all;
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
+    for (const bool save_products : {false, true}) {
+      if (pass == Pass::Forward && save_products) continue;  // it saves nothing
+      Problem& of_pass = all.emplace_back(problem);
+      of_pass.pass = pass;
+      of_pass.save_products = save_products;
+    }
+  return all;
+}
+
 std::string pass_title(const std::string& key) {
   const std::size_t plus = key.find('+');
   const std::string saved = plus == std::string::npos ? "" : ", " + key.substr(plus + 1) + " saved";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compiler/kernel/ir/ir.h"
 #include "compiler/schedule/problem/parameters.h"
@@ -36,6 +37,9 @@ struct Problem {
 bool passes_products(const Problem& problem);
 // The pass and what goes between its two parts: "fw", "fws", "bw+products" ...
 std::string pass_key(const Problem& problem);
+// The problem in every pass, and with every choice of what goes between its two parts: one for each
+// pass_key().
+std::vector<Problem> in_all_passes(const Problem& problem);
 // A pass_key() as people read it: "forward", "forward (training)", "backward, products saved" ... A key that
 // this version does not know stays as it is.
 std::string pass_title(const std::string& key);

@@ -36,10 +36,10 @@ constexpr double kLaunchesOfWalk = 0.1;
 
 // What the walk in order takes beside its steps: the way from one segment to the next, which is longer where
 // a block has many, a round for each block that takes its turn, and the sweeps beside it, one in each block's
-// turn by the segments that still wait, half of all on average. On an H200 a run with weights of 5 took
-// 1.12 + F times stream's time, within 0.1, where all this is the part F of that (paragru and paralstm,
-// 1 x 64 to 8 x 1024, T of 512 to 8192, 4 to 128 segments). A bound of 0.35, as parts of the walk by the
-// model, which has 0.85 of stream's time in 16 bits and 1.05 in fp32:
+// turn by the segments that still wait, half of all on average. Fitted on an H200: where all this is
+// the part F of stream's time, a run with weights of 5 takes some 1.12 + F of it, so F is at most 0.35. As
+// parts of the walk by the model, which has 0.85 of stream's time in 16 bits and 1.05 in fp32. What comes of
+// it is in h200-shoot-map.json and h200-shoot-kept.json.
 constexpr double kBeside16Bits = 0.4, kBesideFp32 = 0.34;
 constexpr double kTurn = 0.5e-6, kTurnOfMany = 0.9e-6, kTurnOfBlock = 1.2e-6;  // seconds
 constexpr int kFewSegments = 4;
@@ -76,13 +76,15 @@ class Space {
   // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is
   // not among the values.
   int steps_of_latency(const target::Speeds& speeds) const {
-    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
-    return static_cast<int>(std::clamp(1.5 * speeds.loaded_latency_s() / step_s, 8.0, 32.0));
+    return static_cast<int>(std::clamp(1.5 * speeds.loaded_latency_s() / step_seconds(speeds), 8.0, 32.0));
+  }
+  // Of a walk's dependent chain.
+  double step_seconds(const target::Speeds& speeds) const {
+    return shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
   }
   // Of all steps one after the other.
   double walk_seconds(const target::Speeds& speeds) const {
-    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
-    return static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1)) * step_s;
+    return static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1)) * step_seconds(speeds);
   }
   // What a sweep takes of a walk in order, if it copies as fast as the GPU can.
   double sweep_share(const target::Speeds& speeds) const {
@@ -90,8 +92,7 @@ class Space {
     const double bytes =
         static_cast<double>(problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim) *
         (traffic.read + traffic.written) * static_cast<double>(element());
-    const double step_s = shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
-    return bytes / speeds.copy_bytes_per_s / step_s;
+    return bytes / speeds.copy_bytes_per_s / step_seconds(speeds);
   }
   // How many launches a run may have.
   int launches_of_walk(const target::Speeds& speeds) const {
