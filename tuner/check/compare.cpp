@@ -73,7 +73,7 @@ double largest_of(std::span<const double> values) {
 
 // `largest`: of all exact values. What is stored is not the exact value but one that is off by the spread.
 double limit_of(const Tolerance& tolerance, std::size_t element, double exact, double largest) {
-  const double spread = tolerance.spread->element_limit(element);
+  const double spread = tolerance.spread->element_limit(element, tolerance.decisions);
   return spread + unit_of(tolerance.stored) * (std::abs(exact) + spread) + smallest_of(tolerance.stored) +
          2 * scalar::unit_roundoff(Storage::F32) * largest;
 }

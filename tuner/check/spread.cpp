@@ -32,6 +32,10 @@ constexpr int kFarRuns = 8;
 constexpr double kElement = 16;
 constexpr double kNorm = 2;
 constexpr double kVariation = 16;
+// Times the largest error of the far runs, where the pass has decisions. A far run and a kernel that take the
+// same other side make the same jump. But the far run's own rounding, kFar times as large, and its other
+// jumps may have the opposite sign, so that its error is less than the jump.
+constexpr double kJump = 2;
 
 double square(double value) { return value * value; }
 
@@ -130,8 +134,9 @@ void Spread::add(RunKind kind, const Errors& errors, std::span<const double> exa
   }
 }
 
-double Spread::element_limit(std::size_t element) const {
-  return std::max(kElement * static_cast<double>(near_[element]), static_cast<double>(far_[element]));
+double Spread::element_limit(std::size_t element, bool decisions) const {
+  return std::max(kElement * static_cast<double>(near_[element]),
+                  (decisions ? kJump : 1) * static_cast<double>(far_[element]));
 }
 
 double Spread::slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const {
@@ -141,7 +146,8 @@ double Spread::slice_limit(std::size_t slice, std::int64_t elements, bool decisi
     const double varies = std::max(variation(runs, slice), 1 / std::sqrt(static_cast<double>(elements)));
     limit = std::max(limit, largest(runs, slice) * (kNorm + kVariation * varies));
   }
-  return decisions ? std::max(limit, largest(norms_[static_cast<std::size_t>(RunKind::Far)], slice)) : limit;
+  if (!decisions) return limit;
+  return std::max(limit, kJump * largest(norms_[static_cast<std::size_t>(RunKind::Far)], slice));
 }
 
 double Spread::norm() const {

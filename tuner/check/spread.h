@@ -48,10 +48,10 @@ class Spread {
   // The largest error of an element in the runs that are not far.
   double element_error(std::size_t element) const { return static_cast<double>(near_[element]); }
   // The largest error of an element that a correct kernel may have by rounding inside the step; what storing
-  // the result adds comes on top (compare.h).
-  double element_limit(std::size_t element) const;
-  // The same of the norm of a slice of so many elements. `decisions`: the pass compares numbers, so that
-  // results may jump.
+  // the result adds comes on top (compare.h). `decisions`: the pass compares numbers, so that results may
+  // jump.
+  double element_limit(std::size_t element, bool decisions) const;
+  // The same of the norm of a slice of so many elements.
   double slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const;
   // Whether all results of the runs that are not far are numbers.
   bool finite() const { return finite_; }

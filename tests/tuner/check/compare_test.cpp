@@ -202,7 +202,7 @@ TEST(Compare, WhatIsStoredIsOffAlready) {
   Spread spread(std::vector<schedule::Axis>{{"D", 64}});
   std::vector<double> run = exact, out = exact;
   for (const RunKind kind : {RunKind::Random, RunKind::Steady}) spread.add(kind, exact, exact);
-  run[7] += 0.502;  // on the other side of a decision
+  run[7] += 0.251;  // on the other side of a decision, half of what a kernel may be off there
   spread.add(RunKind::Far, run, exact);
   const auto found = [&] { return compare("g", {&spread, true, Storage::BF16, Storage::BF16}, out, exact); };
   out = stored(Storage::BF16, exact);
@@ -297,6 +297,25 @@ TEST(Compare, FarRunsWidenTheLimitsOfDecisionsAlone) {
   const Spread spread = spread_of(exact);
   const auto elements = static_cast<std::int64_t>(exact.size());
   EXPECT_GT(spread.slice_limit(0, elements, true), 1.5 * spread.slice_limit(0, elements, false));
+}
+
+// sLSTM's backward pass: a kernel takes the other side of a maximum once. So does a far run, whose rounding
+// makes its error less than the jump.
+TEST(Compare, AKernelMayJumpAsFarRunsDo) {
+  const auto exact = exact_values();
+  Spread spread = spread_of(exact);
+  constexpr std::size_t kAt = 7;
+  std::vector<double> far = exact, out = exact;
+  out[kAt] += 1;
+  far[kAt] += 0.75;
+  spread.add(RunKind::Far, far, exact);
+  const auto passes = [&](bool decisions) {
+    return compare("h", {&spread, decisions, Storage::F32, Storage::F32}, out, exact).passed;
+  };
+  EXPECT_TRUE(passes(true));
+  EXPECT_FALSE(passes(false));
+  out[kAt + 1] += 1;  // where no run jumps
+  EXPECT_FALSE(passes(true));
 }
 
 TEST(Compare, OnlyWhatRoundingTearsApartIsExcused) {
