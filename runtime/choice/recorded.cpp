@@ -20,14 +20,16 @@ schedule::Estimate ModelsOpinion::of(const Choice& choice, const Problem& proble
   return schedule::find_strategy(choice.strategy)->cost(cell_, problem, choice.parameters, profile_);
 }
 
+double ModelsOpinion::trusted_factor(const Choice& choice) {
+  return choice.strategy == best()->strategy ? schedule::find_strategy(choice.strategy)->model_error()
+                                             : kModelsFactor;
+}
+
 std::string ModelsOpinion::objection(const Choice& choice, const std::string& tuned_for) {
   if (!best()) return best().error().message;
   const schedule::Estimate here = of(choice, problem_);
   const double factor = here.seconds / best()->estimate.seconds;
-  const double within = choice.strategy == best()->strategy
-                            ? schedule::find_strategy(choice.strategy)->model_error()
-                            : kModelsFactor;
-  if (!(factor <= within)) return fmt::format("{:.2f} times the model's best", factor);
+  if (!(factor <= trusted_factor(choice))) return fmt::format("{:.2f} times the model's best", factor);
   // The compiler found that it does not spill there.
   if (here.may_spill && !best()->estimate.may_spill && !may_spill_in(choice, tuned_for))
     return "may spill by the model";
@@ -39,14 +41,15 @@ std::string ModelsOpinion::objection(const Choice& choice, const std::string& tu
 std::string ModelsOpinion::outgrown(const Choice& choice, std::int64_t batch, std::int64_t time) {
   if (!best()) return best().error().message;
   const double factor = of(choice, problem_).seconds / best()->estimate.seconds;
-  if (factor <= kModelsFactor) return "";
+  const double within = trusted_factor(choice);
+  if (factor <= within) return "";
   Problem there = problem_;
   there.sizes.batch = batch;
   there.sizes.time = time;
   const Result<Candidate> best_there = best_candidate(cell_, there, profile_, alignment_);
   if (!best_there) return "";
   const double before = of(choice, there).seconds / best_there->estimate.seconds;
-  if (factor <= kModelsFactor * std::max(1.0, before)) return "";
+  if (factor <= within * std::max(1.0, before)) return "";
   return fmt::format("{:.2f} times the model's best, and {:.2f} times where it was tuned", factor, before);
 }
 

@@ -29,6 +29,8 @@ class ModelsOpinion {
   std::string outgrown(const Choice& choice, std::int64_t batch, std::int64_t time);
 
  private:
+  // Times its best's time: how far off the model may be about the choice. There is a best.
+  double trusted_factor(const Choice& choice);
   bool may_spill_in(const Choice& choice, const std::string& pass) const;
 
   const step::Cell& cell_;

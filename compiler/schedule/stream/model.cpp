@@ -21,6 +21,14 @@ namespace {
 constexpr double kShows = 0.1;
 constexpr double kUnproven =
     1.01;  // streaming stores, interleaved copies: after the point without, for the tuner to find
+// Cycles from one instruction of a warp to its next where it has a scheduler to itself and walks in one
+// segment of time, as in the last wave of a launch: mingru 16 x 4096 channels, T = 65536, on an H200 took 7.3
+// ms with 396 blocks of two warps and then 116, three and one on an SM, and 6.1 where all blocks had room.
+// Warps that walk in segments have more steps to choose from.
+constexpr double kLoneWarp = 2;
+// Cycles of a producer warp from one copy to the next, with all that computes its addresses: mingru 8 x 768
+// channels, T = 4096, backward, on an H200: 96 us with one such warp and 77 where all warps copy.
+constexpr double kProducerCopy = 40;
 constexpr std::int64_t kSector = 32;     // bytes
 constexpr double kSharedSectors = 1.25;  // times the traffic
 // Memory is waited for by so much longer where a block has one segment of time: nothing overlaps the end of a
@@ -71,19 +79,23 @@ struct Model {
   std::int64_t numbers = 0;       // bytes by step of a stage
   std::optional<HeadShape> head;  // where a block holds the whole head
 
-  // How the blocks of a launch lie on the GPU.
-  struct Placing {
+  // Blocks that are on the GPU at once.
+  struct Wave {
     double blocks = 1;   // in all
-    double waves = 1;    // turns the busiest SM takes
-    double busiest = 1;  // blocks at once on one SM
+    double busiest = 1;  // on the busiest SM
+  };
+  // How the blocks of a launch lie on the GPU: full waves, and one of what is left.
+  struct Placing {
+    double full_waves = 0;
+    Wave full, last;
   };
 
   Estimate operator()(const Parameters& parameters) const;
   std::int64_t ring_bytes(const StreamParameters& p) const;
   std::int64_t shared_bytes(const StreamParameters& p) const;
   Placing place(const StreamParameters& p) const;
-  double memory(const StreamParameters& p, const Placing& at) const;
-  double issue(const StreamParameters& p, const Placing& at) const;
+  double memory(const StreamParameters& p, const Wave& at) const;
+  double issue(const StreamParameters& p, const Wave& at) const;
   // Cycles of a round of a team of blocks: along the own segments, and along those of all.
   struct Round {
     double own, scanning;
@@ -93,7 +105,9 @@ struct Model {
   double row_waste(std::int64_t bytes) const;
   double block_bytes(const StreamParameters& p) const;
   // Seconds, of the parts of it.
-  double working(const StreamParameters& p, const Placing& at, const Estimate& e) const;
+  double working(const StreamParameters& p, const Wave& at, const Estimate& e) const;
+  Estimate wave(const StreamParameters& p, const Wave& at) const;
+  double producing(const StreamParameters& p) const;
   // Steps a block works on, in a cluster also those past the end.
   double block_steps(const StreamParameters& p) const;
 };
@@ -126,15 +140,17 @@ Model::Placing Model::place(const StreamParameters& p) const {
   Placing at;
   const std::int64_t heads = (sizes.heads + p.heads - 1) / p.heads;
   const int cluster = p.time_split * p.head_split;
-  at.blocks = tiles * static_cast<double>(heads * sizes.batch * cluster);
+  const double blocks = tiles * static_cast<double>(heads * sizes.batch * cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
   if (head) per_sm = std::min(per_sm, head_blocks_by_registers(p, *head, limits));
   const double room = cluster == 1 || p.through_global()
                           ? static_cast<double>(per_sm) * limits.sm_count
                           : std::max(1, target::clusters_at_once(limits, cluster, per_sm)) * cluster;
-  at.waves = std::ceil(at.blocks / room);
-  at.busiest = std::min<double>(per_sm, std::ceil(at.blocks * per_sm / room));
+  at.full_waves = std::ceil(blocks / room) - 1;
+  at.full = {room, static_cast<double>(per_sm)};
+  at.last.blocks = blocks - at.full_waves * room;
+  at.last.busiest = std::min<double>(per_sm, std::ceil(at.last.blocks * per_sm / room));
   return at;
 }
 
@@ -177,7 +193,7 @@ double Model::block_bytes(const StreamParameters& p) const {
 
 // The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
 // its port and, by Little's law, by the bytes it keeps in flight.
-double Model::memory(const StreamParameters& p, const Placing& at) const {
+double Model::memory(const StreamParameters& p, const Wave& at) const {
   const double pace =
       (p.time_split * p.head_split == 1 ? 1 : kPaceOfSlowest) * (p.segments == 1 && !head ? kOneSegment : 1);
   const double all = pace * block_bytes(p) * at.blocks / speeds.copy_bytes_per_s;
@@ -186,12 +202,12 @@ double Model::memory(const StreamParameters& p, const Placing& at) const {
   const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
   const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.loaded_latency_s() *
                                                              traffic.moved / std::max(1, traffic.staged));
-  return std::max(all, at.waves * at.busiest * block_bytes(p) / sm_rate);
+  return std::max(all, at.busiest * block_bytes(p) / sm_rate);
 }
 
 // An SM has four schedulers, each issues one warp instruction a cycle; staging, loads, stores and conversions
 // come on top of the step's own arithmetic.
-double Model::issue(const StreamParameters& p, const Placing& at) const {
+double Model::issue(const StreamParameters& p, const Wave& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
@@ -202,8 +218,8 @@ double Model::issue(const StreamParameters& p, const Placing& at) const {
   const double exchanges = head ? head_exchange_slots(p, *head) : 0;
   const double slots = p.per_thread * (alu + step.special + overhead + transforms) + exchanges;
   const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
-  return at.waves * block_steps(p) / p.segments * std::ceil(warps / 4) * std::max(slots, special) /
-         speeds.clock_hz;
+  const double turns = std::max(p.segments == 1 ? kLoneWarp : 1, std::ceil(warps / 4));
+  return block_steps(p) / p.segments * turns * std::max(slots, special) / speeds.clock_hz;
 }
 
 // The scan warp goes along the segments twice, waits for the others' transforms and goes along the blocks.
@@ -241,7 +257,7 @@ double Model::chain(const StreamParameters& p) const {
 // in one segment, all its warps wait for a stage at the same time: the closer memory and chain are to each
 // other, the longer. paragru of 16384 channels, T = 32768, on an H200: 1.79 ms with 128 channels a block, one
 // block an SM; 1.47 with 64, two.
-double Model::working(const StreamParameters& p, const Placing& at, const Estimate& e) const {
+double Model::working(const StreamParameters& p, const Wave& at, const Estimate& e) const {
   const double sum = e.memory + e.issue + e.chain;
   const bool many = p.time_split >= kManyBlocks, in_cluster = !p.through_global();
   if (many && p.pipelined() && in_cluster) return sum;
@@ -252,22 +268,44 @@ double Model::working(const StreamParameters& p, const Placing& at, const Estima
   return top + std::max(kShows * (sum - top), waited);
 }
 
+// Seconds in which the producer warps of a block issue its copies, 16 bytes a lane.
+double Model::producing(const StreamParameters& p) const {
+  if (p.producer_warps == 0) return 0;
+  const double copies = std::ceil(static_cast<double>(p.steps) * p.channels * p.heads * traffic.staged /
+                                  (32.0 * p.vector * p.producer_warps));
+  return block_steps(p) / p.steps * copies * kProducerCopy / speeds.clock_hz;
+}
+
+Estimate Model::wave(const StreamParameters& p, const Wave& at) const {
+  Estimate e;
+  e.memory = memory(p, at);
+  e.issue = issue(p, at);
+  e.chain = std::max(chain(p), producing(p));
+  const double stage_bytes =
+      block_bytes(p) * p.time_split / static_cast<double>(sizes.time) * p.steps;  // read and written
+  e.launch = speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s;
+  e.seconds = working(p, at, e) + e.launch;
+  return e;
+}
+
 Estimate Model::operator()(const Parameters& parameters) const {
   StreamParameters p = StreamParameters::from(parameters);
   p.whole_head = head.has_value();
   const Placing at = place(p);
-  Estimate e;
-  e.memory = memory(p, at);
-  e.issue = issue(p, at);
-  e.chain = at.waves * chain(p);
-  const double stage_bytes =
-      block_bytes(p) * p.time_split / static_cast<double>(sizes.time) * p.steps;  // read and written
-  e.launch = speeds.launch_s + at.waves * (speeds.memory_latency_s + stage_bytes / speeds.sm_bytes_per_s);
+  Estimate e = wave(p, at.last);
+  if (at.full_waves > 0) {
+    const Estimate full = wave(p, at.full);
+    for (double Estimate::*part :
+         {&Estimate::memory, &Estimate::issue, &Estimate::chain, &Estimate::launch, &Estimate::seconds})
+      e.*part += at.full_waves * full.*part;
+  }
+  double starting = speeds.launch_s;
   if (p.through_global())
-    e.launch += speeds.launch_s;  // that clears the exchange
+    starting += speeds.launch_s;  // that clears the exchange
   else if (p.among_blocks())
-    e.launch += kClusterLaunch;
-  e.seconds = working(p, at, e) + e.launch;
+    starting += kClusterLaunch;
+  e.launch += starting;
+  e.seconds += starting;
   if (p.among_blocks()) e.may_spill = may_spill(p, shape);
   if (head) e.may_spill = head_may_spill(p, *head, limits);
   if (p.stream_stores) e.seconds *= kUnproven;
