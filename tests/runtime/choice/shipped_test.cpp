@@ -136,7 +136,8 @@ TEST_F(Shipped, AnotherBoardOfTheArchitectureComesAfterThisOne) {
   EXPECT_NE(chosen().note.find("on h200"), std::string::npos) << chosen().note;
 }
 
-// Where the model does not object: another type, D, pass, and another cell of the same structure.
+// Where the model does not object: another type, pass, and another cell of the same
+// structure.
 TEST_F(Shipped, LikeProblemsStartFromIt) {
   const schedule::Problem tuned = problem_;
   const auto expect_alike = [&](const char* what, const std::string& named) {
@@ -160,8 +161,6 @@ TEST_F(Shipped, LikeProblemsStartFromIt) {
   try_with(
       "type", [&] { problem_.storage = kernel::Storage::F16; }, "mingru bf16");
   try_with(
-      "D", [&] { problem_.sizes.dim = 128; }, "D=64");
-  try_with(
       "pass", [&] { problem_.pass = Pass::ForwardSave; }, "forward, B=4,T=128");
   try_with(
       "cell",
@@ -183,6 +182,13 @@ TEST_F(Shipped, IsNotTakenForALikeProblemWhereTheModelObjects) {
   const Choice choice = chosen();
   EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
   EXPECT_NE(choice.note.find("not what is shipped for mingru bf16"), std::string::npos) << choice.note;
+}
+
+TEST_F(Shipped, IsNotTakenForAnotherNumberOfChannels) {
+  const schedule::Problem tuned = problem_;
+  problem_.sizes.dim = 128;
+  ship(cell_, tuned, behind(1));
+  EXPECT_EQ(chosen().origin, ChoiceOrigin::Model);
 }
 
 TEST_F(Shipped, IsNotTakenForCellsOfAnotherStructureOrTheBackwardPass) {

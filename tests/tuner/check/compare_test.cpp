@@ -314,6 +314,7 @@ TEST(Compare, AKernelMayJumpAsFarRunsDo) {
   };
   EXPECT_TRUE(passes(true));
   EXPECT_FALSE(passes(false));
+  EXPECT_LT(element_limit({&spread, false, Storage::F32, Storage::F32}, kAt, exact), 1);
   out[kAt + 1] += 1;  // where no run jumps
   EXPECT_FALSE(passes(true));
 }
