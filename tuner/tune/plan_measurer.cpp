@@ -247,8 +247,8 @@ Result<Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) 
 Result<Verdict> PlanMeasurer::verify_at_shape(std::size_t candidate) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  const runtime::Candidate& chosen = candidates_[candidate];
-  Result<PlainPlans> plain = plain_plans(*cell_, problem_, profile_, chosen.strategy, chosen.parameters);
+  const runtime::Candidate& of = chosen(candidate);
+  Result<PlainPlans> plain = plain_plans(*cell_, problem_, profile_, of.strategy, of.parameters);
   if (!plain) return plain.error();
   const Result<PlainCode> code = compile_plain(std::move(plain).value(), options_.database);
   if (!code) return code.error();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/runtime/device/guarded_device.h"
 #include "tests/runtime/plan/cells.h"
 
 namespace rondo::tuner {
@@ -40,6 +41,58 @@ TEST(PlanMeasurer, OneTextThatIsLaunchedInTwoWaysIsNoDuplicate) {
   ASSERT_EQ(compiled[0].cubin_key, compiled[1].cubin_key) << "one text";
   EXPECT_NE(compiled[0].code, compiled[1].code) << "launched in two ways";
   EXPECT_EQ(compiled[0].code, compiled[2].code) << "the same altogether";
+}
+
+// Kernels on it do nothing, and it tells the parameters of those that were loaded.
+class IdleDevice final : public rondo::testing::GuardedDevice {
+ public:
+  IdleDevice() : GuardedDevice(rondo::testing::Guard::Behind) {}
+  Result<std::unique_ptr<runtime::LoadedPlan>> load(const executable::Executable& executable) const override {
+    loaded.push_back(executable.identity.parameters);
+    return std::unique_ptr<runtime::LoadedPlan>(new IdlePlan(executable.tensors));
+  }
+
+  mutable std::vector<std::string> loaded;
+
+ private:
+  class IdlePlan final : public runtime::LoadedPlan {
+   public:
+    explicit IdlePlan(std::vector<executable::Tensor> tensors) : tensors_(std::move(tensors)) {}
+    std::int64_t workspace_bytes(std::int64_t, std::int64_t) const override { return 0; }
+    const std::vector<executable::Tensor>& tensors() const override { return tensors_; }
+    Status launch(const runtime::Bindings&, std::int64_t, std::int64_t) const override { return success(); }
+
+   private:
+    std::vector<executable::Tensor> tensors_;
+  };
+};
+
+// The plain kernel beside a kernel of its own strategy has other tiles, whichever compiler made that one.
+TEST(PlanMeasurer, ATwinIsComparedBesideOtherTilesToo) {
+  const step::Cell cell = rondo::testing::library_cell("elman");
+  schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
+  problem.sizes = {4, 8, 1, 64};
+  const std::vector<runtime::Candidate> candidates = {
+      {"alternating", {{"units", 16}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 3}}, {}}};
+  const auto device = std::make_shared<const IdleDevice>();
+  PlanMeasurerOptions options;
+  options.trial_limit = std::chrono::milliseconds(0);  // in this process
+  const auto measurer =
+      PlanMeasurer::make(cell, problem, target::find_profile("h200").value(), candidates, device, options);
+  ASSERT_TRUE(measurer.ok()) << measurer.error().message;
+  const std::optional<std::size_t> twin = (*measurer)->twin(0);
+  ASSERT_TRUE(twin) << "one compiler alone: tools/setup installs NVRTC and LLVM";
+  for (const std::size_t candidate : {std::size_t{0}, *twin}) {
+    (*measurer)->compile(candidate);
+    const std::optional<Compiled> made = (*measurer)->next_compiled(60);
+    ASSERT_TRUE(made);
+    ASSERT_EQ(made->status, db::TrialStatus::Ok) << made->reason;
+    device->loaded.clear();
+    EXPECT_FALSE((*measurer)->verify_at_shape(candidate).ok()) << "nothing was computed";
+    ASSERT_GE(device->loaded.size(), 2u);
+    EXPECT_NE(device->loaded[0].find("units=16"), std::string::npos) << "the kernel itself";
+    EXPECT_NE(device->loaded[1].find("units=8"), std::string::npos) << candidate << ": " << device->loaded[1];
+  }
 }
 
 }  // namespace
