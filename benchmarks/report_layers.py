@@ -113,11 +113,12 @@ in all {len(record['checks'])} checks.""")
 {row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
     for record in read(results, "*-service.json"):
         seconds = record["seconds"]
-        before, after = (round(kb / 1024) for kb in record["host_kb"])
+        before, after = (round(record["host_kb"][place] / 1024) for place in (0, -1))
+        fallen = (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) / 2**20
         text += f"\n## The service, {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
 `examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
 (`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. Host
-memory went from {before} to {after} MB, and the device's {'shrank' if record['grown'] else 'stayed as it was'}.""") + "\n"
+memory went from {before} to {after} MB, and the device's free memory {f'fell by {fallen:.0f} MB' if fallen > 0 else 'stayed as it was'}.""") + "\n"
     if not text:
         return ""
     return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as

@@ -4,8 +4,8 @@
 usage: service.py FOLDER OUT.json [--minutes 60] [--limit SECONDS] [--dim 128] [--compiler cc] [--commit HASH]
 
 FOLDER holds rondo and librondo_rt.a (build/release). The service is built with its package inside, for the GPU at hand: an
-LSTM of --dim channels in fp32. OUT.json says how many requests were answered, the median and the 99th percentile of their latency, and the memory of host and device
-before and after. Ends with 1 if memory has grown or a request failed."""
+LSTM of --dim channels in fp32. OUT.json says how many requests were answered, the median and the 99th percentile of
+their latency, and the memory of host and device at the ends of the run's quarters. Ends with 1 if memory has grown or a request failed."""
 import argparse
 import json
 import os
@@ -19,8 +19,8 @@ from rondo_program import query, write
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 SHAPES = ("B=1,T=1", "B=16,T=256")
-LINE = re.compile(r"(ok|error:) load (\d+) requests in (\d+) s: p50 (\S+) ms, p99 (\S+) ms, host memory (\d+) to (\d+) KB, "
-                  r"free device memory (\d+) to (\d+) bytes(?:: GROWN)?\n")
+LINE = re.compile(r"(ok|error:) load (\d+) requests in (\d+) s: p50 (\S+) ms, p99 (\S+) ms, host memory ((?:\d+ ){5})KB, "
+                  r"free device memory ((?:\d+ ){5})bytes(?:: GROWN)?\n")
 
 
 def run(*command):
@@ -44,10 +44,9 @@ def read(text):
     found = LINE.search(text)
     if not found:
         return None
-    requests, seconds, p50, p99, *memory = found.groups()[1:]
-    host_before, host_after, free_before, free_after = map(int, memory)
-    return {"requests": int(requests), "seconds": int(seconds), "p50_ms": float(p50), "p99_ms": float(p99), "host_kb": [host_before, host_after],
-            "free_device_bytes": [free_before, free_after], "grown": found.group(1) != "ok"}
+    requests, seconds, p50, p99, host, device = found.groups()[1:]
+    return {"requests": int(requests), "seconds": int(seconds), "p50_ms": float(p50), "p99_ms": float(p99),
+            "host_kb": list(map(int, host.split())), "free_device_bytes": list(map(int, device.split())), "grown": found.group(1) != "ok"}
 
 
 def main():
