@@ -104,10 +104,10 @@ struct Model {
   double chain(const StreamParameters& p) const;
   double row_waste(std::int64_t bytes) const;
   double block_bytes(const StreamParameters& p) const;
+  double producing(const StreamParameters& p) const;
   // Seconds, of the parts of it.
   double working(const StreamParameters& p, const Wave& at, const Estimate& e) const;
   Estimate wave(const StreamParameters& p, const Wave& at) const;
-  double producing(const StreamParameters& p) const;
   // Steps a block works on, in a cluster also those past the end.
   double block_steps(const StreamParameters& p) const;
 };
