@@ -9,13 +9,15 @@
  *   sequence B T SEED   the whole sequence in one call
  *   steps B T SEED      the same, step by step, the state updated in place
  *   check B T SEED      both, and how far their outputs are apart
- *   load SECONDS SEED   such requests of random sizes for so long; latencies, and memory before and after
- *   quit
+ *   load SECONDS SEED   sequences and steps of random sizes for so long; latencies, and memory at five
+ * moments quit
  *
  * With `--minutes N` it reads none: it serves requests of random sizes for so long, says what `load` says,
  * and ends with status 1 if its memory has grown, on the host or on the GPU, or if a request failed.
  *
- * Inputs are made from the seed. Without a GPU it ends with status 77. */
+ * Inputs are made from the seed. B is at most 64 and T at most 512: each of the two plans runs any of them,
+ * and was chosen for the sizes that the package was built for. Without the CUDA driver or a GPU it ends with
+ * status 77. */
 #define _GNU_SOURCE /* clock_gettime, strdup */
 #include <dlfcn.h>
 #include <math.h>
@@ -307,8 +309,9 @@ static void look(looks* l, int quarter) {
   l->device[quarter] = free_device_bytes();
 }
 
-/* What the host's allocator and the driver may keep for themselves, however long they run. The driver takes
- * the GPU's memory in pieces of 2 MB, and may take one more at any time. A leak is there in all quarters. */
+/* What the host's allocator and the driver may keep, however long they run. The driver takes the GPU's memory
+ * in pieces of 2 MB, and may take one more at any time, so one quarter may lose some; a leak shows in two or
+ * more. Free memory is the whole GPU's: nothing else is to run there. */
 enum { MOST_GROWTH_KB = 2048, MOST_DRIVER_BYTES = 16 << 20, WARM_UP = 16 };
 
 static int has_grown(const looks* l) {
@@ -396,7 +399,8 @@ int main(int argc, char** argv) {
   service s;
   memset(&s, 0, sizeof s);
   void* primary = NULL;
-  CU(cuInit, 0u);
+  int (*const initialise)(unsigned) = (int (*)(unsigned))symbol("cuInit");
+  if (initialise(0) != 0) return fprintf(stderr, "there is no GPU\n"), 77;
   CU(cuDevicePrimaryCtxRetain, &primary, 0);
   CU(cuCtxSetCurrent, primary);
   CU(cuStreamCreate, &s.stream, 1u);

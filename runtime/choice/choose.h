@@ -27,7 +27,7 @@ enum class ChoiceOrigin {
   // verified here too, and keeps its name then.
   Shipped,         // for exactly this problem
   NearestShipped,  // for other B and T, or for another device of the architecture
-  ShippedAlike,    // for another pass, type, H or D, or for another cell of the structure: not measured
+  ShippedAlike,    // for another pass, type or H, or for another cell of the structure: not measured
 };
 // "tuned", "nearest tuned", "tuned for another pass", "by model", "recorded elsewhere", "pinned", "shipped",
 // "nearest shipped", "shipped for a like problem"

@@ -15,8 +15,8 @@
 namespace rondo::tuner {
 
 // The perturbed runs of a problem. Random ones draw each error afresh, steady ones keep it over time. Far
-// ones err `kFar` times as much: a kernel may take the other side of a decision (max, select, the derivative
-// of relu) only where a far run does too, since it lies that near.
+// ones, of either sort, err `kFar` times as much, or only round to nearest: a kernel may take the other side
+// of a decision (select, the derivative of max or relu) only where a far run does too.
 enum class RunKind : std::uint8_t { Random, Steady, Far };
 inline constexpr double kFar = 16;
 
@@ -38,7 +38,7 @@ class Spread {
     std::vector<double> of_elements, norms;
   };
   Errors errors(std::span<const double> result, std::span<const double> exact) const;
-  // Takes in such a run.
+  // Adds a run's errors. One that is no number counts as large as the exact value.
   void add(RunKind kind, const Errors& errors, std::span<const double> exact);
   void add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
     add(kind, errors(result, exact), exact);
@@ -51,7 +51,8 @@ class Spread {
   // the result adds comes on top (compare.h). `decisions`: the pass compares numbers, so that results may
   // jump.
   double element_limit(std::size_t element, bool decisions) const;
-  // The same of the norm of a slice of so many elements.
+  // The same of the norm of a slice of so many elements. Far runs count with decisions alone: norms vary
+  // little, and are not given `kFar` times the error of other runs, as an element is.
   double slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const;
   // Whether all results of the runs that are not far are numbers.
   bool finite() const { return finite_; }

@@ -191,6 +191,16 @@ TEST_F(Shipped, IsNotTakenForAnotherNumberOfChannels) {
   EXPECT_EQ(chosen().origin, ChoiceOrigin::Model);
 }
 
+TEST_F(Shipped, ThoseOfAnotherNumberOfChannelsHideNone) {
+  schedule::Problem others = problem_;
+  others.sizes.dim = 128;
+  for (int i = 0; i < 9; ++i) ship(cell_, at(others, 4, 128 + i), behind(1.05));
+  schedule::Problem same = problem_;
+  same.storage = kernel::Storage::F16;
+  ship(cell_, at(same, 64, 128), behind(1.05));
+  EXPECT_EQ(chosen().origin, ChoiceOrigin::ShippedAlike) << chosen().note;
+}
+
 TEST_F(Shipped, IsNotTakenForCellsOfAnotherStructureOrTheBackwardPass) {
   ship(cell_, problem_, behind(1.05));
   const schedule::Problem tuned = problem_;
