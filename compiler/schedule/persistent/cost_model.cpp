@@ -43,6 +43,8 @@ constexpr double kJoining = 45;                  // of two accumulators
 constexpr double kHanding = 125, kPartial = 17;  // sums of other warps: their barriers, and of each tile
 constexpr double kBatchTile = 200;               // of each batch tile after the first
 constexpr double kStage = 260;                   // waits for the rings, once a stage
+constexpr double kOtherWarp = 4;                 // of the scheduler's time, for each that stages or stores
+constexpr double kFewRegisters = 30;  // forward, of computing warps that are given no more than others
 constexpr double kOverlap = 240;  // that the parts of a step hide of each other; half of them shows at least
 
 // A persistent problem priced for one GPU.
@@ -176,7 +178,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
   const double parts = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + kStage / g.p.steps;
   const double critical = std::max(parts - kOverlap, 0.5 * parts);
-  const double cycles = std::max({critical, staging, storing}) + 0.05 * (staging + storing);
+  const double beside = 0.05 * (staging + storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
+                        (g.p.setmaxnreg == 0 && !g.reduces() ? kFewRegisters : 0);
+  const double cycles = std::max({critical, staging, storing}) + beside;
   Estimate e;
   e.chain = waves * time * cycles / speeds.clock_hz;
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
