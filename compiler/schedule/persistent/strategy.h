@@ -19,6 +19,7 @@ class Persistent final : public Strategy {
   Parameters added_parameters() const override;
   CostModel cost_model(const step::Cell& cell, const Problem& problem,
                        const target::Profile& profile) const override;
+  double model_error() const override { return 1.1; }  // h200-model.json
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
