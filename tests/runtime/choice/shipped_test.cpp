@@ -129,6 +129,27 @@ TEST_F(Shipped, WhatMoreRowsHaveOutgrownIsNotTaken) {
   EXPECT_EQ(chosen().origin, ChoiceOrigin::Model) << "the user's own neither";
 }
 
+// Nor is what lies closer behind, but further than stream's model errs.
+TEST_F(Shipped, WhatMoreRowsHaveOutgrownALittleIsNotTakenEither) {
+  const double error = schedule::find_strategy("stream")->model_error();
+  ASSERT_LT(error, kModelsFactor);
+  int seen = 0;
+  for (std::int64_t batch = 1; batch <= 64; batch += 1 + batch / 4) {
+    const schedule::Problem few = problem_ = at(problem_, batch, 4096);
+    const Candidate best = behind(1);
+    problem_ = at(few, batch + 1 + batch / 4, 4096);
+    const double factor =
+        schedule::find_strategy(best.strategy)->cost(cell_, problem_, best.parameters, profile_).seconds /
+        best_candidate(cell_, problem_, profile_)->estimate.seconds;
+    if (best.strategy != "stream" || factor <= 1.02 * error || factor > kModelsFactor) continue;
+    ++seen;
+    text_ = testing::ShippedText(profile_);
+    ship(cell_, few, best);
+    EXPECT_EQ(chosen().origin, ChoiceOrigin::Model) << "B=" << batch << ", " << factor;
+  }
+  EXPECT_GT(seen, 0);
+}
+
 TEST_F(Shipped, AnotherBoardOfTheArchitectureComesAfterThisOne) {
   ship(cell_, at(problem_, 4, 256), behind(1.05));
   profile_ = target::find_profile("h100").value();
