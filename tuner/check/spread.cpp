@@ -23,8 +23,8 @@ using schedule::TensorRef;
 namespace {
 
 constexpr int kRuns = 6;  // random ones, and as many steady ones
-constexpr int kFarRuns =
-    8;  // beside the one that rounds to nearest; half are the others with all errors turned round
+// Beside the one that rounds to nearest; half of them are the others with all errors turned round.
+constexpr int kFarRuns = 8;
 
 // Times the largest error of the runs. One element's errors may all be small by luck: for normal ones this is
 // passed once in 10^9. A norm over n elements varies by 1 / sqrt(n) from run to run, or more where a few of
