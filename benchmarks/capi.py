@@ -12,6 +12,7 @@ interface to a verified winner. OUT.json is written after each row, and
 rows that it holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits
 differ."""
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -40,6 +41,7 @@ CHECKED = [
 
 TUNED = [CHECKED[1] | {"pass": "fw"}, {"cell": "hgrn", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "bw"}]
 TUNE_SECONDS = 8
+BUILT_AHEAD = 4  # packages at a time; that needs no GPU
 
 
 def rows():
@@ -86,7 +88,7 @@ class Programs:
 
     def package(self, row, device):
         """A package of the row's kernels, by the same choice."""
-        path = os.path.join(self.folder, "kernels.rondo")
+        path = os.path.join(self.folder, re.sub(r"[^a-z0-9]+", "-", text(row).lower()) + ".rondo")
         self.run(self.path("rondo"), "package", "build", row["cell"], "--shape", shape(row), "--dtype", row["dtype"], "--pass",
                  row["pass"], "--arch", device, "--ptx", "none", "--no-self-test", "--db", self.options.database, "-o", path)
         return path
@@ -98,9 +100,9 @@ def choice_of(timed):
     return timed["strategy"], from_text(given) if isinstance(given, str) else given
 
 
-def measured(programs, row, turns):
-    first = programs.bench(row)
-    package = programs.package(row, first["device"])
+def measured(programs, row, package, turns):
+    """The row's three ways in turns. Building the package has left what the others compile in the database."""
+    first = None
     ways = {"bench": lambda: programs.bench(row),
             "capi": lambda: programs.capi("time", row, "bench_capi", "--db", programs.options.database),
             "package": lambda: programs.capi("time", row, "bench_capi_rt", "--package", package)}
@@ -108,6 +110,7 @@ def measured(programs, row, turns):
     for turn in range(turns):
         for name in sorted(ways, reverse=turn % 2 == 1):
             timed = ways[name]()
+            first = first or timed
             if choice_of(timed) != choice_of(first):
                 raise SystemExit(f"capi: {text(row)}: {name} launched {choice_of(timed)}, not {choice_of(first)}")
             found[name].append(timed["median_ms"])
@@ -197,6 +200,26 @@ def summary(measured_rows):
     return found
 
 
+def time_rows(programs, options, result, begin):
+    """The rows that `result` lacks, until the limit; it is written after each."""
+    known = {text(row) for row in result["rows"]}
+    todo = [row for row in rows() if text(row) not in known and re.search(options.only, text(row))]
+    pool = concurrent.futures.ThreadPoolExecutor(BUILT_AHEAD)
+    try:
+        packages = [pool.submit(programs.package, row, result["device"]) for row in todo]
+        for row, package in zip(todo, packages):
+            if options.limit and time.monotonic() - begin > options.limit:
+                print("the limit is reached", flush=True)
+                break
+            result["rows"].append(measured(programs, row, package.result(), options.turns))
+            result["summary"] = summary(result["rows"])
+            rondo_program.write(result, options.out)
+            last = result["rows"][-1]
+            print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("folder", "database", "out"):
@@ -229,18 +252,7 @@ def main():
             rondo_program.write(result, options.out)
             print("tuned through the C interface: " + ", ".join(f"{text(row)} {row['ms']:.4f} ms (the model's {row['model_ms']:.4f})"
                                                                 for row in result["tuned"]), flush=True)
-        known = {text(row) for row in result["rows"]}
-        for row in rows():
-            if text(row) in known or not re.search(options.only, text(row)):
-                continue
-            if options.limit and time.monotonic() - begin > options.limit:
-                print("the limit is reached", flush=True)
-                break
-            result["rows"].append(measured(programs, row, options.turns))
-            result["summary"] = summary(result["rows"])
-            rondo_program.write(result, options.out)
-            last = result["rows"][-1]
-            print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
+        time_rows(programs, options, result, begin)
     print(json.dumps(result.get("summary", {})))
     return 0
 
