@@ -62,6 +62,7 @@ Status set_targets(const std::vector<std::string>& archs, const std::string& bas
   for (const std::string& arch : archs) {
     const Result<tuner::Machine> machine = tuner::find_machine(arch, database, false);
     if (!machine) return machine.error();
+    if (!machine->note.empty()) note(machine->note);
     into.targets.push_back(machine->profile);
   }
   if (base == "none") return success();

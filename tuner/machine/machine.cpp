@@ -12,23 +12,25 @@ namespace {
 
 constexpr const char* kDefaultArch = "sm_90";
 
-Result<Machine> by_name(const std::string& name, std::string why, std::string hint) {
-  Result<target::Profile> profile = target::find_profile(name);
-  if (!profile) return profile.error();
+// With what the database holds as measured: the speeds, and the limits too where nothing at hand reports
+// them.
+Machine with_profile(const target::Profile& guess, bool reported, db::Database* database) {
   Machine machine;
-  machine.profile = std::move(profile).value();
-  machine.why_no_device = std::move(why);
-  machine.what_to_do = std::move(hint);
+  machine.profile = guess;
+  if (database == nullptr) return machine;
+  const auto measured = measured_profile(guess.key, *database);
+  if (!measured) machine.note = measured.error().message + "; going on with public figures";
+  if (measured && measured->has_value())
+    machine.profile = reported ? current_profile(guess, database) : **measured;
   return machine;
 }
 
-// With the speeds that the database holds as measured.
-Machine with_profile(const target::Profile& guess, db::Database* database) {
-  Machine machine;
-  machine.profile = current_profile(guess, database);
-  if (database != nullptr)
-    if (const auto measured = measured_profile(guess.key, *database); !measured)
-      machine.note = measured.error().message + "; going on with public figures";
+Result<Machine> by_name(const std::string& name, db::Database* database, std::string why, std::string hint) {
+  const Result<target::Profile> profile = target::find_profile(name);
+  if (!profile) return profile.error();
+  Machine machine = with_profile(*profile, false, database);
+  machine.why_no_device = std::move(why);
+  machine.what_to_do = std::move(hint);
   return machine;
 }
 
@@ -42,10 +44,10 @@ Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
   const int level = wanted.limits.compute_minor, here = target::host_capability();
   if ((level == 1) != (here == 1) || level > here)
     return by_name(
-        wanted.arch(),
+        wanted.arch(), nullptr,
         fmt::format("the CPUs here are {} and not {}", target::Target{here, false}.name(), wanted.arch()),
         "choose them with --arch cpu");
-  Machine machine = with_profile(wanted, database);
+  Machine machine = with_profile(wanted, true, database);
   machine.device = runtime::cpu_device();
   machine.platform = platform_of(machine.profile);
   return machine;
@@ -55,7 +57,7 @@ Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
 
 Result<Machine> gpu_machine(const runtime::DeviceInfo& info, runtime::Context context,
                             db::Database* database) {
-  Machine machine = with_profile(profile_of(info), database);
+  Machine machine = with_profile(profile_of(info), true, database);
   Result<std::shared_ptr<const runtime::Device>> device = runtime::gpu_device(std::move(context));
   if (!device) return device.error();
   machine.device = std::move(device).value();
@@ -76,14 +78,14 @@ Result<Machine> find_machine(const std::string& arch, db::Database* database, bo
   const Result<target::Profile> wanted = target::find_profile(name);
   if (!wanted) return wanted.error();
   if (wanted->is_cpu()) return on_cpus(*wanted, database);
-  if (!use_gpu) return by_name(name, "it was asked to use none", "leave out --no-gpu");
+  if (!use_gpu) return by_name(name, database, "it was asked to use none", "leave out --no-gpu");
   const Result<runtime::DeviceInfo> info = runtime::device_info(0);
   if (!info) {
     // A driver that is there and broken is worth a stop only for those who asked for the GPU.
-    return by_name(name, info.error().message, info.error().hint);
+    return by_name(name, database, info.error().message, info.error().hint);
   }
   if (automatic || wanted->arch() == info->arch()) return on_gpu(*info, database);
-  return by_name(name,
+  return by_name(name, database,
                  fmt::format("the GPU here, {}, is {} and not {}", info->name, info->arch(), wanted->arch()),
                  "choose it with --arch auto");
 }
