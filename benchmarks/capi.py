@@ -41,7 +41,6 @@ CHECKED = [
 
 TUNED = [CHECKED[1] | {"pass": "fw"}, {"cell": "hgrn", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "bw"}]
 TUNE_SECONDS = 8
-BUILT_AHEAD = 4  # packages at a time; that needs no GPU
 
 
 def rows():
@@ -204,20 +203,17 @@ def time_rows(programs, options, result, begin):
     """The rows that `result` lacks, until the limit; it is written after each."""
     known = {text(row) for row in result["rows"]}
     todo = [row for row in rows() if text(row) not in known and re.search(options.only, text(row))]
-    pool = concurrent.futures.ThreadPoolExecutor(BUILT_AHEAD)
-    try:
-        packages = [pool.submit(programs.package, row, result["device"]) for row in todo]
-        for row, package in zip(todo, packages):
-            if options.limit and time.monotonic() - begin > options.limit:
-                print("the limit is reached", flush=True)
-                break
-            result["rows"].append(measured(programs, row, package.result(), options.turns))
-            result["summary"] = summary(result["rows"])
-            rondo_program.write(result, options.out)
-            last = result["rows"][-1]
-            print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # all before any is timed
+        packages = list(pool.map(lambda row: programs.package(row, result["device"]), todo))
+    for row, package in zip(todo, packages):
+        if options.limit and time.monotonic() - begin > options.limit:
+            print("the limit is reached", flush=True)
+            break
+        result["rows"].append(measured(programs, row, package, options.turns))
+        result["summary"] = summary(result["rows"])
+        rondo_program.write(result, options.out)
+        last = result["rows"][-1]
+        print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
 
 
 def main():
