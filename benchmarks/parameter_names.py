@@ -29,7 +29,7 @@ RENAMED = {
 ADDED = {
     "stream": {"time_split": 1, "exchange": 0, "stream_stores": 0, "interleaved_copies": 0, "pipeline_depth": 1},
     "shoot": {"keep_inputs": 0},
-    "persistent": {"reduce_scatter": 0, "cluster_k_split": 1, "setmaxnreg": 0},
+    "persistent": {"reduce_scatter": 0, "cluster_k_split": 1, "setmaxnreg": 0, "poll_delay": 0},
 }
 
 # By parameter: the words that texts for people have for its values (compiler/schedule/problem/parameters.cpp).

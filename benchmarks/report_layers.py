@@ -92,7 +92,8 @@ def capi_page(results):
     for record in read(results, "*-capi.json"):
         host, first = record["host"], record["first"]
         worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
-        said = wrapped(f"""Host time of a launch of {host['tensors']} tensors ({host['strategy']}): {host['launch_us']:.1f} us. First launch, from a context that exists to the end
+        driver = f", of which the driver takes {host['driver_us']:.1f} for an empty kernel with as many pointers" if "driver_us" in host else ""
+        said = wrapped(f"""Host time of a launch of {host['tensors']} tensors ({host['strategy']}): {host['launch_us']:.1f} us{driver}. First launch, from a context that exists to the end
 of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
 problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
 in all {len(record['checks'])} checks.""")

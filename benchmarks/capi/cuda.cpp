@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace bench {
@@ -108,6 +109,26 @@ double Timer::end_ms(void* stream) const {
   cu("cuEventSynchronize", end_);
   cu("cuEventElapsedTime", &ms, begin_, end_);
   return static_cast<double>(ms);
+}
+
+EmptyKernel::EmptyKernel(int pointers)
+    : launch_(driver_symbol("cuLaunchKernel")), pointers_(static_cast<std::size_t>(pointers)) {
+  std::string ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty(";
+  for (int i = 0; i < pointers; ++i) ptx += (i > 0 ? ", .param .u64 p" : ".param .u64 p") + std::to_string(i);
+  ptx += ") { ret; }\n";
+  void* module = nullptr;
+  cu("cuModuleLoadData", &module, static_cast<const void*>(ptx.c_str()));
+  cu("cuModuleGetFunction", &function_, module, "empty");
+}
+
+void EmptyKernel::launch(void* stream) const {
+  using Launch = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                         void**, void**);
+  std::vector<void*> arguments;
+  for (const DeviceMemory& pointer : pointers_) arguments.push_back(const_cast<DeviceMemory*>(&pointer));
+  check_driver(
+      reinterpret_cast<Launch>(launch_)(function_, 1, 1, 1, 32, 1, 1, 0, stream, arguments.data(), nullptr),
+      "cuLaunchKernel");
 }
 
 }  // namespace bench

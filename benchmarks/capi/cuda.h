@@ -58,4 +58,15 @@ class Timer {
   void* end_ = nullptr;
 };
 
+// A kernel that does nothing, with so many pointers as arguments: what a launch costs at least.
+class EmptyKernel {
+ public:
+  explicit EmptyKernel(int pointers);
+  void launch(void* stream) const;
+
+ private:
+  void *function_ = nullptr, *launch_ = nullptr;
+  std::vector<DeviceMemory> pointers_;
+};
+
 }  // namespace bench

@@ -194,9 +194,22 @@ int time_launches(const Wanted& wanted) {
 
 // ---- host ----
 
-// Bursts that the GPU's queue takes without waiting.
-int time_host(const Wanted& wanted) {
+// Microseconds of host time of a launch, in bursts that the GPU's queue takes without waiting.
+template <class Launch>
+std::vector<double> launches_us(void* stream, const Launch& launch) {
   constexpr int kBursts = 200, kLaunches = 32;
+  std::vector<double> us;
+  for (int burst = 0; burst < kBursts; ++burst) {
+    const double begin = now();
+    for (int i = 0; i < kLaunches; ++i) launch();
+    us.push_back((now() - begin) / kLaunches * 1e6);
+    wait(stream);
+  }
+  return us;
+}
+
+// Beside the driver's own, of an empty kernel with as many pointers.
+int time_host(const Wanted& wanted) {
   make_current(0);
   const api::Context context = need(api::Context::cuda_current());
   void* const stream = new_stream();
@@ -205,16 +218,14 @@ int time_host(const Wanted& wanted) {
   const Buffer workspace = workspace_for(plan, wanted);
   const api::Arguments arguments = memory.arguments(workspace, stream);
   const rondo_launch_args args = arguments.get();
-  std::vector<double> us;
-  for (int burst = 0; burst < kBursts; ++burst) {
-    const double begin = now();
-    for (int i = 0; i < kLaunches; ++i)
-      if (rondo_launch(plan.get(), &args) != RONDO_OK) need(plan.launch(arguments));
-    us.push_back((now() - begin) / kLaunches * 1e6);
-    wait(stream);
-  }
+  const EmptyKernel empty(static_cast<int>(need(plan.info()).tensors));
+  const std::vector<double> us = launches_us(stream, [&] {
+    if (rondo_launch(plan.get(), &args) != RONDO_OK) need(plan.launch(arguments));
+  });
+  const std::vector<double> driver_us = launches_us(stream, [&] { empty.launch(stream); });
   print_plan(plan, "host");
-  std::printf("\"launch_us\": %.4g, \"launch_us_p90\": %.4g}\n", quantile(us, 0.5), quantile(us, 0.9));
+  std::printf("\"launch_us\": %.4g, \"launch_us_p90\": %.4g, \"driver_us\": %.4g}\n", quantile(us, 0.5),
+              quantile(us, 0.9), quantile(driver_us, 0.5));
   return 0;
 }
 

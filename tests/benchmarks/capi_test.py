@@ -64,7 +64,7 @@ class Capi(unittest.TestCase):
     def test_every_mode_answers_in_json_with_and_without_the_compiler(self):
         package = self.package()
         for program in ("bench_capi", "bench_capi_rt"):
-            for mode, keys in (("time", {"median_ms", "first_ms", "open_ms"}), ("host", {"launch_us"}),
+            for mode, keys in (("time", {"median_ms", "first_ms", "open_ms"}), ("host", {"launch_us", "driver_us"}),
                                ("check", {"graph_equal", "threads_equal", "devices_equal"})):
                 done = self.program(program, mode, "--cell", "mingru", "--shape", "B=2,T=64,H=1,D=64", "--package", package)
                 self.assertEqual(done.returncode, 0, done.stderr)

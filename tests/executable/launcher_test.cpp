@@ -114,7 +114,8 @@ TEST(Launcher, PassesTheStatus) {
                             {"stages", 3},
                             {"vector", 8},
                             {"producer_warps", 1},
-                            {"store_warps", 1}});
+                            {"store_warps", 1},
+                            {"poll_delay", 0}});
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;

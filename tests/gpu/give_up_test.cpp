@@ -29,7 +29,8 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
             {"batch_tiles", 1},    {"register_k_tiles", 1},
             {"accumulators", 1},   {"steps", 4},
             {"stages", 3},         {"vector", 8},
-            {"producer_warps", 1}, {"store_warps", 1}};
+            {"producer_warps", 1}, {"store_warps", 1},
+            {"poll_delay", 0}};
   }
   Result<std::unique_ptr<runtime::LoadedPlan>> loaded(const step::Cell& cell, const schedule::Problem& p,
                                                       bool silent) const {

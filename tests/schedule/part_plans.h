@@ -38,7 +38,7 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
                            {"split_k", 1},          {"unit_blocks", 1},  {"batch_tiles", 1},
                            {"register_k_tiles", 1}, {"accumulators", 1}, {"steps", 4},
                            {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
-                           {"store_warps", 1}};
+                           {"store_warps", 1},      {"poll_delay", 0}};
   for (const auto& [parameter, value] : changed) parameters[parameter] = value;
   result.plan = schedule::point_plan(*find_strategy("persistent"), result.cell, result.problem, parameters);
   return result;

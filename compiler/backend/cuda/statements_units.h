@@ -120,6 +120,7 @@ struct StatementWriter::Units {
                                            : s.together ? "_together"
                                                         : "");
     w.prelude_.require(helper);
+    if (s.rest > 0) call("rest_cycles", std::to_string(s.rest));
     w.line(fmt::format("{}<{}>({}, &{}, {}{});", helper, s.vectors, w.expressions_.address(s.into),
                        w.expressions_.element(s.from), text(s.stride), s.once ? "" : ", " + status()));
   }

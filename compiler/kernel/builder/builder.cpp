@@ -354,10 +354,10 @@ void Builder::store_self_flagged(Place to, const std::vector<Value>& words) {
   put({std::move(store)});
 }
 
-void Builder::load_self_flagged(Array into, Value first, int vectors, Place from, Value stride,
-                                bool together) {
+void Builder::load_self_flagged(Array into, Value first, int vectors, Place from, Value stride, bool together,
+                                int rest) {
   want_i32(first), want_i32(stride);
-  put({LoadSelfFlagged{{into.id, first.id()}, vectors, from.ref, stride.id(), false, together}});
+  put({LoadSelfFlagged{{into.id, first.id()}, vectors, from.ref, stride.id(), false, together, rest}});
 }
 
 void Builder::grid_fence() { put({GridFence{}}); }

@@ -165,7 +165,7 @@ class Builder {
   void grid_wait(Place counter, Value target);
   void store_self_flagged(Place to, const std::vector<Value>& words);
   void load_self_flagged(Array into, Value first, int vectors, Place from, Value stride,
-                         bool together = false);
+                         bool together = false, int rest = 0);
   void grid_fence();
   void set_max_nreg(int count, bool more);
   Value shuffle(const std::string& name, Value from, ShuffleMode mode, Value lane);

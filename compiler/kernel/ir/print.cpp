@@ -133,9 +133,10 @@ struct StatementHead {
                        list(s.values, [&](ExprId v) { return text(v); }));
   }
   std::string operator()(const LoadSelfFlagged& s) const {
-    return fmt::format("load_self_flagged{}{} {} = {} vectors from {} stride {}",
+    return fmt::format("load_self_flagged{}{} {} = {} vectors from {} stride {}{}",
                        s.together ? "_together" : "", s.once ? "_once" : "", slice(s.into), s.vectors,
-                       place(s.from), text(s.stride));
+                       place(s.from), text(s.stride),
+                       s.rest > 0 ? fmt::format(", after {} cycles", s.rest) : "");
   }
   std::string operator()(const GridFence&) const { return "grid_fence"; }
   std::string operator()(const SetMaxNReg& s) const {

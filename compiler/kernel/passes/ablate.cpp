@@ -73,6 +73,7 @@ class Remover {
       wait->target = add({Type::I32, IntConst{std::numeric_limits<std::int32_t>::min()}});
     } else if (auto* load = std::get_if<LoadSelfFlagged>(&stmt.node)) {
       load->once = true;
+      load->rest = 0;
     } else if (auto* arrive = std::get_if<MbarrierArrive>(&stmt.node);
                arrive != nullptr && arrive->rank >= 0) {
       arrive->rank = -1;

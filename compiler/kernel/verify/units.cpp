@@ -171,6 +171,7 @@ class UnitCheck {
   void visit(const LoadSelfFlagged& s) {
     counter(s.from);
     if (s.vectors < 1) defect(fmt::format("{} vectors", s.vectors));
+    if (s.rest < 0) defect(fmt::format("a load that waits {} cycles", s.rest));
     aligned(s.from, 4 * kWordBytes);
   }
   void visit(const For& s) { body(s.body); }

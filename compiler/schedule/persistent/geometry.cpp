@@ -31,6 +31,7 @@ PersistentParameters PersistentParameters::from(const Parameters& parameters) {
   p.vector = get("vector");
   p.producer_warps = get("producer_warps");
   p.store_warps = get("store_warps");
+  p.poll_delay = get("poll_delay");
   return p;
 }
 

@@ -40,6 +40,9 @@ struct PersistentParameters {
   int vector = 8;          // elements that a copy of inputs or a store of results moves
   int producer_warps = 1;  // warps that stage inputs
   int store_warps = 1;     // warps that store results
+  // Cycles before the first look for what the other blocks of a grid send: their sums, and lines of
+  // reductions.
+  int poll_delay = 0;
 
   static PersistentParameters from(const Parameters& parameters);
 };

@@ -1,6 +1,7 @@
 // How the lines of all warps of a team meet, and how they are added up.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/support/index.h"
@@ -254,14 +255,15 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
                      first + (meeting.first + std::int64_t{tile} * all * 4 * words + piece));
   };
   const int whole = all / lanes;
+  int rest = geometry_.p.poll_delay;
   for (int piece = 0; piece < words; piece += 4) {
     const int first = piece * turns;
     if (whole > 0)
       b.load_self_flagged(collected_, b.constant(first), whole, from(0, piece), b.constant(lanes * 4 * words),
-                          true);
+                          true, std::exchange(rest, 0));
     if (whole < turns)
       b.load_self_flagged(collected_, b.constant(first + 4 * whole), 1, from(whole, piece), b.constant(0),
-                          true);
+                          true, std::exchange(rest, 0));
   }
   for (int turn = 0; turn < turns; ++turn) {
     Parts& parts = loaded.emplace_back();

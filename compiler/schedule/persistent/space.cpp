@@ -156,6 +156,8 @@ class PersistentSpace {
   const Var producer_warps_ =
       s_.var("producer_warps", constraint::powers_of_two(1, 4), "warps that stage inputs");
   const Var store_warps_ = s_.var("store_warps", constraint::powers_of_two(1, 2), "warps that store results");
+  const Var poll_delay_ = s_.var("poll_delay", constraint::values({0, 128, 256, 384, 512}),
+                                 "cycles before the first look for what blocks of a grid send");
 
   const Expr granule_ = max(
       8 * unit_blocks_, when(mod(blocks_, 2) == 1, 16, when(reduce_ == 1 && cluster_k_split_ == 1, 16, 8)));
@@ -202,6 +204,9 @@ void PersistentSpace::teams() {
       s_.require(implies(blocks_ == team, exchange_ == 1),
                  "clusters are of a power of two, and of limited size");
   s_.require(implies(exchange_ == 1, blocks_ >= 2), "a block alone has nobody to exchange with");
+  s_.require(implies(poll_delay_ > 0, exchange_ == 1), "only what comes through global memory is polled");
+  if (!reduces_head())
+    s_.require(implies(poll_delay_ > 0, reduce_ == 1), "vectors are looked for at once: waiting costs time");
 }
 
 // Blocks that exchange through global memory wait for each other: all of a launch must be resident, one on

@@ -36,7 +36,7 @@ Legality Persistent::legal(const step::Cell& cell, const Problem&) const { retur
 std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
 
 Parameters Persistent::added_parameters() const {
-  return {{"reduce_scatter", 0}, {"cluster_k_split", 1}, {"setmaxnreg", 0}};
+  return {{"reduce_scatter", 0}, {"cluster_k_split", 1}, {"setmaxnreg", 0}, {"poll_delay", 0}};
 }
 
 int Persistent::alignment(const Problem& problem, const Parameters& parameters) const {

@@ -162,7 +162,7 @@ void ReduceScatterProducts::collect(int level, Value count) {
     const int every = static_cast<int>(sums.size()) * g.row_vectors() * g.p.batch_tiles * turns;
     b.load_self_flagged(collected_, b.constant(0), every,
                         ring_.at(kernel_, count % ring_.slots(), first + multiplying_thread() * 4),
-                        b.constant(threads * 4));
+                        b.constant(threads * 4), false, g.p.poll_delay);
     for (std::size_t sum = 0; sum < sums.size(); ++sum)
       for (int tile = 0; tile < g.p.batch_tiles; ++tile)
         add_lines(sums[sum], tile, static_cast<int>(sum), turns);

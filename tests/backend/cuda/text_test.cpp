@@ -152,6 +152,22 @@ TEST(CudaText, WaitsForOtherBlocksAndForTheOwn) {
     EXPECT_TRUE(contains(text, call)) << call;
 }
 
+// A delay stands before the first look, and a load without one has no trace of it.
+TEST(CudaText, ALoadOfWordsMayRestFirst) {
+  for (const int rest : {0, 300}) {
+    Builder b("k", 32);
+    const Memory words = b.output("words", Storage::I32);
+    b.set_cooperative();
+    const Array got = b.array("got", Type::I32, 4);
+    b.load_self_flagged(got, b.constant(0), 1, words[b.thread() * 4], b.constant(0), true, rest);
+    const Kernel kernel = b.finish();
+    const std::string text = emit({&kernel});
+    const std::size_t first = text.find("  rest_cycles(300);\n  load_flagged_together<1>(");
+    EXPECT_EQ(first != std::string::npos, rest > 0);
+    EXPECT_EQ(contains(text, "rest_cycles"), rest > 0) << text;
+  }
+}
+
 // Too many arrivals at a phase that never completes are an error of the hardware, not a status.
 TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
   Builder b("k", 32);

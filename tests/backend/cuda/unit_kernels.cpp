@@ -174,7 +174,7 @@ Kernel flagged_reals() {
     b.store_self_flagged(sent[place + (128 + i)],
                          {high[static_cast<std::size_t>(i)], high[static_cast<std::size_t>(i) + 1]});
   const Array got = b.array("got", Type::F32, 8);
-  b.load_self_flagged(got, b.constant(0), 2, sent[other], b.constant(128));
+  b.load_self_flagged(got, b.constant(0), 2, sent[other], b.constant(128), false, 100);
   for (int half = 0; half < 2; ++half) {
     std::vector<Value> values;
     for (int i = 0; i < 4; ++i) values.push_back(b.read(got, b.constant(half * 4 + i)));

@@ -77,7 +77,8 @@ std::vector<Expected> expected() {
             {"stages", 3},
             {"vector", 8},
             {"producer_warps", 2},
-            {"store_warps", 1}}},
+            {"store_warps", 1},
+            {"poll_delay", 0}}},
           {"lstm",
            Pass::Backward,
            "persistent",
@@ -96,7 +97,8 @@ std::vector<Expected> expected() {
             {"stages", 3},
             {"vector", 8},
             {"producer_warps", 2},
-            {"store_warps", 1}}}};
+            {"store_warps", 1},
+            {"poll_delay", 0}}}};
 }
 
 class EarlierNames : public ::testing::Test {

@@ -30,7 +30,8 @@ inline Parameters persistent_point(const Problem& problem, int blocks, int grid,
           {"stages", 3 + turn % 2},
           {"vector", vector},
           {"producer_warps", 1 + turn % 2},
-          {"store_warps", 1 + turn / 2 % 2}};
+          {"store_warps", 1 + turn / 2 % 2},
+          {"poll_delay", grid == 1 && reduce_scatter ? 128 * (turn % 3) : 0}};
 }
 
 // A small one.

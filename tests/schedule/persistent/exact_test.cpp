@@ -22,7 +22,8 @@ void run_in(kernel::Storage storage, kernel::Math math, int blocks, int grid, in
              {"stages", 3},
              {"vector", 16 / kernel::storage_bytes(storage)},
              {"producer_warps", 1},
-             {"store_warps", 1}},
+             {"store_warps", 1},
+             {"poll_delay", 0}},
             storage, clip, {}, math)
       .run();
 }

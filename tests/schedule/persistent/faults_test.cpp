@@ -83,7 +83,7 @@ class FaultySweep {
                    {"split_k", splits},     {"unit_blocks", 1},  {"batch_tiles", 1},
                    {"register_k_tiles", 1}, {"accumulators", 1}, {"steps", 2},
                    {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
-                   {"store_warps", 1}};
+                   {"store_warps", 1},      {"poll_delay", 0}};
     draw_arguments();
     problem_.pass = Pass::ForwardSave;
     plan_ = build();

@@ -40,5 +40,34 @@ TEST(PersistentSpace, ClustersThatTheGpuHolds) {
   }
 }
 
+// A delay is a choice where blocks of a grid wait for sums or for reductions, and none elsewhere.
+TEST(PersistentSpace, DelaysOnlyWhereTheyChangeTheKernel) {
+  struct Case {
+    const char* cell;
+    Pass pass;
+    bool of_sums, of_vectors;  // with a reduce-scatter in a grid, and with an all-gather
+  };
+  for (const Case& c : {Case{"lstm", Pass::Forward, false, false}, Case{"lstm", Pass::Backward, true, false},
+                        Case{"rmslstm", Pass::Forward, false, true}}) {
+    Problem problem;
+    problem.sizes = {8, 64, 1, 128};
+    problem.pass = c.pass;
+    const constraint::System space =
+        find_strategy("persistent")->space(cell_named(c.cell), problem, target::board("h200"));
+    bool of_sums = false, of_vectors = false;
+    (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
+      Parameters parameters;
+      for (std::size_t i = 0; i < space.names().variables.size(); ++i)
+        parameters[space.names().variables[i].name] = point.values()[i];
+      if (parameters.at("poll_delay") == 0) return true;
+      EXPECT_EQ(parameters.at("exchange"), 1) << print(parameters);
+      (parameters.at("reduce_scatter") == 1 ? of_sums : of_vectors) = true;
+      return !HasFailure();
+    });
+    EXPECT_EQ(of_sums, c.of_sums) << c.cell;
+    EXPECT_EQ(of_vectors, c.of_vectors) << c.cell;
+  }
+}
+
 }  // namespace
 }  // namespace rondo::schedule

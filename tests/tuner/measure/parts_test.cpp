@@ -31,7 +31,8 @@ schedule::KernelPlan grid_plan(schedule::Pass pass) {
                                {"stages", 3},
                                {"vector", 8},
                                {"producer_warps", 1},
-                               {"store_warps", 1}});
+                               {"store_warps", 1},
+                               {"poll_delay", 0}});
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {

@@ -210,6 +210,13 @@ __device__ __forceinline__ void load_flagged_together(int* into, const int* from
   }
 }
 
+//: rest_cycles
+// Waits about so many cycles, before the first look for words that take longer to come.
+__device__ __forceinline__ void rest_cycles(unsigned cycles) {
+  const unsigned begin = clock();
+  while (unsigned(clock()) - begin < cycles) {}
+}
+
 //: load_flagged_once
 // Words for load_flagged, whether they have come or not.
 template <int vectors>

@@ -191,8 +191,18 @@ struct StatementWriter::Units {
       w.values_.write(s.into, i, word);
     }
   }
+  void rest(int cycles) const {
+    const auto clock = [&] { return w.text_.value("call i32 @llvm.nvvm.read.ptx.sreg.clock()"); };
+    const std::string begin = clock(), again = w.text_.label("rest"), done = w.text_.label("rested");
+    w.text_.jump(again);
+    w.text_.begin(again);
+    const std::string passed = w.text_.value("sub i32 {}, {}", clock(), begin);
+    w.text_.branch(w.text_.value("icmp ult i32 {}, {}", passed, cycles), again, done);
+    w.text_.begin(done);
+  }
   void poll(const kernel::LoadSelfFlagged& s, const std::vector<std::string>& places,
             const std::vector<std::string>& slots) const {
+    if (s.rest > 0) rest(s.rest);
     const std::string tries = w.text_.slot("i32", "tries"), start = w.text_.slot("i64", "start");
     w.text_.line(fmt::format("store i32 0, ptr {}", tries));
     w.text_.line(fmt::format("store i64 0, ptr {}", start));
