@@ -41,6 +41,7 @@ CHECKED = [
 
 TUNED = [CHECKED[1] | {"pass": "fw"}, {"cell": "hgrn", "B": 8, "T": 4096, "H": 1, "D": 1536, "dtype": "bf16", "pass": "bw"}]
 TUNE_SECONDS = 8
+BUILT_TOGETHER = 8  # packages, while nothing is timed
 
 
 def rows():
@@ -100,8 +101,8 @@ def choice_of(timed):
 
 
 def measured(programs, row, package, turns):
-    """The row's three ways in turns. Building the package has left what the others compile in the database."""
-    first = None
+    """The row's three ways in turns. The first process, which is not counted, leaves compiled code in the database."""
+    first = programs.bench(row)
     ways = {"bench": lambda: programs.bench(row),
             "capi": lambda: programs.capi("time", row, "bench_capi", "--db", programs.options.database),
             "package": lambda: programs.capi("time", row, "bench_capi_rt", "--package", package)}
@@ -109,7 +110,6 @@ def measured(programs, row, package, turns):
     for turn in range(turns):
         for name in sorted(ways, reverse=turn % 2 == 1):
             timed = ways[name]()
-            first = first or timed
             if choice_of(timed) != choice_of(first):
                 raise SystemExit(f"capi: {text(row)}: {name} launched {choice_of(timed)}, not {choice_of(first)}")
             found[name].append(timed["median_ms"])
@@ -203,12 +203,25 @@ def time_rows(programs, options, result, begin):
     """The rows that `result` lacks, until the limit; it is written after each."""
     known = {text(row) for row in result["rows"]}
     todo = [row for row in rows() if text(row) not in known and re.search(options.only, text(row))]
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # all before any is timed
-        packages = list(pool.map(lambda row: programs.package(row, result["device"]), todo))
-    for row, package in zip(todo, packages):
-        if options.limit and time.monotonic() - begin > options.limit:
+    for first in range(0, len(todo), BUILT_TOGETHER):
+        time_some(programs, options, result, todo[first:first + BUILT_TOGETHER], begin)
+        if over(options, begin):
             print("the limit is reached", flush=True)
-            break
+            return
+
+
+def over(options, begin):
+    return options.limit and time.monotonic() - begin > options.limit
+
+
+def time_some(programs, options, result, todo, begin):
+    """Builds the packages of the rows side by side, and then times one row after the other, as far as the limit lets it."""
+    device = programs.bench(todo[0])["device"]
+    with concurrent.futures.ThreadPoolExecutor(BUILT_TOGETHER) as pool:
+        packages = list(pool.map(lambda row: programs.package(row, device), todo))
+    for row, package in zip(todo, packages):
+        if over(options, begin):
+            return
         result["rows"].append(measured(programs, row, package, options.turns))
         result["summary"] = summary(result["rows"])
         rondo_program.write(result, options.out)

@@ -150,11 +150,12 @@ def same_problem(r, row):
     return (r["cell"], r["shape"], r.get("dtype", "bf16")) == (row["cell"], shape, row["dtype"])
 
 
-def chosen(record, section, row, which):
-    """Options that name the recorded choice for a row; none where it was not measured."""
+def chosen(record, section, row, which, names=completed):
+    """Options that name the recorded choice for a row; none where it was not measured. `names`: completed, or current for
+    a program that does not know what was added since."""
     for r in record.get(section, []):
         if same_problem(r, row) and r["pass"] == which:
-            parameters = completed(r["strategy"], r["parameters"])
+            parameters = names(r["strategy"], r["parameters"])
             return ["--strategy", r["strategy"], *(word for name, value in parameters.items() for word in ("--param", f"{name}={value}"))]
     return []
 

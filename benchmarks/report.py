@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 from report_backends import backends_page
-from report_checks import checks_page, normalised_page
+from report_checks import checks_page, gpu_tests_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
 from report_picture import peers_picture, picture
@@ -188,7 +188,8 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
     ("backends", "NVRTC and LLVM, side by side", "the same kernels by both backends; registers and spills", "*-llvm.json"),
-    ("checks", "Correctness", "random cells, GPU tests, compute-sanitizer, tunes with several seeds", "*-tests.json"),
+    ("checks", "Correctness", "random cells, tunes with several seeds", "*-tunes.json"),
+    ("gpu-tests", "GPU tests", "alone and under compute-sanitizer", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
@@ -200,7 +201,7 @@ PAGES = (  # name, title, what it shows, text or files of records
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "shipped": shipped_page, "shoot-kept": kept_page,
-              "forms": forms_page, "packed": packed_page, "checks": checks_page, "normalised": normalised_page, "backends": backends_page,
+              "forms": forms_page, "packed": packed_page, "checks": checks_page, "gpu-tests": gpu_tests_page, "normalised": normalised_page, "backends": backends_page,
               "model": model_page}
 
 

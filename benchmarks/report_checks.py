@@ -63,17 +63,23 @@ def random_cells_table(record):
     return text
 
 
+def gpu_tests_page(results):
+    """What tests on GPUs said; empty without a record."""
+    text = "".join(tests_table(record) for record in read(results, "*-tests.json"))
+    if not text:
+        return ""
+    return "# GPU tests\n\n" + wrapped("""The tests of `test_gpu` compare every kernel with the fp64 reference, alone and under a tool of
+compute-sanitizer (`benchmarks/gpu_tests.py`). A test that was not reached waits for the next run.""") + "\n" + text
+
+
 def checks_page(results):
-    """What tests with and without GPUs and tunes said; empty without a record."""
+    """What random cells and tunes said; empty without a record."""
     text = "".join(random_cells_table(record) for record in read(results, "random-cells.json"))
-    text += "".join(tests_table(record) for record in read(results, "*-tests.json"))
     text += "".join(tunes_table(record) for record in read(results, "*-tunes.json"))
     if not text:
         return ""
     return "# Correctness\n\n" + wrapped("""Kernels of random cells are compared with the fp64 reference in the simulator and, compiled by LLVM,
-on a CPU (`benchmarks/random_cells.py`). The tests of `test_gpu` compare every kernel with the fp64 reference, alone and under a tool of
-compute-sanitizer (`benchmarks/gpu_tests.py`). A tune verifies every candidate (`benchmarks/tunes.py`). A test that was not reached waits for
-the next run.""") + "\n" + text
+on a CPU (`benchmarks/random_cells.py`). A tune verifies every candidate (`benchmarks/tunes.py`).""") + "\n" + text
 
 
 def normalised_page(results):

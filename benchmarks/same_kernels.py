@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import record as records
+from parameter_names import completed, current
 from rondo_program import write
 
 
@@ -27,24 +28,28 @@ def text_of(program, arguments):
 
 
 def rows_of(record):
-    """(name, arguments of emit) of every row, in the record's order."""
+    """(name, arguments of emit) of every row, in the record's order; arguments with what was added to the parameters since, and
+    without."""
     for section in ("rows", "dense"):
         for row in record[section]:
             if row["pass"] == "fwbw":  # the sum of two others
                 continue
             problem = row | row["shape"]
-            choice = records.chosen(record, section, problem, row["pass"])
-            yield records.problem_text(problem), [*records.problem_arguments(problem), "--no-db", *choice]
+            choices = [records.chosen(record, section, problem, row["pass"], names) for names in (completed, current)]
+            yield records.problem_text(problem), [[*records.problem_arguments(problem), "--no-db", *choice] for choice in choices]
 
 
 def compare(old, new, record, arch):
     changed, refused = [], []
     count = 0
-    for name, arguments in rows_of(record):
+    for name, (arguments, as_recorded) in rows_of(record):
         before, after = (text_of(program, [*arguments, "--arch", arch]) for program in (old, new))
+        if before.startswith("status "):  # it knows nothing of what was added after it
+            before = text_of(old, [*as_recorded, "--arch", arch])
         count += 1
-        if after.startswith("status "):
-            refused.append(f"{name}: {after}")
+        said = [text for text in (before, after) if text.startswith("status ")]
+        if said:
+            refused.append(f"{name}: {said[-1]}")
         elif before != after:
             changed.append(name)
     return count, changed, refused

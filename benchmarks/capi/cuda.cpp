@@ -119,16 +119,15 @@ EmptyKernel::EmptyKernel(int pointers)
   void* module = nullptr;
   cu("cuModuleLoadData", &module, static_cast<const void*>(ptx.c_str()));
   cu("cuModuleGetFunction", &function_, module, "empty");
+  for (DeviceMemory& pointer : pointers_) arguments_.push_back(&pointer);
 }
 
 void EmptyKernel::launch(void* stream) const {
   using Launch = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                          void**, void**);
-  std::vector<void*> arguments;
-  for (const DeviceMemory& pointer : pointers_) arguments.push_back(const_cast<DeviceMemory*>(&pointer));
-  check_driver(
-      reinterpret_cast<Launch>(launch_)(function_, 1, 1, 1, 32, 1, 1, 0, stream, arguments.data(), nullptr),
-      "cuLaunchKernel");
+  check_driver(reinterpret_cast<Launch>(launch_)(function_, 1, 1, 1, 32, 1, 1, 0, stream,
+                                                 const_cast<void**>(arguments_.data()), nullptr),
+               "cuLaunchKernel");
 }
 
 }  // namespace bench

@@ -62,11 +62,13 @@ class Timer {
 class EmptyKernel {
  public:
   explicit EmptyKernel(int pointers);
+  EmptyKernel(const EmptyKernel&) = delete;
   void launch(void* stream) const;
 
  private:
   void *function_ = nullptr, *launch_ = nullptr;
   std::vector<DeviceMemory> pointers_;
+  std::vector<void*> arguments_;
 };
 
 }  // namespace bench

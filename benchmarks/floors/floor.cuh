@@ -76,7 +76,8 @@ double least_nanoseconds(const Run& run) {
 
 // Status of a program whose kernels have been submitted, 0 or 6; says what went wrong. `gave_up`: managed memory, or null.
 inline int status_of_kernels(const char* program, const int* gave_up = nullptr) {
-  const cudaError_t error = cudaDeviceSynchronize();
+  const cudaError_t refused = cudaGetLastError();  // a launch that is refused is no error of the wait
+  const cudaError_t error = refused != cudaSuccess ? refused : cudaDeviceSynchronize();
   const bool in_vain = gave_up != nullptr && *gave_up != 0;
   if (error == cudaSuccess && !in_vain) return 0;
   std::fprintf(stderr, "%s: %s\n", program, error != cudaSuccess ? cudaGetErrorString(error) : "a wait gave up");

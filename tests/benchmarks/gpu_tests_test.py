@@ -96,7 +96,7 @@ class GpuTests(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual((run["passed"], run["skipped"], run["failed"], run["left"]), (22, 1, {"Suite.b": "failed"}, []))
         self.assertEqual((run["compared"], run["not_finite"]), (48, 24))
-        page = report_checks.checks_page(self.folder)
+        page = report_checks.gpu_tests_page(self.folder)
         self.assertIn("|  | all | 22 | 1 | 1 | 0 |", page)
         self.assertIn("`Suite.b` failed", page)
 
@@ -144,7 +144,7 @@ class GpuTests(unittest.TestCase):
         self.run_tests()
         _, runs = self.run_tests("--backend", "llvm")
         self.assertEqual([(run.get("backend"), run["passed"], run["skipped"]) for run in runs], [(None, 22, 1), ("llvm", 21, 2)])
-        self.assertIn("| llvm | all | 21 | 2 | 1 | 0 |", report_checks.checks_page(self.folder))
+        self.assertIn("| llvm | all | 21 | 2 | 1 | 0 |", report_checks.gpu_tests_page(self.folder))
 
     def test_another_gpu_is_another_record(self):
         self.run_tests()

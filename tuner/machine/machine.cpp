@@ -20,8 +20,18 @@ Machine with_profile(const target::Profile& guess, bool reported, db::Database* 
   if (database == nullptr) return machine;
   const auto measured = measured_profile(guess.key, *database);
   if (!measured) machine.note = measured.error().message + "; going on with public figures";
-  if (measured && measured->has_value())
-    machine.profile = reported ? current_profile(guess, database) : **measured;
+  if (!measured || !measured->has_value()) return machine;
+  const target::Profile& found = **measured;
+  // Of a part of the board, as programs that share it may see, or of another.
+  const bool whole = found.arch() == guess.arch() && found.limits.sm_count == guess.limits.sm_count;
+  if (!reported && !whole)
+    machine.note = fmt::format(
+        "the profile of '{}' in '{}' is of {} with {} SMs, not of {} with {}; going on "
+        "with public figures",
+        guess.key, database->path(), found.arch(), found.limits.sm_count, guess.arch(),
+        guess.limits.sm_count);
+  else
+    machine.profile = reported ? current_profile(guess, database) : found;
   return machine;
 }
 

@@ -255,7 +255,7 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
                      first + (meeting.first + std::int64_t{tile} * all * 4 * words + piece));
   };
   const int whole = all / lanes;
-  int rest = geometry_.p.poll_delay;
+  int rest = tile == 0 ? geometry_.p.poll_delay : 0;  // the lines of all tiles are sent before
   for (int piece = 0; piece < words; piece += 4) {
     const int first = piece * turns;
     if (whole > 0)

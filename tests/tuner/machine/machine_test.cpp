@@ -54,6 +54,18 @@ TEST_F(NamedMachine, OfAnotherBoardIsThePublicOne) {
             target::to_json(target::find_profile("h200").value()));
 }
 
+// As a program that shares the GPU may measure it.
+TEST_F(NamedMachine, OfAPartOfTheBoardIsNotTaken) {
+  target::Profile measured = target::find_profile("h200").value();
+  measured.origin = "measured";
+  measured.limits.sm_count /= 2;
+  ASSERT_TRUE(store_profile(measured, "13.0", *database_).ok());
+  const Result<Machine> machine = find_machine("h200", &*database_, false);
+  ASSERT_TRUE(machine.ok());
+  EXPECT_NE(machine->note.find("with 66 SMs, not of sm_90 with 132"), std::string::npos) << machine->note;
+  EXPECT_EQ(target::to_json(machine->profile), target::to_json(target::find_profile("h200").value()));
+}
+
 TEST_F(NamedMachine, SaysWhyAStoredProfileIsNotUsed) {
   target::Profile measured = target::find_profile("h200").value();
   measured.origin = "measured";
