@@ -204,8 +204,7 @@ def time_rows(programs, options, result, begin):
     known = {text(row) for row in result["rows"]}
     todo = [row for row in rows() if text(row) not in known and re.search(options.only, text(row))]
     for first in range(0, len(todo), BUILT_TOGETHER):
-        time_some(programs, options, result, todo[first:first + BUILT_TOGETHER], begin)
-        if over(options, begin):
+        if not time_some(programs, options, result, todo[first:first + BUILT_TOGETHER], begin):
             print("the limit is reached", flush=True)
             return
 
@@ -215,18 +214,21 @@ def over(options, begin):
 
 
 def time_some(programs, options, result, todo, begin):
-    """Builds the packages of the rows side by side, and then times one row after the other, as far as the limit lets it."""
+    """Builds the packages of the rows side by side, and then times one row after the other. False if the limit came before the last."""
+    if over(options, begin):
+        return False
     device = programs.bench(todo[0])["device"]
     with concurrent.futures.ThreadPoolExecutor(BUILT_TOGETHER) as pool:
         packages = list(pool.map(lambda row: programs.package(row, device), todo))
     for row, package in zip(todo, packages):
         if over(options, begin):
-            return
+            return False
         result["rows"].append(measured(programs, row, package, options.turns))
         result["summary"] = summary(result["rows"])
         rondo_program.write(result, options.out)
         last = result["rows"][-1]
         print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
+    return True
 
 
 def main():

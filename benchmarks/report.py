@@ -188,7 +188,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
     ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
     ("backends", "NVRTC and LLVM, side by side", "the same kernels by both backends; registers and spills", "*-llvm.json"),
-    ("checks", "Correctness", "random cells, tunes with several seeds", "*-tunes.json"),
+    ("checks", "Correctness", "random cells, tunes with several seeds", "{random-cells,*-tunes}.json"),
     ("gpu-tests", "GPU tests", "alone and under compute-sanitizer", "*-tests.json"),
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),

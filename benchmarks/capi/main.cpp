@@ -6,7 +6,7 @@
 //              [--package FILE] [--samples 21]
 //
 //   time    seconds of a launch, timed as `rondo bench` does, and how long it took to the first one
-//   host    host time of a launch
+//   host    host time of a launch, and the driver's of an empty kernel
 //   check   a captured graph, two threads with two streams, and all devices: equal bits
 //
 // It prints one JSON object. bench_capi_rt is the same over librondo_rt, which needs a package. Without a GPU

@@ -9,8 +9,8 @@
  *   sequence B T SEED   the whole sequence in one call
  *   steps B T SEED      the same, step by step, the state updated in place
  *   check B T SEED      both, and how far their outputs are apart
- *   load SECONDS SEED   sequences and steps of random sizes for so long; latencies, and memory at five
- * moments quit
+ *   load SECONDS SEED   sequences and steps of random sizes for so long; latencies, and memory five times
+ *   quit
  *
  * With `--minutes N` it reads none: it serves requests of random sizes for so long, says what `load` says,
  * and ends with status 1 if its memory has grown, on the host or on the GPU, or if a request failed.

@@ -27,7 +27,7 @@ Machine with_profile(const target::Profile& guess, bool reported, db::Database* 
   if (!reported && !whole)
     machine.note = fmt::format(
         "the profile of '{}' in '{}' is of {} with {} SMs, not of {} with {}; going on "
-        "with public figures",
+        "with public figures until `rondo calibrate` has seen the whole board",
         guess.key, database->path(), found.arch(), found.limits.sm_count, guess.arch(),
         guess.limits.sm_count);
   else

@@ -29,12 +29,11 @@ struct Machine {
 };
 
 // `arch`: "auto" takes GPU 0, or sm_90 where there is none; else an architecture, the key or the name of a
-// board
-// ("sm_90", "h100"), and the GPU of that architecture if it is here. "cpu" are the CPUs of this machine,
-// "x86-64-v3" those of a level that they have too. Without `use_gpu` no driver is opened. What `database` (or
-// null) holds as measured on a board is used for it with and without that GPU, so that both choose the same.
-// Errors: Input (an unknown architecture, naming the known ones), Device (the GPU is there but does not
-// start).
+// board ("sm_90", "h100"), and the GPU of that architecture if it is here. "cpu" are the CPUs of this
+// machine, "x86-64-v3" those of a level that they have too. Without `use_gpu` no driver is opened. What
+// `database` (or null) holds as measured on a board is used with that GPU and without it, so that both choose
+// the same; where it is of a part of the board, Machine::note says that public figures are used. Errors:
+// Input (an unknown architecture, naming the known ones), Device (the GPU is there but does not start).
 Result<Machine> find_machine(const std::string& arch, db::Database* database, bool use_gpu = true);
 
 // The machine of a GPU whose context is current. Errors: Device.

@@ -356,6 +356,17 @@ TEST(VerifyUnits, GridFlags) {
   expect_finding(apart.with({GridWait{apart.flags[apart.zero].ref, apart.n.id()}}), "not cooperative");
 }
 
+// In cycles: none, or some.
+TEST(VerifyUnits, ALoadRestsForNoNegativeTime) {
+  Units u;
+  const auto load = [&](int rest) {
+    return u.with(
+        {LoadSelfFlagged{u.slice(u.acc, 0), 1, u.flags[u.zero].ref, u.zero.id(), false, true, rest}});
+  };
+  for (const int rest : {0, 256}) expect_sound(load(rest));
+  expect_finding(load(-1), "a load that waits -1 cycles");
+}
+
 TEST(VerifyUnits, TheBuilderRefusesOtherTypes) {
   Units u;
   const Value real = u.b.real(1);
