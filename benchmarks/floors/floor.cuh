@@ -49,6 +49,17 @@ __device__ inline bool wait_for_phase(unsigned barrier, int parity) {
   return done != 0;
 }
 
+// Self-flagging words: all ones say that nothing has come yet.
+__device__ inline bool have_come(const int* words) {
+  return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1;
+}
+
+// A predicate, as a branch around the load would cost more than the load's own instructions.
+__device__ inline void load_unless_come(int* words, const int* from) {
+  asm volatile("{ .reg .pred p; setp.eq.s32 p, %5, 0; @p ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]) : "l"(from), "r"(int(have_come(words))) : "memory");
+}
+
 // The least time of some runs, in nanoseconds; the first ones also wake the clocks. `prepare` is not timed.
 template <class Prepare, class Run>
 double least_nanoseconds(const Prepare& prepare, const Run& run) {

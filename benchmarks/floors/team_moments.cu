@@ -59,14 +59,6 @@ __device__ Moments next_vector(const Moments& x, const Moments& all, float block
   return next;
 }
 
-__device__ bool has_come(const int* words) { return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1; }
-
-// A predicate, as a branch around the load would cost more than the load's own instructions.
-__device__ void load_unless_come(int* words, const int* from) {
-  asm volatile("{ .reg .pred p; setp.eq.s32 p, %5, 0; @p ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4]; }"
-               : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]) : "l"(from), "r"(int(has_come(words))) : "memory");
-}
-
 __device__ void store(const Moments& m, int* to) {
   asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(__float_as_int(m.sum[0])),
                "r"(__float_as_int(m.spread[0])), "r"(__float_as_int(m.sum[1])), "r"(__float_as_int(m.spread[1])) : "memory");

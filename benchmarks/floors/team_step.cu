@@ -65,11 +65,6 @@ __device__ void store(int* to, const Sums& sums) {
   asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(__float_as_int(sums.x)), "r"(__float_as_int(sums.xx))
                : "memory");
 }
-__device__ bool have_come(const int* words) { return words[0] != -1 && words[1] != -1 && words[2] != -1 && words[3] != -1; }
-__device__ void load_unless_come(int* words, const int* from) {
-  asm volatile("{ .reg .pred p; setp.eq.s32 p, %5, 0; @p ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4]; }"
-               : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3]) : "l"(from), "r"(int(have_come(words))) : "memory");
-}
 
 // n loads of 16 bytes a lane, `stride` words apart, until a warp has all of them. False if they do not come.
 template <int n>
