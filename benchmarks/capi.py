@@ -6,7 +6,7 @@ usage: capi.py FOLDER DATABASE OUT.json [--only REGEX] [--turns 3] [--limit SECO
 FOLDER holds rondo, bench_capi and bench_capi_rt (build/release); DATABASE the choices, so that all three launch the same
 kernels (what it lacks is the model's choice, and the record says so). For each row of dense_rows.json and stream_rows.json
 and each pass, times are taken in turns and compared: a ratio is C interface / `rondo bench`. Then come the host time of
-a launch of eight tensors; the time to the first launch with and without a package, cold and warm; whether a
+launches of eight tensors; the time to the first launch with and without a package, cold and warm; whether a
 captured graph, two threads on two streams, and all devices give equal bits; and problems that are tuned through the C
 interface to a verified winner. OUT.json is written after each row, and
 rows that it holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits
@@ -30,7 +30,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PASSES = ("fw", "fws", "bw")
 WITHIN = 1.01
 FIRST_PROCESSES = 3
-EIGHT_TENSORS = {"cell": "lstm", "B": 1, "T": 1, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"}
+# Of eight tensors: a graph of three kernels, one kernel, and one whose blocks must all be resident.
+HOSTS = [{"cell": "lstm", "B": batch, "T": time_, "H": heads, "D": dim, "dtype": "bf16", "pass": "fw"}
+         for batch, time_, heads, dim in ((1, 1, 1, 768), (16, 64, 12, 64), (16, 64, 1, 768))]
 FIRST = {"cell": "lstm", "B": 16, "T": 1024, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"}
 CHECKED = [
     {"cell": "lstm", "B": 16, "T": 256, "H": 1, "D": 768, "dtype": "bf16", "pass": "fw"},
@@ -147,6 +149,16 @@ def first_launches(programs):
             "compiled": times(False, "bench_capi")}
 
 
+def hosts(programs):
+    """Host time of a launch."""
+    found = []
+    for row in HOSTS:
+        package = programs.package(row, programs.bench(row)["device"])
+        told = programs.capi("host", row, "bench_capi_rt", "--package", package)
+        found.append(row | {key: told[key] for key in ("tensors", "strategy", "parameters", "launch_us", "launch_us_p90", "driver_us")})
+    return found
+
+
 def checks(programs):
     found = []
     for row in CHECKED:
@@ -243,12 +255,12 @@ def main():
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(options, folder)
-        if "host" not in result:
-            host = programs.capi("host", EIGHT_TENSORS, "bench_capi_rt", "--package",
-                                 programs.package(EIGHT_TENSORS, programs.bench(EIGHT_TENSORS)["device"]))
-            result["host"] = {key: host[key] for key in ("tensors", "strategy", "launch_us", "launch_us_p90", "driver_us")}
+        if "hosts" not in result:
+            result["hosts"] = hosts(programs)
             rondo_program.write(result, options.out)
-            print(f"host time of a launch of {host['tensors']} tensors: {host['launch_us']} us, of an empty kernel {host['driver_us']} us", flush=True)
+            for host in result["hosts"]:
+                print(f"host time of a launch of {host['tensors']} tensors, {text(host)} ({host['strategy']}): {host['launch_us']} us, "
+                      f"of an empty kernel {host['driver_us']} us", flush=True)
         if "first" not in result:
             result["first"] = first_launches(programs)
             rondo_program.write(result, options.out)

@@ -86,14 +86,23 @@ and beside the reference executor, fp32. Both sides take turns in one run (`benc
 saved in between where that is faster. *Products alone* is what the row's products take at the rate of one large product by NumPy or JAX.""") + "\n" + text
 
 
+def host_times(record):
+    """What the host takes for a launch, and the driver's share of it, where the record knows."""
+    said = []
+    for host in record.get("hosts") or [record["host"]]:
+        which = f"{host['strategy']}, {host['tensors']} tensors" + (f", {host['B']}, {host['T']}, {host['H']}, {host['D']}" if "B" in host else "")
+        driver = f", where an empty kernel takes the driver {host['driver_us']:.1f} us" if "driver_us" in host else ""
+        said.append(f"{host['launch_us']:.1f} us ({which}){driver}")
+    return "; ".join(said)
+
+
 def capi_page(results):
     """Launches through the C interface and from packages; empty without a record."""
     text = ""
     for record in read(results, "*-capi.json"):
-        host, first = record["host"], record["first"]
+        first = record["first"]
         worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
-        driver = f"; the driver takes {host['driver_us']:.1f} us for an empty kernel with as many pointers" if "driver_us" in host else ""
-        said = wrapped(f"""Host time of a launch of {host['tensors']} tensors ({host['strategy']}): {host['launch_us']:.1f} us{driver}. First launch, from a context that exists to the end
+        said = wrapped(f"""Host time of a launch: {host_times(record)}. First launch, from a context that exists to the end
 of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
 problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
 in all {len(record['checks'])} checks.""")

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -72,6 +74,28 @@ void* new_stream() {
 }
 
 void wait(void* stream) { cu("cuStreamSynchronize", stream); }
+
+struct Hold::Gate {
+  std::mutex lock;
+  std::condition_variable opened;
+  bool open = false;
+};
+
+Hold::Hold(void* stream) : gate_(std::make_shared<Gate>()) {
+  void (*const wait_at)(void*) = [](void* share) {
+    const std::unique_ptr<std::shared_ptr<Gate>> gate(static_cast<std::shared_ptr<Gate>*>(share));
+    std::unique_lock lock((*gate)->lock);
+    (*gate)->opened.wait_for(lock, std::chrono::milliseconds(20), [&] { return (*gate)->open; });
+  };
+  // The driver's thread owns its share of the gate.
+  cu("cuLaunchHostFunc", stream, wait_at, static_cast<void*>(new std::shared_ptr<Gate>(gate_)));
+}
+
+Hold::~Hold() {
+  const std::scoped_lock lock(gate_->lock);
+  gate_->open = true;
+  gate_->opened.notify_all();
+}
 
 void make_current(int ordinal) {
   cu("cuInit", 0U);

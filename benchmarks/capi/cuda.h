@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace bench {
@@ -42,6 +43,20 @@ class Buffer {
 
 void* new_stream();
 void wait(void* stream);
+
+// Holds back what is submitted to a stream from here on until it is gone, but 20 ms at most. So a sample has
+// no time in which the GPU waits for launches.
+class Hold {
+ public:
+  explicit Hold(void* stream);
+  Hold(const Hold&) = delete;
+  ~Hold();
+
+ private:
+  struct Gate;
+  std::shared_ptr<Gate> gate_;
+};
+
 void make_current(int ordinal);  // the GPU's primary context, which stays until the program ends
 int device_count();
 std::int64_t l2_bytes(int ordinal);

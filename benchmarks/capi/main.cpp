@@ -104,7 +104,7 @@ void print_plan(const api::Plan& plan, const char* mode) {
 // ---- time ----
 
 constexpr double kSample_s = 2e-3;
-constexpr double kBusy_s = 0.3;  // before the first sample: a GPU that was idle is slower at first
+constexpr double kBusy_s = 0.1;  // before the first sample: a GPU that was idle is slower at first
 constexpr int kMostRepetitions = 200, kWarmUp = 3;
 
 class Timing {
@@ -141,10 +141,13 @@ class Timing {
     for (std::size_t i = 0; i < std::min<std::size_t>(static_cast<std::size_t>(repetitions), sets_.size());
          ++i)
       need(plan_.prepare(arguments_[(next_ + i) % sets_.size()]));
-    timer_.begin(stream_);
-    for (int i = 0; i < repetitions; ++i) {
-      need(plan_.launch(arguments_[next_]));
-      next_ = (next_ + 1) % sets_.size();
+    {
+      const Hold hold(stream_);
+      timer_.begin(stream_);
+      for (int i = 0; i < repetitions; ++i) {
+        need(plan_.launch(arguments_[next_]));
+        next_ = (next_ + 1) % sets_.size();
+      }
     }
     return timer_.end_ms(stream_) * 1e-3 / repetitions;
   }

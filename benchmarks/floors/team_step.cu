@@ -14,14 +14,9 @@
 // A first look for words that is too early costs more than waiting, so each form is timed with delays of 0 to 300 cycles before
 // the looks for moments and for the vector; what the best pair takes when it is timed again is printed. A wait gives up after
 // some seconds and says so.
-#include "floor.cuh"
-
-#include <cstring>
-#include <cuda_bf16.h>
+#include "step.cuh"
 
 namespace {
-
-enum Form { kPlain, kGates, kApart, kMerged };
 
 constexpr int kTeams = 2, kBlocks = 48, kWarps = 8, kThreads = 32 * kWarps;
 constexpr int kRows = 8, kGateRows = 4, kTiles = 6;  // batch rows; products of a channel; k-tiles of a warp
@@ -32,29 +27,10 @@ constexpr int kSumRow = 20, kSums = kGateRows * kRows * kSumRow + 16;
 // block and batch row, for R h and for c.
 constexpr int kVector = kBlocks * 16 * kRows, kLines = kRows * kBlocks * 2, kSlot = kVector + 2 * kLines;
 
-struct Sums {
-  float x, xx;
-};
-struct Scale {
-  float mean, factor;
-};
 struct Delays {
   int sums, vector;  // cycles before the first look
 };
 
-__device__ float fast_tanh(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ float fast_sigmoid(float x) { return fmaf(fast_tanh(0.5f * x), 0.5f, 0.5f); }
-
-__device__ unsigned packed(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  unsigned bits;
-  memcpy(&bits, &pair, sizeof(bits));
-  return bits;
-}
 __device__ float low(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ float high(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
 
@@ -84,11 +60,6 @@ __device__ bool wait_for(int (&words)[4 * n], const int* from, int stride, int d
   return false;
 }
 
-__device__ void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // Of the lanes that differ in the bits of `first` to `last`.
 template <int first, int last>
 __device__ Sums across(Sums sums) {
@@ -100,11 +71,6 @@ __device__ Sums across(Sums sums) {
   }
   return sums;
 }
-__device__ Scale scale_of(Sums sums, float numbers) {
-  const float share = 1 / numbers, mean = sums.x * share;
-  return {mean, rsqrtf(fmaxf(sums.xx * share - mean * mean, 0) + 1e-5f)};
-}
-
 // A thread of a step: its block's place, and where it stands in the elementwise part, lane 2 * channel + half.
 struct Thread {
   int team = blockIdx.x / kBlocks, rank = blockIdx.x % kBlocks, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -187,11 +153,9 @@ template <Form form>
 __global__ void __launch_bounds__(kThreads, 1) steps(int* slots, float* results, int* gave_up, int count, Delays delays) {
   __shared__ float sums[2][kWarps * kSums];
   const Thread t;
-  unsigned a[kGateRows][kTiles][4], seed = blockIdx.x * 7919 + threadIdx.x * 104729 + 12345;
-  for (int i = 0; i < kGateRows * kTiles * 4; ++i) {
-    seed = seed * 1664525u + 1013904223u;
-    a[i / (kTiles * 4)][i / 4 % kTiles][i % 4] = packed((int(seed >> 8) % 2001 - 1000) * 6e-5f, (int(seed >> 16) % 2001 - 1000) * 6e-5f);
-  }
+  unsigned a[kGateRows][kTiles][4];
+  Weights weights;
+  for (int i = 0; i < kGateRows * kTiles * 4; ++i) a[i / (kTiles * 4)][i / 4 % kTiles][i % 4] = weights.next();
   float c = 0, h = 0;
   bool come = true;
   for (int step = 0; step < count && come; ++step) {

@@ -101,7 +101,7 @@ class Capi(unittest.TestCase):
                        "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment
         words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2"]
         with mock.patch.dict(os.environ, environment), mock.patch.object(sys, "argv", words), \
-                mock.patch.multiple(capi, rows=lambda: rows, EIGHT_TENSORS=SMALL, FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
+                mock.patch.multiple(capi, rows=lambda: rows, HOSTS=[SMALL], FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
             self.assertEqual(capi.main(), 0)
         return json.loads(out.read_text(encoding="utf-8"))
 
@@ -111,7 +111,7 @@ class Capi(unittest.TestCase):
         for row in told["rows"]:
             self.assertEqual({name: len(ms) for name, ms in row["ms"].items()}, {"bench": 2, "capi": 2, "package": 2})
             self.assertGreater(row["package_ratio"], 0)
-        self.assertEqual(told["host"]["tensors"], 8)
+        self.assertEqual([(host["tensors"], host["T"]) for host in told["hosts"]], [(8, SMALL["T"])])
         for name in ("package_cold", "package_warm", "database_warm", "compiled"):
             self.assertEqual(len(told["first"][name]), capi.FIRST_PROCESSES)
         self.assertEqual(told["summary"]["capi_ratio"]["rows"], 2)
