@@ -13,12 +13,23 @@ function(rondo_runtime_library)
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
+  # All is compiled for size but fmt, which would call ceil() then, and so need libm, and but what a launch passes
+  # through, which would take twice as long.
+  set(fast compiler/support/fmt_library.cpp compiler/executable/footprint.cpp compiler/executable/launcher.cpp
+    compiler/executable/tensor.cpp compiler/executable/workspace.cpp runtime/capi/launch/handle.cpp
+    runtime/capi/launch/launch.cpp runtime/capi/launch/status.cpp runtime/capi/launch/work.cpp
+    runtime/cuda/driver_module.cpp runtime/launch/device_plan.cpp runtime/launch/graph_cache.cpp
+    runtime/launch/loaded_kernel.cpp)
+  list(REMOVE_ITEM sources ${fast})
   list(TRANSFORM sources PREPEND ${CMAKE_SOURCE_DIR}/)
-  # All is compiled for size but fmt: for size it would call ceil(), and so need libm.
-  set(fmt ${CMAKE_BINARY_DIR}/generated/rondo_rt_fmt.cpp)
-  file(CONFIGURE OUTPUT ${fmt} CONTENT "#include \"compiler/support/fmt_library.cpp\"\n")
-  set_source_files_properties(${fmt} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
-  list(APPEND sources ${fmt})
+  foreach(source ${fast})
+    string(MAKE_C_IDENTIFIER ${source} name)
+    set(generated ${CMAKE_BINARY_DIR}/generated/rondo_rt/${name}.cpp)
+    file(CONFIGURE OUTPUT ${generated} CONTENT "#include \"${source}\"\n")
+    list(APPEND sources ${generated})
+    set_source_files_properties(${generated} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+      COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+  endforeach()
   set(symbols ${CMAKE_SOURCE_DIR}/runtime/capi/rt_symbols.txt)
   file(STRINGS ${symbols} names REGEX "^rondo_")
   list(JOIN names "; " exported)

@@ -112,11 +112,10 @@ class Timing {
   Timing(const api::Plan& plan, const Wanted& wanted, Memory&& first, void* stream)
       : plan_(plan), workspace_(workspace_for(plan, wanted)), stream_(stream) {
     // Each run finds its inputs outside L2; plans that keep a graph of each call keep 8.
-    const bool graphs = std::strcmp(need(plan.info()).strategy, "alternating") == 0;
-    const std::size_t most = graphs ? 8 : 32;
+    constexpr std::size_t kMostSets = 8;
     std::int64_t bytes = first.bytes();
     sets_.push_back(std::move(first));
-    for (; bytes < 2 * l2_bytes(0) && sets_.size() < most; bytes += sets_.back().bytes())
+    for (; bytes < 2 * l2_bytes(0) && sets_.size() < kMostSets; bytes += sets_.back().bytes())
       sets_.emplace_back(plan, wanted, static_cast<int>(sets_.size()), stream);
     for (const Memory& set : sets_) arguments_.push_back(set.arguments(workspace_, stream));
   }

@@ -36,7 +36,7 @@ class DevicePlan {
   const std::vector<executable::Tensor>& tensors() const { return launcher_.tensors(); }
 
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
-  // a graph. A plan with launches for each step keeps CUDA graphs of calls that come again with the same
+  // a graph. A plan of several launches keeps CUDA graphs of calls that come again with the same
   // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
   // anything is launched (not bound, null, misaligned, larger than its memory, a result that shares memory
   // with itself or with another tensor, T or B out of range), Device from the driver, Unsupported when blocks
@@ -50,7 +50,7 @@ class DevicePlan {
   Status check_fits(std::int64_t batch, std::int64_t time) const;
 
   // Does what the first calls with these arguments would do beyond the others: records the graph of a plan
-  // with launches for each step, without running it, and keeps graphs of at least `calls` calls from now on.
+  // of several launches, without running it, and keeps graphs of at least `calls` calls from now on.
   // For callers who time their calls, or take turns with more than eight.
   void prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time,
                std::size_t calls = 1) const;
@@ -76,7 +76,7 @@ class DevicePlan {
   executable::Launcher launcher_;
   std::vector<LoadedKernel> kernels_;  // by launch
   std::vector<executable::Grid> grids_;
-  std::unique_ptr<GraphCache> graphs_;  // of a plan with launches for each step
+  std::unique_ptr<GraphCache> graphs_;  // of a plan of several launches
   std::optional<StatusWord> status_;    // of a plan whose kernels wait
   std::string waits_;                   // their names
 };

@@ -1,5 +1,5 @@
-// CUDA graphs of calls that come again with the same arguments: thousands of short kernels are then started
-// by one call, and follow each other closer than single launches do.
+// CUDA graphs of calls that come again with the same arguments: a few kernels, or thousands of short ones,
+// are then started by one call, which takes the host less time than a launch, and follow each other closer.
 #pragma once
 
 #include <cstdint>

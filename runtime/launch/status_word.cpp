@@ -27,6 +27,10 @@ Result<StatusWord> StatusWord::make() {
   return result;
 }
 
-std::int32_t StatusWord::take() const { return std::atomic_ref(*word_).exchange(0); }
+// Launches ask each time, and nearly always read 0, which takes no lock.
+std::int32_t StatusWord::take() const {
+  const std::atomic_ref word(*word_);
+  return word.load() == 0 ? 0 : word.exchange(0);
+}
 
 }  // namespace rondo::runtime

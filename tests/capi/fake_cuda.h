@@ -11,7 +11,7 @@
 
 /* What was done since the library was loaded. */
 typedef struct {
-  int allocations, waits, launches, copies, fills;
+  int allocations, waits, launches, graphs, copies, fills; /* graphs: started */
   int contexts_retained, contexts_released, modules_loaded, modules_unloaded;
 } fake_counts;
 

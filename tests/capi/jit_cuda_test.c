@@ -33,6 +33,20 @@ static rondo_problem small(int32_t pass) {
   return problem;
 }
 
+/* A call that comes again: a plan of several kernels records them once, and starts them together from then
+ * on. */
+static void launch_again(const rondo_plan* plan, const rondo_launch_args* args, int kernels) {
+  const fake_counts before = cuda->counts();
+  OK(rondo_launch(plan, args));
+  const fake_counts again = cuda->counts();
+  OK(rondo_launch(plan, args));
+  const fake_counts after = cuda->counts();
+  CHECK(again.launches - before.launches == kernels);
+  CHECK(after.launches - again.launches == (kernels > 1 ? 0 : 1));
+  CHECK(after.graphs - before.graphs == (kernels > 1 ? 2 : 0));
+  CHECK(after.allocations == before.allocations && after.waits == before.waits);
+}
+
 /* Launches a plan over memory of its own; what a launch does beside launching is nothing. */
 static void launch(const rondo_plan* plan) {
   rondo_plan_info info = {.struct_size = sizeof info};
@@ -57,7 +71,8 @@ static void launch(const rondo_plan* plan) {
   OK(rondo_launch(plan, &args));
   const fake_counts after = cuda->counts();
   CHECK(after.launches > before.launches && after.waits == before.waits);
-  CHECK(after.allocations == before.allocations);
+  CHECK(after.allocations == before.allocations && after.graphs == before.graphs);
+  launch_again(plan, &args, after.launches - before.launches);
   OK(rondo_plan_check(plan));
   tensors[0].bytes -= 1;
   FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, "needs");

@@ -96,11 +96,15 @@ Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bin
     if (Status status = check_size(args.tensor_size, kFirstTensor, "rondo_tensor"); !status) return status;
   }
   const auto* at = reinterpret_cast<const unsigned char*>(args.tensors);
+  rondo_tensor copy{};
   for (std::size_t i = 0; i < args.tensor_count; ++i, at += args.tensor_size) {
-    rondo_tensor given{};
-    std::memcpy(&given, at, std::min(args.tensor_size, sizeof given));
-    if (Status status = check_rest(at, args.tensor_size, sizeof given, "rondo_tensor"); !status)
-      return status;
+    const bool same_size = args.tensor_size == sizeof copy;  // as for all callers of this version
+    if (!same_size) {
+      std::memcpy(&copy, at, std::min(args.tensor_size, sizeof copy));
+      if (Status status = check_rest(at, args.tensor_size, sizeof copy, "rondo_tensor"); !status)
+        return status;
+    }
+    const rondo_tensor& given = same_size ? args.tensors[i] : copy;
     const Result<Binding> binding = binding_of(plan, given, args);
     if (!binding) return binding.error();
     if (bindings.find(binding->tensor) != nullptr)
