@@ -90,10 +90,16 @@ def host_times(record):
     """What the host takes for a launch, and the driver's share of it, where the record knows."""
     said = []
     for host in record.get("hosts") or [record["host"]]:
-        which = f"{host['strategy']}, {host['tensors']} tensors" + (f", {host['B']}, {host['T']}, {host['H']}, {host['D']}" if "B" in host else "")
+        which = f"{host['strategy']}, {host['tensors']} tensors" + (f", B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else "")
         driver = f", where an empty kernel takes the driver {host['driver_us']:.1f} us" if "driver_us" in host else ""
         said.append(f"{host['launch_us']:.1f} us ({which}){driver}")
     return "; ".join(said)
+
+
+def within(summary):
+    return "At most 1% longer than `rondo bench`: " + ", ".join(
+        f"{name} {summary[key]['within_1_percent']} of {summary[key]['rows']}, at most {summary[key]['worst']:.3f} times"
+        for key, name in (("capi_ratio", "C interface"), ("package_ratio", "package"))) + "."
 
 
 def capi_page(results):
@@ -105,7 +111,7 @@ def capi_page(results):
         said = wrapped(f"""Host time of a launch: {host_times(record)}. First launch, from a context that exists to the end
 of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
 problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
-in all {len(record['checks'])} checks.""")
+in all {len(record['checks'])} checks. {within(record['summary'])}""")
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
