@@ -222,10 +222,10 @@ typedef struct rondo_launch_args {
 } rondo_launch_args;
 
 /* Checks everything and starts the pass on the stream. It allocates no device memory but for CUDA graphs of
- * plans that launch several kernels, does not wait, and may be captured in a CUDA graph. The memory must live until
- * the stream has passed. Two calls that share no result and no workspace may be in flight at once. Results
- * share memory with nothing else of the call. Nothing is launched where it is an error: INPUT (which tensor,
- * value and limit), UNSUPPORTED (blocks that wait for each other do not all fit), DEVICE. */
+ * plans that launch several kernels, does not wait, and may be captured in a CUDA graph. The memory must live
+ * until the stream has passed. Two calls that share no result and no workspace may be in flight at once.
+ * Results share memory with nothing else of the call. Nothing is launched where it is an error: INPUT (which
+ * tensor, value and limit), UNSUPPORTED (blocks that wait for each other do not all fit), DEVICE. */
 RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_args* args);
 
 /* One step of a forward plan, for generation: `time` is 1 or 0. A state whose initial tensor is given, and
