@@ -87,19 +87,22 @@ saved in between where that is faster. *Products alone* is what the row's produc
 
 
 def host_times(record):
-    """What the host takes for a launch, and the driver's share of it, where the record knows."""
+    """What the host takes for a call, and beside it what an empty kernel takes, where the record knows."""
     said = []
     for host in record.get("hosts") or [record["host"]]:
         which = f"{host['strategy']}, {host['tensors']} tensors" + (f", B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else "")
-        driver = f", where an empty kernel takes the driver {host['driver_us']:.1f} us" if "driver_us" in host else ""
-        said.append(f"{host['launch_us']:.1f} us ({which}){driver}")
+        empty = f", and {host['driver_us']:.1f} for an empty kernel by the driver alone" if "driver_us" in host else ""
+        said.append(f"{host['launch_us']:.1f} us ({which}){empty}")
     return "; ".join(said)
 
 
-def within(summary):
-    return "At most 1% longer than `rondo bench`: " + ", ".join(
-        f"{name} {summary[key]['within_1_percent']} of {summary[key]['rows']}, at most {summary[key]['worst']:.3f} times"
-        for key, name in (("capi_ratio", "C interface"), ("package_ratio", "package"))) + "."
+def within(record):
+    """How many rows are within 1% of `rondo bench`, and the longest."""
+    if "summary" not in record:
+        return "No row was reached."
+    said = [f"{found['within_1_percent']} of {found['rows']} rows {name} (the longest {found['worst']:.3f} times as long)"
+            for found, name in ((record["summary"]["capi_ratio"], "through the C interface"), (record["summary"]["package_ratio"], "from packages"))]
+    return f"At most 1% longer than by `rondo bench`: {said[0]}, {said[1]}."
 
 
 def capi_page(results):
@@ -108,10 +111,10 @@ def capi_page(results):
     for record in read(results, "*-capi.json"):
         first = record["first"]
         worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
-        said = wrapped(f"""Host time of a launch: {host_times(record)}. First launch, from a context that exists to the end
+        said = wrapped(f"""Host time of a call that comes again: {host_times(record)}. First launch, from a context that exists to the end
 of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
 problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
-in all {len(record['checks'])} checks. {within(record['summary'])}""")
+in all {len(record['checks'])} checks. {within(record)}""")
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
@@ -139,7 +142,8 @@ memory went from {before} to {after} MB, and the device's free memory {f'fell by
         return ""
     return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as
 ratios to `rondo bench` with the same choice in the same run (`benchmarks/capi.py`). *Among its processes* is the longest time of
-`rondo bench` by its shortest: what two processes with one kernel differ by.""") + "\n" + text
+`rondo bench` by its shortest: what two processes with one kernel differ by. Rows and passes that a record lacks were not
+reached before its time was over.""") + "\n" + text
 
 
 def forms_page(results):

@@ -13,8 +13,8 @@ function(rondo_runtime_library)
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
-  # All is compiled for size but fmt, which would call ceil() then, and so need libm, and but what a launch passes
-  # through, which would take twice as long.
+  # All is compiled for size except two things: fmt, which would then call ceil() and need libm, and where a launch
+  # spends its time, which would take it twice as long.
   set(fast compiler/support/fmt_library.cpp compiler/executable/footprint.cpp compiler/executable/launcher.cpp
     compiler/executable/tensor.cpp compiler/executable/workspace.cpp runtime/capi/launch/handle.cpp
     runtime/capi/launch/launch.cpp runtime/capi/launch/status.cpp runtime/capi/launch/work.cpp

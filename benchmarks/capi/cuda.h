@@ -44,8 +44,8 @@ class Buffer {
 void* new_stream();
 void wait(void* stream);
 
-// Holds back what is submitted to a stream from here on until it is gone, but 20 ms at most. So a sample has
-// no time in which the GPU waits for launches.
+// Until a Hold is destroyed, but for 20 ms at most, nothing begins that is submitted to the stream after it.
+// So a sample has no time in which the GPU waits for launches.
 class Hold {
  public:
   explicit Hold(void* stream);

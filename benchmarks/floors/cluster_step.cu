@@ -6,8 +6,8 @@
 //
 // What is left out, and the forms, are those of team_step.cu. A block has 48 channels, whose part of R is larger than its
 // registers: 7 of a warp's 12 k-tiles lie there, and the others in shared memory. A warp multiplies half of the channels by a
-// quarter of h; of each four warps three then have 8 channels and all batch rows each. A wait gives up after some seconds and
-// says so.
+// quarter of h. Of the four warps that share channels, three then own 8 of them each, with all batch rows. A wait gives up
+// after some seconds: the kernel ends with an error.
 #include "step.cuh"
 
 namespace {
@@ -55,7 +55,7 @@ __device__ void over_groups(float4& sums) {
 }
 
 // Sums of two batch rows over all channels of the cluster. A block adds its own up and sends 64 bytes to each.
-__device__ void over_cluster(Sums (&rows)[2], Shared& s, int which, const Thread& t, int step, bool& come) {
+__device__ void over_cluster(Sums (&rows)[2], Shared& s, int which, const Thread& t, int step) {
   float4 sums = make_float4(rows[0].x, rows[0].xx, rows[1].x, rows[1].xx);
   over_groups(sums);
   if (t.group == 0) s.of_warps[which][t.owner][t.pair] = sums;
@@ -69,7 +69,7 @@ __device__ void over_cluster(Sums (&rows)[2], Shared& s, int which, const Thread
     store_async(in_block(shared_address(&s.of_blocks[which][t.rank][t.pair]), peer),
                 {__float_as_int(sums.x), __float_as_int(sums.y), __float_as_int(sums.z), __float_as_int(sums.w)}, in_block(arrived, peer));
   }
-  come = wait_for_phase(arrived, step % 2) && come;
+  if (!wait_for_phase(arrived, step % 2)) __trap();
   if (t.owner == 0 && t.lane == 0) expect_bytes(arrived, sizeof(s.of_blocks[0]));
   sums = s.of_blocks[which][t.group][t.pair];
   add(sums, s.of_blocks[which][t.group + 8][t.pair]);
@@ -132,14 +132,14 @@ __device__ void send(const float (&h)[2], Shared& s, const Thread& t, int parity
 }
 
 template <Form form>
-__device__ void elements(float (&y)[4][2], float (&c)[2], float (&h)[2], Shared& s, const Thread& t, int step, bool& come) {
+__device__ void elements(float (&y)[4][2], float (&c)[2], float (&h)[2], Shared& s, const Thread& t, int step) {
   Sums rows[2] = {};
   if constexpr (form != kPlain) {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int gate = 0; gate < 4; ++gate) rows[i].x += y[gate][i], rows[i].xx = fmaf(y[gate][i], y[gate][i], rows[i].xx);
-    over_cluster(rows, s, 0, t, step, come);
+    over_cluster(rows, s, 0, t, step);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const Scale scale = scale_of(rows[i], 4 * kChannels);
@@ -152,7 +152,7 @@ __device__ void elements(float (&y)[4][2], float (&c)[2], float (&h)[2], Shared&
     c[i] = fmaf(fast_sigmoid(y[1][i] + 0.3f), c[i], fast_sigmoid(y[0][i] + 0.2f) * fast_tanh(y[2][i] + 0.01f * t.group));
     rows[i] = {c[i], c[i] * c[i]};
   }
-  if constexpr (form == kApart) over_cluster(rows, s, 1, t, step, come);
+  if constexpr (form == kApart) over_cluster(rows, s, 1, t, step);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const Scale scale = form == kApart ? scale_of(rows[i], kChannels) : Scale{0, 1};
@@ -173,7 +173,7 @@ __device__ void begin(Shared& s) {
 }
 
 template <Form form>
-__global__ void __launch_bounds__(kThreads, 1) steps(float* results, int* gave_up, int count) {
+__global__ void __launch_bounds__(kThreads, 1) steps(float* results, int count) {
   extern __shared__ __align__(128) unsigned char bytes[];
   Shared& s = *reinterpret_cast<Shared*>(bytes);
   const Thread t;
@@ -186,28 +186,25 @@ __global__ void __launch_bounds__(kThreads, 1) steps(float* results, int* gave_u
   const unsigned matrix = shared_address(s.matrix[t.warp][0][0][t.lane]);
   load_tiles(next, matrix);
   float c[2] = {}, h[2] = {}, y[4][2];
-  bool come = true;
-  for (int step = 0; step < count && come; ++step) {
+  for (int step = 0; step < count; ++step) {
     const int parity = step % 2;
     float d[kRowTiles][4] = {};
     if (step > 0) {
       const unsigned ready = shared_address(&s.ready[parity]);
-      come = wait_for_phase(ready, (step - 2 + parity) / 2 % 2);
+      if (!wait_for_phase(ready, (step - 2 + parity) / 2 % 2)) __trap();
       if (threadIdx.x == 0) expect_bytes(ready, kVectorBytes);
       multiply_share(d, a, next, matrix, shared_address(s.vector[parity][t.share * kTiles * 16 + t.lane]));
     }
     sums_of_shares(y, d, s, t);
     if (t.share == kOwners) continue;
-    elements<form>(y, c, h, s, t, step, come);
+    elements<form>(y, c, h, s, t, step);
     if (step + 1 < count) send(h, s, t, 1 - parity);
   }
-  if (!come) *gave_up = 1;
   cluster_barrier();
   results[blockIdx.x * kThreads + threadIdx.x] = h[0] + h[1] + c[0] + c[1];
 }
 
 float* results;
-int* gave_up;
 
 // Without what a launch costs: the difference of two numbers of steps.
 template <Form form>
@@ -222,7 +219,7 @@ double step_ns() {
       cluster.id = cudaLaunchAttributeClusterDimension;
       cluster.val.clusterDim = {kCluster, 1, 1};
       config.attrs = &cluster, config.numAttrs = 1;
-      cudaLaunchKernelEx(&config, steps<form>, results, gave_up, count);
+      cudaLaunchKernelEx(&config, steps<form>, results, count);
     });
   };
   constexpr int kFewer = 1024, kMore = 3 * kFewer;
@@ -233,14 +230,12 @@ double step_ns() {
 
 int main() {
   cudaDeviceProp device;
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || cudaMalloc(&results, kTeams * kCluster * kThreads * sizeof(float)) != cudaSuccess ||
-      cudaMallocManaged(&gave_up, sizeof(int)) != cudaSuccess) {
+  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || cudaMalloc(&results, kTeams * kCluster * kThreads * sizeof(float)) != cudaSuccess) {
     std::fprintf(stderr, "cluster_step: no GPU\n");
     return 4;
   }
-  *gave_up = 0;
   const double plain = step_ns<kPlain>(), gates = step_ns<kGates>(), apart = step_ns<kApart>();
-  if (const int status = status_of_kernels("cluster_step", gave_up); status != 0) return status;
+  if (const int status = status_of_kernels("cluster_step"); status != 0) return status;
   std::printf("{\"device\": \"%s\", \"plain_ns\": %.1f, \"gates_ns\": %.1f, \"apart_ns\": %.1f}\n", device.name, plain, gates, apart);
   return 0;
 }

@@ -1,4 +1,5 @@
-// What the two kernels by hand share that make a whole step of an LSTM: its functions, moments, and products.
+// Shared by the two programs that make a whole step of an LSTM by hand (team_step.cu, cluster_step.cu): its functions, moments,
+// and products.
 #pragma once
 
 #include "floor.cuh"

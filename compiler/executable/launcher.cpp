@@ -73,9 +73,14 @@ bool Launcher::repeats() const {
                      [](const Launch& launch) { return launch.repetition.kind != Repetition::Kind::Once; });
 }
 
-std::int64_t Launcher::starts(std::int64_t time) const {
+std::int64_t Launcher::starts(std::int64_t batch, std::int64_t time) const {
   std::int64_t count = 0;
-  for (const Launch& launch : launches_) count += repetitions(launch.repetition, time);
+  for (const Launch& launch : launches_) {
+    const std::int64_t together = launch.grid.tiles_together;
+    const std::int64_t parts =
+        together == 0 ? 1 : (launch.grid.blocks.tiles(batch) + together - 1) / together;
+    count += parts * repetitions(launch.repetition, time);
+  }
   return count;
 }
 

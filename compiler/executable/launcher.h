@@ -40,8 +40,9 @@ class Launcher {
 
   // Whether some launches run once a time step, or until a condition holds.
   bool repeats() const;
-  // How often a kernel is started at most for T steps, parts of launches counted once.
-  std::int64_t starts(std::int64_t time) const;
+  // How often a kernel is started at most for B batch rows of T steps, in parts where not all rows fit at
+  // once.
+  std::int64_t starts(std::int64_t batch, std::int64_t time) const;
 
   // Checks the bindings and passes every launch to `sink`, in order. Allocates nothing unless a check fails.
   // Errors (Input) name tensor, value and limit; nothing is launched then. Among them: no two steps of a

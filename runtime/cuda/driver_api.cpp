@@ -61,6 +61,7 @@ void load_streams(Loader& loader, DriverApi& api) {
   loader.need(api.stream_begin_capture, "cuStreamBeginCapture_v2");
   loader.need(api.stream_end_capture, "cuStreamEndCapture");
   loader.need(api.stream_is_capturing, "cuStreamIsCapturing");
+  loader.need(api.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
   loader.need(api.graph_instantiate, "cuGraphInstantiateWithFlags");
   loader.need(api.graph_upload, "cuGraphUpload");
   loader.need(api.graph_launch, "cuGraphLaunch");

@@ -69,6 +69,7 @@ struct DriverApi {
   decltype(&cuStreamBeginCapture) stream_begin_capture = nullptr;
   decltype(&cuStreamEndCapture) stream_end_capture = nullptr;
   decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
   decltype(&cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
   decltype(&cuGraphUpload) graph_upload = nullptr;
   decltype(&cuGraphLaunch) graph_launch = nullptr;

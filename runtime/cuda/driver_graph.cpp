@@ -4,6 +4,18 @@
 
 namespace rondo::runtime {
 
+BesideCaptures::BesideCaptures() : mode_(CU_STREAM_CAPTURE_MODE_RELAXED) { exchange(); }
+
+BesideCaptures::~BesideCaptures() { exchange(); }
+
+void BesideCaptures::exchange() {
+  const DriverApi* api = loaded_driver_api();
+  if (api == nullptr) return;
+  auto mode = static_cast<CUstreamCaptureMode>(mode_);
+  api->exchange_capture_mode(&mode);  // fails for no valid mode
+  mode_ = mode;
+}
+
 void Graph::Destroy::operator()(CUgraph_st* graph) const noexcept {
   if (const DriverApi* api = loaded_driver_api()) api->graph_destroy(graph);
 }

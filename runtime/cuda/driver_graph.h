@@ -1,5 +1,5 @@
-// CUDA graphs: work recorded once and started again with one call, so that short kernels can be timed without
-// the cost of launching each.
+// CUDA graphs: work recorded once and started again with one call, which costs the host less than a launch
+// for each kernel.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,21 @@ struct CUgraph_st;
 struct CUgraphExec_st;
 
 namespace rondo::runtime {
+
+// While it lives, this thread may make calls that a capture of somebody else's stream would be spoiled by,
+// such as asking for an event or making a graph (CUDA Driver API, cuThreadExchangeStreamCaptureMode): a
+// program captures in one thread, and other threads must not need to know.
+class BesideCaptures {
+ public:
+  BesideCaptures();
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+  ~BesideCaptures();
+
+ private:
+  void exchange();
+  int mode_;  // CUstreamCaptureMode: the thread's, once it has been exchanged
+};
 
 // Owns an executable graph. The buffers, modules and streams it refers to must outlive it.
 class Graph {

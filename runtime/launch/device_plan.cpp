@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace rondo::runtime {
 
 namespace {
 
-// Longer sequences are started launch by launch: a graph takes memory for each, and hides less the longer it
-// runs.
+// What starts more kernels is started launch by launch: a graph takes memory for each, and hides less the
+// longer it runs.
 constexpr std::int64_t kMostGraphed = 4096;
 
-// Everything that the launches of a call depend on, and the checks of its bindings.
-GraphCache::Key key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
-  GraphCache::Key key = {batch, time};
+// Everything that the launches of a call depend on, and the checks of its bindings. It keeps its memory, so
+// that a call allocates none for it.
+const GraphCache::Key& key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
+  thread_local GraphCache::Key key;
+  key.assign({batch, time});
   for (const Binding& binding : bindings.entries()) {
     const Strides strides = binding.strides.value_or(Strides{});
     key.insert(key.end(), {static_cast<std::int64_t>(binding.tensor.role), binding.tensor.tensor,
@@ -119,24 +123,24 @@ Status DevicePlan::start(StreamHandle stream, const Bindings& bindings, std::int
   return launcher_.launch(sink, bindings, batch, time);
 }
 
-bool DevicePlan::graphed(std::int64_t time) const {
-  return graphs_ != nullptr && launcher_.starts(time) <= kMostGraphed;
+bool DevicePlan::graphed(std::int64_t batch, std::int64_t time) const {
+  return graphs_ != nullptr && launcher_.starts(batch, time) <= kMostGraphed;
 }
 
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
   if (Status status = check(); !status) return status;
-  if (!graphed(time)) return start(stream, bindings, batch, time);
+  if (!graphed(batch, time)) return start(stream, bindings, batch, time);
   const Result<bool> capturing = is_capturing(stream);
   if (!capturing) return capturing.error();
   if (*capturing) return start(stream, bindings, batch, time);
-  return graphs_->run(stream, key_of(bindings, batch, time),
-                      [&](StreamHandle on) { return start(on, bindings, batch, time); });
+  const auto call = [&](StreamHandle on) { return start(on, bindings, batch, time); };
+  return graphs_->run(stream, key_of(bindings, batch, time), std::cref(call));
 }
 
 void DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
                          std::size_t calls) const {
-  if (!graphed(time)) return;
+  if (!graphed(batch, time)) return;
   graphs_->prepare(
       key_of(bindings, batch, time), [&](StreamHandle on) { return start(on, bindings, batch, time); },
       calls);

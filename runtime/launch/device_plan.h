@@ -35,13 +35,14 @@ class DevicePlan {
   }
   const std::vector<executable::Tensor>& tensors() const { return launcher_.tensors(); }
 
-  // Starts all kernels on `stream`, in order, and returns. Allocates nothing, never waits, may be captured in
-  // a graph. A plan of several launches keeps CUDA graphs of calls that come again with the same
-  // arguments. Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before
-  // anything is launched (not bound, null, misaligned, larger than its memory, a result that shares memory
-  // with itself or with another tensor, T or B out of range), Device from the driver, Unsupported when blocks
-  // that wait for each other do not fit on the GPU at once. Also Device, and nothing is launched: an earlier
-  // launch has given up, see check().
+  // Starts all kernels on `stream`, in order, and returns. Allocates nothing on the device but CUDA graphs,
+  // never waits, may be captured in a graph. A plan of several launches keeps graphs of calls that come again
+  // with the same arguments; the second such call makes one, which takes it longer, or prepare() ahead of it.
+  // Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before anything is
+  // launched (not bound, null, misaligned, larger than its memory, a result that shares memory with itself or
+  // with another tensor, T or B out of range), Device from the driver, Unsupported when blocks that wait for
+  // each other do not fit on the GPU at once. Also Device, and nothing is launched: an earlier launch has
+  // given up, see check().
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
@@ -68,7 +69,7 @@ class DevicePlan {
  private:
   class DriverSink;
   Status start(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
-  bool graphed(std::int64_t time) const;
+  bool graphed(std::int64_t batch, std::int64_t time) const;
   DevicePlan(Module module, executable::Launcher launcher)
       : module_(std::move(module)), launcher_(std::move(launcher)) {}
 

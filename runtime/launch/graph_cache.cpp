@@ -1,6 +1,7 @@
 #include "runtime/launch/graph_cache.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/cuda/driver_graph.h"
 
@@ -11,33 +12,41 @@ namespace {
 class DriverReplay final : public GraphCache::Replay {
  public:
   DriverReplay(Graph graph, Event done) : graph_(std::move(graph)), done_(std::move(done)) {}
+  ~DriverReplay() override {
+    const BesideCaptures beside;
+    graph_.reset();
+    done_.reset();
+  }
 
   Status launch(StreamHandle stream) override {
-    if (Status status = graph_.launch(stream); !status) return status;
-    return done_.record(stream);
+    if (Status status = graph_->launch(stream); !status) return status;
+    return done_->record(stream);
   }
 
   Status upload() override {
+    const BesideCaptures beside;
     const Result<Stream> stream = Stream::create();
     if (!stream) return stream.error();
-    if (Status status = graph_.upload(*stream); !status) return status;
+    if (Status status = graph_->upload(*stream); !status) return status;
     return stream->synchronize();
   }
 
   // An event that was never recorded counts as passed (CUDA driver API, cuEventQuery).
   bool idle() override {
-    const Result<bool> done = done_.done();
+    const BesideCaptures beside;
+    const Result<bool> done = done_->done();
     return done.ok() && *done;
   }
 
  private:
-  Graph graph_;
-  Event done_;
+  std::optional<Graph> graph_;
+  std::optional<Event> done_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<GraphCache::Replay>> record_graph(const GraphCache::Work& work) {
+  const BesideCaptures beside;
   const Result<Stream> stream = Stream::create();
   if (!stream) return stream.error();
   Result<Graph> graph = Graph::capture(*stream, work);
@@ -54,28 +63,29 @@ GraphCache::Entry* GraphCache::find(const Key& key) {
   return found == entries_.end() ? nullptr : found->get();
 }
 
-GraphCache::Entry& GraphCache::entry(Key key) {
+GraphCache::Entry& GraphCache::entry(const Key& key) {
   if (Entry* known = find(key)) return *known;
   entries_.push_back(std::make_unique<Entry>());
-  entries_.back()->key = std::move(key);
+  entries_.back()->key = key;
   return *entries_.back();
 }
 
 void GraphCache::forget_rare() {
   std::erase_if(entries_, [&](const std::unique_ptr<Entry>& entry) {
-    return entry->replay == nullptr && calls_ - entry->last > often();
+    return entry->graph == nullptr && calls_ - entry->last > often();
   });
 }
 
 bool GraphCache::make_room(std::uint64_t unused_for) {
   std::vector<Entry*> graphs;
   for (const std::unique_ptr<Entry>& entry : entries_)
-    if (entry->replay != nullptr) graphs.push_back(entry.get());
+    if (entry->graph != nullptr) graphs.push_back(entry.get());
   if (graphs.size() < most_) return true;
   std::sort(graphs.begin(), graphs.end(), [](const Entry* a, const Entry* b) { return a->last < b->last; });
-  for (Entry* graph : graphs)
-    if (calls_ - graph->last > unused_for && graph->replay->idle()) {
-      graph->replay.reset();
+  for (Entry* entry : graphs)
+    // A thread that launches a graph holds it too, and takes hold of it under the mutex only.
+    if (calls_ - entry->last > unused_for && entry->graph.use_count() == 1 && entry->graph->replay->idle()) {
+      entry->graph.reset();
       return true;
     }
   return false;
@@ -84,32 +94,47 @@ bool GraphCache::make_room(std::uint64_t unused_for) {
 bool GraphCache::record(Entry& entry, const Work& work) {
   Result<std::unique_ptr<Replay>> recorded = record_(work);
   entry.recordable = recorded.ok();
-  if (recorded) entry.replay = std::move(recorded).value();
+  if (recorded) {
+    entry.graph = std::make_shared<Recorded>();
+    entry.graph->replay = std::move(recorded).value();
+  }
   return entry.recordable;
 }
 
-Status GraphCache::run(StreamHandle stream, Key key, const Work& work) {
-  const std::lock_guard lock(mutex_);
-  ++calls_;
-  forget_rare();
-  Entry* known = find(key);
-  if (known == nullptr) {
-    Status status = work(stream);
-    if (status.ok()) entry(std::move(key)).last = calls_;
-    return status;
+// What is submitted is so without the mutex: a stream that takes no more makes its caller wait, and no other.
+Status GraphCache::run(StreamHandle stream, const Key& key, const Work& work) {
+  std::shared_ptr<Recorded> graph;
+  bool known = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++calls_;
+    forget_rare();
+    if (Entry* found = find(key)) {
+      known = true;
+      found->last = calls_;
+      if (found->graph == nullptr && found->recordable && make_room(often())) record(*found, work);
+      graph = found->graph;
+    }
   }
-  known->last = calls_;
-  if (known->replay == nullptr && known->recordable && make_room(often())) record(*known, work);
-  return known->replay == nullptr ? work(stream) : known->replay->launch(stream);
+  if (graph != nullptr) {
+    const std::lock_guard turn(graph->turn);
+    return graph->replay->launch(stream);
+  }
+  Status status = work(stream);
+  if (known || !status) return status;
+  const std::lock_guard lock(mutex_);
+  entry(key).last = calls_;
+  return status;
 }
 
-void GraphCache::prepare(Key key, const Work& work, std::size_t calls) {
+void GraphCache::prepare(const Key& key, const Work& work, std::size_t calls) {
   const std::lock_guard lock(mutex_);
   most_ = std::max(most_, calls);
-  Entry& prepared = entry(std::move(key));
+  Entry& prepared = entry(key);
   prepared.last = calls_;
-  if (prepared.replay != nullptr || !prepared.recordable || !make_room(0)) return;
-  if (record(prepared, work)) (void)prepared.replay->upload();  // the first launch does it, if this cannot
+  if (prepared.graph != nullptr || !prepared.recordable || !make_room(0)) return;
+  if (record(prepared, work))
+    (void)prepared.graph->replay->upload();  // the first launch does it, if this cannot
 }
 
 }  // namespace rondo::runtime

@@ -1,5 +1,6 @@
 // CUDA graphs of calls that come again with the same arguments: a few kernels, or thousands of short ones,
-// are then started by one call, which takes the host less time than a launch, and follow each other closer.
+// are then started by one call, which takes the host less time than two launches, and follow each other
+// closer.
 #pragma once
 
 #include <cstdint>
@@ -39,23 +40,28 @@ class GraphCache {
 
   // Submits `work` to `stream`: directly when a key comes for the first time (callers with ever new addresses
   // pay for no graph), from then on as a graph. Graphs that were not used for long make room, once they are
-  // idle. What cannot be recorded, or finds no room, is submitted directly. Calls from several threads take
-  // turns.
-  Status run(StreamHandle stream, Key key, const Work& work);
+  // idle. What cannot be recorded, or finds no room, is submitted directly. May be called from several
+  // threads; those with the same key take turns. No capture of another stream is disturbed.
+  Status run(StreamHandle stream, const Key& key, const Work& work);
 
   // Records `work` without running it, so that the next run() with the key is a graph at once, and keeps
   // graphs of at least `calls` keys from now on: as many as the caller takes turns with. What cannot be
   // recorded is no error: it is submitted directly.
-  void prepare(Key key, const Work& work, std::size_t calls);
+  void prepare(const Key& key, const Work& work, std::size_t calls);
 
  private:
+  struct Recorded {
+    std::unique_ptr<Replay> replay;
+    std::mutex
+        turn;  // a graph is launched by one thread at a time (CUDA Driver API, graph object thread safety)
+  };
   struct Entry {
     Key key;
-    std::unique_ptr<Replay> replay;
+    std::shared_ptr<Recorded> graph;
     bool recordable = true;
     std::uint64_t last = 0;  // the call that used it last
   };
-  Entry& entry(Key key);  // new ones without a graph
+  Entry& entry(const Key& key);  // new ones without a graph
   Entry* find(const Key& key);
   bool record(Entry& entry, const Work& work);
   bool make_room(std::uint64_t unused_for);  // for one graph more

@@ -17,6 +17,7 @@ import stand_in
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import capi  # noqa: E402 (lies beside the scripts)
+import report_layers  # noqa: E402
 
 SMALL = {"cell": "lstm", "B": 2, "T": 16, "H": 1, "D": 64, "dtype": "bf16", "pass": "fw"}
 FAKE, BUILD = sys.argv.pop(2), pathlib.Path(sys.argv.pop(1))
@@ -117,6 +118,16 @@ class Capi(unittest.TestCase):
         self.assertEqual(told["summary"]["capi_ratio"]["rows"], 2)
         with mock.patch.object(capi, "measured", side_effect=AssertionError("it is measured again")):
             self.assertEqual(len(self.capi([SMALL])["rows"]), 2)
+
+    def test_the_page_says_what_a_record_has(self):
+        told = self.capi([SMALL])
+        self.assertEqual(told["summary"]["package_ratio"]["rows"], 1)
+        none = {key: value for key, value in told.items() if key != "summary"} | {"rows": []}
+        for record, said in ((told, "of 1 rows through the C interface"), (none, "No row was reached.")):
+            (self.folder / "gpu-capi.json").write_text(json.dumps(record), encoding="utf-8")
+            page = " ".join(report_layers.capi_page(self.folder).split())
+            self.assertIn(said, page)
+            self.assertIn("us (persistent, 8 tensors, B = ", page)
 
     def test_another_choice_is_no_comparison(self):
         with self.assertRaisesRegex(SystemExit, "launched"):

@@ -12,6 +12,7 @@ enum {
   OUT_OF_MEMORY = 2,
   INVALID_DEVICE = 101,
   INVALID_CONTEXT = 201,
+  CAPTURE_UNSUPPORTED = 900,
   NOT_FOUND = 500
 };
 enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8, MOST_BYTES = 1 << 24 };
@@ -24,12 +25,13 @@ typedef struct work { /* a kernel, a copy or a fill */
   int64_t arguments[MOST_ARGUMENTS];
 } work;
 typedef struct graph {
-  int count;
+  int count, other; /* that do something, and other kernels */
   work recorded[MOST_RECORDED];
 } graph;
 typedef struct stream {
   context* owner;
   graph* capturing;
+  int mode; /* of the capture */
 } stream;
 typedef struct function {
   context* owner;
@@ -227,7 +229,7 @@ int cuLaunchKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned
   if (of->owner != current) return INVALID_CONTEXT;
   ++done.launches;
   leak();
-  if (of->sums == 0) return SUCCESS;
+  if (of->sums == 0) return on != NULL && on->capturing != NULL ? ++on->capturing->other : 0, SUCCESS;
   work launch = {0, {0}};
   for (int i = 0; i < MOST_ARGUMENTS; ++i) memcpy(&launch.arguments[i], arguments[i], sizeof(int64_t));
   return submit(on, &launch);
@@ -249,6 +251,16 @@ int cuOccupancyMaxActiveClusters(int* clusters, function* of, const void* config
 
 /* ---- Streams, events and graphs ---- */
 
+enum { GLOBAL, THREAD_LOCAL, RELAXED };
+static int global_captures;
+static _Thread_local int thread_mode = GLOBAL;
+
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  const int before = thread_mode;
+  return thread_mode = *mode, *mode = before, SUCCESS;
+}
+static int spoils_a_capture(void) { return global_captures > 0 && thread_mode != RELAXED; }
+
 int cuStreamCreate(stream** made, unsigned flags) {
   (void)flags;
   if (current == NULL) return INVALID_CONTEXT;
@@ -257,7 +269,10 @@ int cuStreamCreate(stream** made, unsigned flags) {
   return SUCCESS;
 }
 int cuStreamDestroy_v2(stream* of) { return free(of), SUCCESS; }
-int cuStreamSynchronize(stream* of) { return (void)of, ++done.waits, SUCCESS; }
+int cuStreamSynchronize(stream* of) {
+  if (spoils_a_capture()) return CAPTURE_UNSUPPORTED;
+  return (void)of, ++done.waits, SUCCESS;
+}
 int cuStreamWaitEvent(stream* of, void* event, unsigned flags) {
   return (void)of, (void)event, (void)flags, SUCCESS;
 }
@@ -283,14 +298,16 @@ int cuLaunchHostFunc(stream* of, void (*call)(void*), void* with) {
 int cuEventCreate(void** made, unsigned flags) { return (void)flags, *made = malloc(1), SUCCESS; }
 int cuEventDestroy_v2(void* of) { return free(of), SUCCESS; }
 int cuEventRecord(void* of, stream* on) { return (void)of, (void)on, SUCCESS; }
-int cuEventQuery(void* of) { return (void)of, SUCCESS; }
+int cuEventQuery(void* of) { return (void)of, spoils_a_capture() ? CAPTURE_UNSUPPORTED : SUCCESS; }
 int cuEventSynchronize(void* of) { return (void)of, ++done.waits, SUCCESS; }
 int cuEventElapsedTime(float* ms, void* from, void* to) { return (void)from, (void)to, *ms = 1, SUCCESS; }
 int cuStreamBeginCapture_v2(stream* of, int mode) {
-  (void)mode;
+  of->mode = mode;
+  if (mode == GLOBAL) ++global_captures;
   return of->capturing = calloc(1, sizeof(graph)), SUCCESS;
 }
 int cuStreamEndCapture(stream* of, graph** made) {
+  if (of->mode == GLOBAL) --global_captures;
   return *made = of->capturing, of->capturing = NULL, SUCCESS;
 }
 int cuStreamIsCapturing(stream* of, int* capturing) {
@@ -298,6 +315,7 @@ int cuStreamIsCapturing(stream* of, int* capturing) {
 }
 int cuGraphInstantiateWithFlags(graph** made, graph* of, unsigned long long flags) {
   (void)flags;
+  if (spoils_a_capture()) return CAPTURE_UNSUPPORTED;
   *made = malloc(sizeof **made);
   return memcpy(*made, of, sizeof **made), SUCCESS;
 }
@@ -305,11 +323,12 @@ int cuGraphUpload(graph* of, stream* on) { return (void)of, (void)on, SUCCESS; }
 int cuGraphLaunch(graph* of, stream* on) {
   (void)on;
   ++done.graphs;
+  done.replayed += of->count + of->other;
   for (int i = 0; i < of->count; ++i) perform(&of->recorded[i]);
   return SUCCESS;
 }
 int cuGraphGetNodes(graph* of, void* nodes, size_t* count) {
-  return (void)nodes, *count = (size_t)of->count, SUCCESS;
+  return (void)nodes, *count = (size_t)(of->count + of->other), SUCCESS;
 }
 int cuGraphExecDestroy(graph* of) { return free(of), SUCCESS; }
 int cuGraphDestroy(graph* of) { return free(of), SUCCESS; }

@@ -2,7 +2,8 @@
  * stand_in.h, of 8 channels, which runs when it is launched, or when a graph that recorded it is.
  * RONDO_LIBCUDA names the library. It has two devices, of the compute capability that RONDO_FAKE_CAPABILITY
  * says, or 90, and RONDO_FAKE_LEAK lets it lose memory. Everything of a context must be done while that
- * context is current, as with a real driver. */
+ * context is current, as with a real driver; and while a stream is captured in the global mode, what could
+ * spoil that is refused to threads that have not said that they know (cuThreadExchangeStreamCaptureMode). */
 #ifndef RONDO_TESTS_CAPI_FAKE_CUDA_H
 #define RONDO_TESTS_CAPI_FAKE_CUDA_H
 
@@ -11,7 +12,8 @@
 
 /* What was done since the library was loaded. */
 typedef struct {
-  int allocations, waits, launches, graphs, copies, fills; /* graphs: started */
+  int allocations, waits, launches, copies, fills;
+  int graphs, replayed; /* graphs that were started, and what had been submitted to them */
   int contexts_retained, contexts_released, modules_loaded, modules_unloaded;
 } fake_counts;
 

@@ -33,17 +33,29 @@ static rondo_problem small(int32_t pass) {
   return problem;
 }
 
-/* A call that comes again: a plan of several kernels records them once, and starts them together from then
- * on. */
+static int plans_of_several; /* kernels, that were launched again */
+
+/* A call that comes again while another stream is captured, by a program that knows nothing of it: a plan of
+ * several kernels records them once, and starts them together from then on. */
 static void launch_again(const rondo_plan* plan, const rondo_launch_args* args, int kernels) {
+  cuda->set_current(cuda->context_of(0));
+  void* const other = cuda->new_stream();
+  cuda->set_current(NULL);
+  cuda->begin_capture(other, 0);
   const fake_counts before = cuda->counts();
   OK(rondo_launch(plan, args));
   const fake_counts again = cuda->counts();
   OK(rondo_launch(plan, args));
   const fake_counts after = cuda->counts();
+  void* graph = NULL;
+  cuda->end_capture(other, &graph);
+  free(graph);
+  free(other);
+  plans_of_several += kernels > 1;
   CHECK(again.launches - before.launches == kernels);
   CHECK(after.launches - again.launches == (kernels > 1 ? 0 : 1));
   CHECK(after.graphs - before.graphs == (kernels > 1 ? 2 : 0));
+  CHECK(after.replayed - before.replayed >= (kernels > 1 ? 2 * kernels : 0));
   CHECK(after.allocations == before.allocations && after.waits == before.waits);
 }
 
@@ -252,6 +264,7 @@ int main(int argc, char** argv) {
     test_tuning_to_the_end(argv[2], folder);
     OK(rondo_context_destroy(context));
   }
+  CHECK(plans_of_several > 0);
   CHECK(cuda->counts().modules_loaded == cuda->counts().modules_unloaded);
   CHECK(cuda->counts().contexts_retained == cuda->counts().contexts_released);
   CHECK(cuda->current() == NULL);

@@ -73,7 +73,7 @@ TEST(LauncherSteps, TheSectionRunsOnceAStepBetweenWhatRunsOnce) {
     for (const Recorder::Call& start : recorder.calls)
       got.emplace_back(start.index, f.value<schedule::StepCount>(start));
     EXPECT_EQ(got, want);
-    EXPECT_EQ(f.launcher.starts(5), static_cast<std::int64_t>(want.size()));
+    EXPECT_EQ(f.launcher.starts(3, 5), static_cast<std::int64_t>(want.size()));
     EXPECT_TRUE(f.launcher.repeats());
   }
 }
@@ -155,7 +155,7 @@ TEST(LauncherSteps, UntilAConditionHolds) {
   executable.launches = {{0, {{1}}, until, {step}}, {1, {{1}}, until, {step}}, {2, {{1}}, {}, {}}};
   const Launcher launcher = Launcher::make(executable).value();
   EXPECT_TRUE(launcher.repeats());
-  EXPECT_EQ(launcher.starts(100), 5 + 5 + 1);
+  EXPECT_EQ(launcher.starts(1, 100), 5 + 5 + 1);
   Bindings bindings;
   bindings.set_workspace(0x1000);
   const auto indices = [&](std::size_t holds_after) {
@@ -178,7 +178,26 @@ TEST(LauncherSteps, OtherPlansHaveNone) {
   const Launcher launcher =
       rondo::testing::launcher_of(cell, problem, rondo::testing::stream_plan(cell, problem));
   EXPECT_FALSE(launcher.repeats());
-  EXPECT_EQ(launcher.starts(100), launcher.starts(1));
+  EXPECT_EQ(launcher.starts(1, 100), launcher.starts(1, 1));
+}
+
+// Two tiles of 8 batch rows at a time, after a launch that takes all rows at once.
+TEST(LauncherSteps, PartsOfALaunchAreStartsOfTheirOwn) {
+  Executable executable;
+  executable.kernels.resize(2);
+  for (Kernel& kernel : executable.kernels) kernel.name = "k";
+  Grid whole, parts;
+  whole.blocks.each = parts.blocks.each = 4;
+  whole.blocks.batch_tile = parts.blocks.batch_tile = 8;
+  parts.tiles_together = 2;
+  executable.launches = {{0, whole, {}, {}}, {1, parts, {}, {}}};
+  const Launcher launcher = Launcher::make(executable).value();
+  for (const auto& [batch, starts] : {std::pair{1, 2}, {16, 2}, {17, 3}, {100'000, 1 + 6250}}) {
+    EXPECT_EQ(launcher.starts(batch, 5), starts) << batch;
+    Recorder recorder;
+    EXPECT_TRUE(launcher.launch(recorder, {}, batch, 5).ok());
+    EXPECT_EQ(recorder.calls.size(), static_cast<std::size_t>(starts)) << batch;
+  }
 }
 
 }  // namespace

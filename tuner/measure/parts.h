@@ -19,6 +19,7 @@ struct PlanWithout {
 
 // Plans without each part of the kernels (kernel/passes/ablate.h) that the plan has and, where the plan has
 // several launches, without each of these. A launch that prepares words for which later ones wait stays.
+// Where one of two launches is left out, the other starts without a graph, some 1 us earlier (DevicePlan).
 // Clears are left out beside the exchange only.
 std::vector<PlanWithout> plans_without(const schedule::KernelPlan& plan);
 

@@ -47,12 +47,10 @@ constexpr double kOtherWarp = 4;                 // of the scheduler's time, for
 constexpr double kFewRegisters = 30;  // forward, of computing warps that are given no more than others
 constexpr double kOverlap = 240;  // that the parts of a step hide of each other; half of them shows at least
 
-// Until the first step begins: a block's first loads, and its part of the matrices. What goes into registers
-// is loaded at once; a k-tile for shared memory only when the one before has come, in about kTileLoads of
-// what the profile calls the latency. A single step of an LSTM of 768 channels took 9.4 us with 48 blocks (B
-// = 16) and 8.0 with 96 (B = 1), of a GRU 8.9 and 7.5; one of 1024 channels with 22 k-tiles in shared
-// memory 24.6 (H200).
-constexpr double kFirstLoads = 3e-6, kMatrixBytesPerS = 35e9, kTileLoads = 2;
+// Seconds until the first step begins: of a block's first loads, of the matrices that go into registers,
+// whose loads are all under way at once, and of a k-tile for shared memory, which is loaded when the one
+// before has come. Measured on an H200: tests/schedule/persistent/model_test.cpp.
+constexpr double kFirstLoads = 3e-6, kMatrixBytesPerS = 35e9, kTileLoads = 0.67e-6;
 
 // A persistent problem priced for one GPU.
 struct Model {
@@ -177,8 +175,8 @@ double Model::multiply(const PersistentGeometry& g) const {
          kBatchTile * (g.p.batch_tiles - 1);
 }
 
-// Seconds beside the steps: each wave of teams reads the matrices anew, and in a grid is a launch, before the
-// first of which another one clears the exchange.
+// Seconds beside the steps. Each wave of teams reads the matrices anew. In a grid each wave is a launch, and
+// one launch more, before the first, clears the exchange.
 double Model::starting(const PersistentGeometry& g, double waves) const {
   double bytes_in_registers = 0, k_tiles_outside = 0;
   const auto add = [&](double tiles, int k_tiles) {
@@ -190,8 +188,7 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
     for (const int terms : shape.terms) add(g.sum_tiles(), terms * g.columns() / 16);
   else
     for (const int products : shape.products) add(g.row_tiles(products), g.k_tiles_of_warp());
-  const double matrices =
-      bytes_in_registers / kMatrixBytesPerS + k_tiles_outside * kTileLoads * speeds.memory_latency_s;
+  const double matrices = bytes_in_registers / kMatrixBytesPerS + k_tiles_outside * kTileLoads;
   const double launches = (g.in_grid() ? 1 + waves : 1) + (shape.shares > 0 && g.p.blocks > 1 ? 1 : 0);
   return launches * speeds.launch_s + waves * (kFirstLoads + matrices);
 }

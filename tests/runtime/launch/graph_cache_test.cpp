@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <set>
+#include <thread>
 
 namespace rondo::runtime {
 namespace {
@@ -151,6 +154,28 @@ TEST(GraphCache, WhatIsPreparedLaterTakesThePlaceOfTheOldest) {
   }
   EXPECT_EQ(fake.alive, 12);
   EXPECT_EQ(fake.direct, 0);
+}
+
+// As where a stream takes no more until another thread has done its part.
+TEST(GraphCache, ASubmissionThatWaitsKeepsNoOtherThreadWaiting) {
+  Fake fake;
+  std::promise<void> begun, other_is_done;
+  const auto patience = std::chrono::seconds(10);
+  bool in_time = false;
+  std::thread waits([&] {
+    const auto work = [&](StreamHandle) {
+      begun.set_value();
+      in_time = other_is_done.get_future().wait_for(patience) == std::future_status::ready;
+      return success();
+    };
+    EXPECT_TRUE(fake.cache.run(nullptr, {1, 7}, work).ok());
+  });
+  begun.get_future().wait();
+  for (int call = 0; call < 3; ++call) EXPECT_TRUE(fake.run(2).ok());
+  other_is_done.set_value();
+  waits.join();
+  EXPECT_TRUE(in_time);
+  EXPECT_EQ(fake.replayed, 2);
 }
 
 TEST(GraphCache, PreparingWhatCannotBeRecordedIsNoError) {

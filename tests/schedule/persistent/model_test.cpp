@@ -64,5 +64,44 @@ TEST(PersistentModel, ALookForSumsMayComeTooEarly) {
   EXPECT_LT(delayed(256), delayed(512));
 }
 
+// Microseconds of a few steps forward in a grid, with the speeds that calibration finds on an H200.
+double few_steps(const char* cell, const step::Sizes& sizes, const Parameters& choice) {
+  Problem problem;
+  problem.sizes = sizes;
+  Parameters point{{"accumulators", 2},   {"cluster_k_split", 1}, {"exchange", 1},    {"producer_warps", 1},
+                   {"reduce_scatter", 0}, {"setmaxnreg", 1},      {"stages", 3},      {"steps", 8},
+                   {"store_warps", 1},    {"poll_delay", 0},      {"unit_blocks", 1}, {"vector", 8}};
+  for (const auto& [name, value] : choice) point[name] = value;
+  target::Profile profile = target::board("h200");
+  profile.speeds.launch_s = 1.28e-6;
+  profile.speeds.clock_hz = 1.98e9;
+  return 1e6 * find_strategy("persistent")->cost_model(cell_named(cell), problem, profile)(point).seconds;
+}
+
+// One step of 768 channels takes 8.0 us on 96 blocks (LSTM, B = 1), 9.4 (LSTM) and 8.9 (GRU) on twice 48 (B =
+// 16). Matrices that go through shared memory take longer: one step of an LSTM of 1024 channels, B = 64,
+// takes 24.6 us, and eight of 2048 channels, B = 16, take 50.6 (H200).
+TEST(PersistentModel, AFewStepsTakeWhatTheMatricesTake) {
+  const auto is_near = [](double measured, const char* cell, const step::Sizes& sizes,
+                          const Parameters& choice) {
+    EXPECT_NEAR(few_steps(cell, sizes, choice), measured, 0.2 * measured) << cell << " D=" << sizes.dim;
+  };
+  Parameters point{{"batch_tiles", 1},
+                   {"batch_tiles_in_flight", 1},
+                   {"blocks", 96},
+                   {"split_k", 4},
+                   {"register_k_tiles", 12}};
+  is_near(8.0, "lstm", {1, 1, 1, 768}, point);
+  point["blocks"] = 48, point["batch_tiles_in_flight"] = 2;
+  is_near(9.4, "lstm", {16, 1, 1, 768}, point);
+  is_near(8.9, "gru", {16, 1, 1, 768}, point);
+  point = {{"batch_tiles", 4},       {"batch_tiles_in_flight", 2}, {"blocks", 64}, {"split_k", 2},
+           {"register_k_tiles", 10}, {"producer_warps", 2},        {"steps", 2}};
+  is_near(24.6, "lstm", {64, 1, 1, 1024}, point);
+  point = {{"batch_tiles", 2},       {"batch_tiles_in_flight", 1}, {"blocks", 128}, {"split_k", 4},
+           {"register_k_tiles", 16}, {"accumulators", 1},          {"steps", 2}};
+  is_near(50.6, "lstm", {16, 8, 1, 2048}, point);
+}
+
 }  // namespace
 }  // namespace rondo::schedule
