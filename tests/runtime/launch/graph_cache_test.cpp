@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <set>
@@ -13,7 +14,7 @@ namespace {
 
 // Stands in for the driver: counts what was recorded and launched.
 struct Fake {
-  int direct = 0, recorded = 0, replayed = 0, uploaded = 0, alive = 0;
+  std::atomic<int> direct = 0, recorded = 0, replayed = 0, uploaded = 0, alive = 0;
   bool records = true, idle = true;
 
   struct Replay final : GraphCache::Replay {
@@ -53,27 +54,27 @@ struct Fake {
 TEST(GraphCache, ACallThatComesAgainBecomesAGraph) {
   Fake fake;
   for (int call = 0; call < 4; ++call) ASSERT_TRUE(fake.run(1).ok());
-  EXPECT_EQ(fake.direct, 1);
-  EXPECT_EQ(fake.recorded, 1);
-  EXPECT_EQ(fake.replayed, 3);
+  EXPECT_EQ(fake.direct.load(), 1);
+  EXPECT_EQ(fake.recorded.load(), 1);
+  EXPECT_EQ(fake.replayed.load(), 3);
   ASSERT_TRUE(fake.run(2).ok());  // other arguments
-  EXPECT_EQ(fake.direct, 2);
-  EXPECT_EQ(fake.recorded, 1);
+  EXPECT_EQ(fake.direct.load(), 2);
+  EXPECT_EQ(fake.recorded.load(), 1);
 }
 
 TEST(GraphCache, WhatFailsIsNotRemembered) {
   Fake fake;
   for (int call = 0; call < 3; ++call) EXPECT_FALSE(fake.run(1, true).ok());
-  EXPECT_EQ(fake.recorded, 0);
-  EXPECT_EQ(fake.direct, 3);
+  EXPECT_EQ(fake.recorded.load(), 0);
+  EXPECT_EQ(fake.direct.load(), 3);
 }
 
 TEST(GraphCache, WhatCannotBeRecordedIsSubmittedDirectly) {
   Fake fake;
   fake.records = false;
   for (int call = 0; call < 4; ++call) EXPECT_TRUE(fake.run(1).ok());
-  EXPECT_EQ(fake.recorded, 1) << "tried once";
-  EXPECT_EQ(fake.direct, 4);
+  EXPECT_EQ(fake.recorded.load(), 1) << "tried once";
+  EXPECT_EQ(fake.direct.load(), 4);
 }
 
 constexpr std::int64_t kMost = GraphCache::kMostEntries;
@@ -82,7 +83,7 @@ constexpr int kOften = static_cast<int>(GraphCache::kOften * GraphCache::kMostEn
 void fill(Fake& fake) {
   for (std::int64_t key = 0; key < kMost; ++key)
     for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(key).ok());
-  ASSERT_EQ(fake.alive, kMost);
+  ASSERT_EQ(fake.alive.load(), kMost);
 }
 
 TEST(GraphCache, AGraphUnusedForLongMakesRoom) {
@@ -92,12 +93,12 @@ TEST(GraphCache, AGraphUnusedForLongMakesRoom) {
     ASSERT_TRUE(fake.run(call % 2 == 0 ? 0 : 100).ok());
     ASSERT_TRUE(fake.run(0).ok());
   }
-  EXPECT_EQ(fake.alive, kMost);
-  EXPECT_EQ(fake.recorded, kMost + 1) << "100 has a graph";
+  EXPECT_EQ(fake.alive.load(), kMost);
+  EXPECT_EQ(fake.recorded.load(), kMost + 1) << "100 has a graph";
   ASSERT_TRUE(fake.run(0).ok());
-  EXPECT_EQ(fake.recorded, kMost + 1) << "0 was used since and is still there";
+  EXPECT_EQ(fake.recorded.load(), kMost + 1) << "0 was used since and is still there";
   for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(1).ok());
-  EXPECT_EQ(fake.recorded, kMost + 2) << "1 had made room";
+  EXPECT_EQ(fake.recorded.load(), kMost + 2) << "1 had made room";
 }
 
 // More keys in turn than there are graphs: those that fit are replayed, and none is recorded twice.
@@ -106,13 +107,13 @@ TEST(GraphCache, KeysInTurnDoNotThrash) {
     Fake fake;
     for (int round = 0; round < 20; ++round)
       for (int key = 0; key < keys; ++key) ASSERT_TRUE(fake.run(key).ok());
-    EXPECT_EQ(fake.recorded, kMost) << keys;
-    EXPECT_EQ(fake.replayed, 19 * kMost) << keys;
+    EXPECT_EQ(fake.recorded.load(), kMost) << keys;
+    EXPECT_EQ(fake.replayed.load(), 19 * kMost) << keys;
   }
   Fake fake;
   for (int round = 0; round < 20; ++round)
     for (int key = 0; key < 3 * kOften; ++key) ASSERT_TRUE(fake.run(key).ok());
-  EXPECT_EQ(fake.recorded, 0) << "none comes often";
+  EXPECT_EQ(fake.recorded.load(), 0) << "none comes often";
 }
 
 TEST(GraphCache, AGraphThatRunsIsKept) {
@@ -120,25 +121,25 @@ TEST(GraphCache, AGraphThatRunsIsKept) {
   fill(fake);
   fake.idle = false;
   for (int call = 0; call < 2 * kOften; ++call) ASSERT_TRUE(fake.run(100).ok());
-  EXPECT_EQ(fake.alive, kMost);
-  EXPECT_EQ(fake.recorded, kMost) << "no room: submitted directly";
+  EXPECT_EQ(fake.alive.load(), kMost);
+  EXPECT_EQ(fake.recorded.load(), kMost) << "no room: submitted directly";
 }
 
 TEST(GraphCache, WhatIsPreparedIsAGraphFromTheFirstCallOn) {
   for (const int calls : {1, 8, 9, 32}) {
     Fake fake;
     for (int key = 0; key < calls; ++key) fake.prepare(key, calls);
-    EXPECT_EQ(fake.recorded, calls);
-    EXPECT_EQ(fake.uploaded, calls);
-    EXPECT_EQ(fake.direct, 0) << "nothing runs";
+    EXPECT_EQ(fake.recorded.load(), calls);
+    EXPECT_EQ(fake.uploaded.load(), calls);
+    EXPECT_EQ(fake.direct.load(), 0) << "nothing runs";
     for (int round = 0; round < 20; ++round)
       for (int key = 0; key < calls; ++key) {
         fake.prepare(key, calls);
         ASSERT_TRUE(fake.run(key).ok());
       }
-    EXPECT_EQ(fake.recorded, calls) << calls;
-    EXPECT_EQ(fake.replayed, 20 * calls) << calls;
-    EXPECT_EQ(fake.direct, 0) << calls;
+    EXPECT_EQ(fake.recorded.load(), calls) << calls;
+    EXPECT_EQ(fake.replayed.load(), 20 * calls) << calls;
+    EXPECT_EQ(fake.direct.load(), 0) << calls;
   }
 }
 
@@ -152,8 +153,8 @@ TEST(GraphCache, WhatIsPreparedLaterTakesThePlaceOfTheOldest) {
     fake.prepare(key, 12);
     ASSERT_TRUE(fake.run(key).ok());
   }
-  EXPECT_EQ(fake.alive, 12);
-  EXPECT_EQ(fake.direct, 0);
+  EXPECT_EQ(fake.alive.load(), 12);
+  EXPECT_EQ(fake.direct.load(), 0);
 }
 
 // As where a stream takes no more until another thread has done its part.
@@ -175,7 +176,29 @@ TEST(GraphCache, ASubmissionThatWaitsKeepsNoOtherThreadWaiting) {
   other_is_done.set_value();
   waits.join();
   EXPECT_TRUE(in_time);
-  EXPECT_EQ(fake.replayed, 2);
+  EXPECT_EQ(fake.replayed.load(), 2);
+}
+
+// More keys than there are graphs, so that graphs come and go meanwhile.
+TEST(GraphCache, EachCallOfManyThreadsIsSubmittedOnce) {
+  constexpr int kThreads = 4, kCalls = 2000, kKeys = 12;
+  Fake fake;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int call = 0; call < kCalls; ++call) {
+        // Runs of one key, so that graphs are made, and others meanwhile.
+        const std::int64_t key = (call / 50 + thread * call % 3) % kKeys;
+        if (!fake.run(key).ok()) ++failed;
+        if (call % 100 == 0) fake.prepare(key, 1);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed.load(), 0);
+  EXPECT_EQ(fake.direct + fake.replayed, kThreads * kCalls);
+  EXPECT_GT(fake.replayed.load(), 0);
+  EXPECT_LE(fake.alive.load(), kMost);
 }
 
 TEST(GraphCache, PreparingWhatCannotBeRecordedIsNoError) {
@@ -183,8 +206,8 @@ TEST(GraphCache, PreparingWhatCannotBeRecordedIsNoError) {
   fake.records = false;
   fake.prepare(1, 1);
   EXPECT_TRUE(fake.run(1).ok());
-  EXPECT_EQ(fake.recorded, 1) << "tried once";
-  EXPECT_EQ(fake.direct, 1);
+  EXPECT_EQ(fake.recorded.load(), 1) << "tried once";
+  EXPECT_EQ(fake.direct.load(), 1);
 }
 
 }  // namespace
