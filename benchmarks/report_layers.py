@@ -90,10 +90,10 @@ def host_times(record):
     """What the host takes for a call, and beside it what an empty kernel takes, where the record knows."""
     said = []
     for host in record.get("hosts") or [record["host"]]:
-        which = f"{host['strategy']}, {host['tensors']} tensors" + (f", B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else "")
-        empty = f", and {host['driver_us']:.1f} for an empty kernel by the driver alone" if "driver_us" in host else ""
-        said.append(f"{host['launch_us']:.1f} us ({which}){empty}")
-    return "; ".join(said)
+        which = f" with B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else ""
+        empty = f" (an empty kernel takes the driver {host['driver_us']:.1f} us in the same process)" if "driver_us" in host else ""
+        said.append(f"{host['launch_us']:.1f} us for *{host['strategy']}*{which}{empty}")
+    return f"A call of {host['tensors']} tensors that comes again, from a package, takes the host {'; '.join(said)}."
 
 
 def within(record):
@@ -111,10 +111,10 @@ def capi_page(results):
     for record in read(results, "*-capi.json"):
         first = record["first"]
         worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
-        said = wrapped(f"""Host time of a call that comes again: {host_times(record)}. First launch, from a context that exists to the end
-of the launch, at worst: package {worst['package_warm']:.1f} ms (out of the page cache {worst['package_cold']:.1f}), with a database that lacks the
-problem {worst['database_warm']:.0f} ms, compiled {worst['compiled']:.0f} ms. A captured graph and two threads on two streams gave equal bits
-in all {len(record['checks'])} checks. {within(record)}""")
+        said = wrapped(f"""{record.get('note', '')} {host_times(record)} The first launch, from a context that exists to the end of its kernels,
+takes at most {worst['package_warm']:.1f} ms from a package, {worst['package_cold']:.1f} if the file is not in the page cache, {worst['database_warm']:.0f} ms with a
+database that holds the compiled kernels, and {worst['compiled']:.0f} ms where they are compiled first. In all {len(record['checks'])} checks a captured
+graph, and two threads on two streams, gave the same bits as one launch. {within(record)}""".strip())
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
@@ -140,10 +140,11 @@ in all {len(record['checks'])} checks. {within(record)}""")
 memory went from {before} to {after} MB, and the device's free memory {f'fell by {fallen:.0f} MB' if fallen > 0 else 'stayed as it was'}.""") + "\n"
     if not text:
         return ""
-    return "# The C interface and packages\n\n" + wrapped("""Launches through `librondo` and from a package by `librondo_rt`, as
-ratios to `rondo bench` with the same choice in the same run (`benchmarks/capi.py`). *Among its processes* is the longest time of
-`rondo bench` by its shortest: what two processes with one kernel differ by. Rows and passes that a record lacks were not
-reached before its time was over.""") + "\n" + text
+    return "# The C interface and packages\n\n" + wrapped("""The tables compare three ways to launch the same kernels, with the same
+strategy and parameters: `rondo bench`, a program that uses `librondo`, and one that launches a package through `librondo_rt`
+(`benchmarks/capi.py`). The last two columns are the GPU's time in such a program divided by that of `rondo bench`, medians over the
+processes of one run: 1.010 is 1% longer. *Among its processes* is the longest time of `rondo bench` divided by its shortest, which is what
+two processes with one kernel differ by. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
 
 
 def forms_page(results):

@@ -5,7 +5,7 @@
 //
 // Every exchange waits for the one before, as those of a recurrence do:
 //   store_barrier_load   a word by warp into shared memory, a barrier of 256 threads, the other warps' words out of it
-//   one_sum              the same with the five shuffles around it that add up 8 channels of a warp and then 8 warps
+//   one_sum              the same with three shuffles before it, which add up 8 channels of a warp, and three after it, for 8 warps
 #include "floor.cuh"
 
 namespace {
