@@ -127,7 +127,7 @@ class Capi(unittest.TestCase):
             (self.folder / "gpu-capi.json").write_text(json.dumps(record), encoding="utf-8")
             page = " ".join(report_layers.capi_page(self.folder).split())
             self.assertIn(said, page)
-            self.assertIn("us (persistent, 8 tensors, B = ", page)
+            self.assertIn("A call of 8 tensors that comes again", page)
 
     def test_another_choice_is_no_comparison(self):
         with self.assertRaisesRegex(SystemExit, "launched"):
