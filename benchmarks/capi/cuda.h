@@ -45,7 +45,8 @@ void* new_stream();
 void wait(void* stream);
 
 // Until a Hold is destroyed, but for 20 ms at most, nothing begins that is submitted to the stream after it.
-// So a sample has no time in which the GPU waits for launches.
+// So a sample has no time in which the GPU waits for launches. `rondo bench` does so by runtime/cuda's
+// hold(), which the C interface, all that this program may use, does not offer.
 class Hold {
  public:
   explicit Hold(void* stream);

@@ -4,15 +4,16 @@
 
 namespace rondo::runtime {
 
-BesideCaptures::BesideCaptures() : mode_(CU_STREAM_CAPTURE_MODE_RELAXED) { exchange(); }
+BesideCaptures::BesideCaptures() : api_(loaded_driver_api()), mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
+  exchange();
+}
 
 BesideCaptures::~BesideCaptures() { exchange(); }
 
 void BesideCaptures::exchange() {
-  const DriverApi* api = loaded_driver_api();
-  if (api == nullptr) return;
+  if (api_ == nullptr) return;
   auto mode = static_cast<CUstreamCaptureMode>(mode_);
-  api->exchange_capture_mode(&mode);  // fails for no valid mode
+  api_->exchange_capture_mode(&mode);  // fails for no valid mode
   mode_ = mode;
 }
 

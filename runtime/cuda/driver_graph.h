@@ -13,9 +13,11 @@ struct CUgraphExec_st;
 
 namespace rondo::runtime {
 
-// While it lives, this thread may make calls that a capture of somebody else's stream would be spoiled by,
-// such as asking for an event or making a graph (CUDA Driver API, cuThreadExchangeStreamCaptureMode): a
-// program captures in one thread, and other threads must not need to know.
+struct DriverApi;  // runtime/cuda/driver_api.h
+
+// Some calls, such as asking for an event, spoil a capture that another thread has under way. While this
+// object lives, such calls of its thread do not (CUDA Driver API, cuThreadExchangeStreamCaptureMode). It does
+// nothing where no driver is loaded.
 class BesideCaptures {
  public:
   BesideCaptures();
@@ -25,7 +27,8 @@ class BesideCaptures {
 
  private:
   void exchange();
-  int mode_;  // CUstreamCaptureMode: the thread's, once it has been exchanged
+  const DriverApi* api_;  // null: no driver is loaded
+  int mode_;              // CUstreamCaptureMode: the thread's, once it has been exchanged
 };
 
 // Owns an executable graph. The buffers, modules and streams it refers to must outlive it.

@@ -37,7 +37,7 @@ class DevicePlan {
 
   // Starts all kernels on `stream`, in order, and returns. Allocates nothing on the device but CUDA graphs,
   // never waits, may be captured in a graph. A plan of several launches keeps graphs of calls that come again
-  // with the same arguments; the second such call makes one, which takes it longer, or prepare() ahead of it.
+  // with the same arguments: the second such call records one, so it takes longer, or prepare() does earlier.
   // Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before anything is
   // launched (not bound, null, misaligned, larger than its memory, a result that shares memory with itself or
   // with another tensor, T or B out of range), Device from the driver, Unsupported when blocks that wait for

@@ -101,7 +101,7 @@ bool GraphCache::record(Entry& entry, const Work& work) {
   return entry.recordable;
 }
 
-// What is submitted is so without the mutex: a stream that takes no more makes its caller wait, and no other.
+// Work is submitted without the mutex: where a stream takes no more, only its caller waits.
 Status GraphCache::run(StreamHandle stream, const Key& key, const Work& work) {
   std::shared_ptr<Recorded> graph;
   bool known = false;
@@ -128,13 +128,18 @@ Status GraphCache::run(StreamHandle stream, const Key& key, const Work& work) {
 }
 
 void GraphCache::prepare(const Key& key, const Work& work, std::size_t calls) {
-  const std::lock_guard lock(mutex_);
-  most_ = std::max(most_, calls);
-  Entry& prepared = entry(key);
-  prepared.last = calls_;
-  if (prepared.graph != nullptr || !prepared.recordable || !make_room(0)) return;
-  if (record(prepared, work))
-    (void)prepared.graph->replay->upload();  // the first launch does it, if this cannot
+  std::shared_ptr<Recorded> graph;
+  {
+    const std::lock_guard lock(mutex_);
+    most_ = std::max(most_, calls);
+    Entry& prepared = entry(key);
+    prepared.last = calls_;
+    if (prepared.graph != nullptr || !prepared.recordable || !make_room(0)) return;
+    if (record(prepared, work)) graph = prepared.graph;
+  }
+  if (graph == nullptr) return;
+  const std::lock_guard turn(graph->turn);
+  (void)graph->replay->upload();  // the first launch does it, if this cannot
 }
 
 }  // namespace rondo::runtime

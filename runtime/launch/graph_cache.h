@@ -50,10 +50,11 @@ class GraphCache {
   void prepare(const Key& key, const Work& work, std::size_t calls);
 
  private:
+  // A graph is launched by one thread at a time (CUDA Driver API, graph object thread safety): by who has the
+  // turn.
   struct Recorded {
     std::unique_ptr<Replay> replay;
-    std::mutex
-        turn;  // a graph is launched by one thread at a time (CUDA Driver API, graph object thread safety)
+    std::mutex turn;
   };
   struct Entry {
     Key key;

@@ -229,7 +229,10 @@ int cuLaunchKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned
   if (of->owner != current) return INVALID_CONTEXT;
   ++done.launches;
   leak();
-  if (of->sums == 0) return on != NULL && on->capturing != NULL ? ++on->capturing->other : 0, SUCCESS;
+  if (of->sums == 0) {
+    if (on != NULL && on->capturing != NULL) ++on->capturing->other;
+    return SUCCESS;
+  }
   work launch = {0, {0}};
   for (int i = 0; i < MOST_ARGUMENTS; ++i) memcpy(&launch.arguments[i], arguments[i], sizeof(int64_t));
   return submit(on, &launch);
