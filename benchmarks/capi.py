@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """Launches through Rondo's C interface and from packages, beside `rondo bench`, on the GPU at hand, in one run.
 
-usage: capi.py FOLDER DATABASE OUT.json [--only REGEX] [--turns 3] [--limit SECONDS]
+usage: capi.py FOLDER DATABASE OUT.json [--only REGEX] [--turns 3] [--most-turns 11] [--gpus 1] [--limit SECONDS] [--note TEXT]
 
 FOLDER holds rondo, bench_capi and bench_capi_rt (build/release); DATABASE the choices, so that all three launch the same
 kernels (what it lacks is the model's choice, and the record says so). For each row of dense_rows.json and stream_rows.json
-and each pass, times are taken in turns and compared: a ratio is C interface / `rondo bench`. Then come the host time of
-launches of eight tensors; the time to the first launch with and without a package, cold and warm; whether a
-captured graph, two threads on two streams, and all devices give equal bits; and problems that are tuned through the C
-interface to a verified winner. OUT.json is written after each row, and
-rows that it holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits
-differ."""
+and each pass, times are taken in turns, on one of --gpus GPUs, and compared: a ratio is C interface / `rondo bench`, each the
+mean of the middle half of its processes. Processes with the same kernel may differ: where they do by more than 0.5% after
+--turns turns, --most-turns are taken. Before the rows come the host time of launches of eight tensors; the time to the first launch
+with and without a package, cold and warm; whether a captured graph, two threads on two streams, and all devices give equal bits;
+and problems that are tuned through the C interface to a verified winner. OUT.json is written after each row, and rows that it
+holds are skipped if they were measured on the same device by the same commit. Ends with 1 where bits differ."""
 import argparse
-import concurrent.futures
 import datetime
 import json
 import os
@@ -21,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import rondo_program
@@ -29,6 +29,7 @@ from parameter_names import from_text
 HERE = os.path.dirname(os.path.abspath(__file__))
 PASSES = ("fw", "fws", "bw")
 WITHIN = 1.01
+SETTLED = 1.005  # processes of one way that differ by less are few enough
 FIRST_PROCESSES = 3
 # Of eight tensors: three kernels (alternating, one step); one; two, the second of which must have all its blocks resident.
 HOSTS = [{"cell": "lstm", "B": batch, "T": time_, "H": heads, "D": dim, "dtype": "bf16", "pass": "fw"}
@@ -65,15 +66,20 @@ def shape(row):
 
 
 class Programs:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
+    """The programs, run on the GPU that the environment `gpu` names, or on all."""
+
+    def __init__(self, options, folder, gpu=None):
+        self.options, self.folder, self.gpu = options, folder, gpu or {}
         os.environ.setdefault("RONDO_WORKER", self.path("rondo"))  # of tuning through the C interface
+
+    def on(self, gpu):
+        return Programs(self.options, self.folder, gpu)
 
     def path(self, name):
         return os.path.join(self.options.folder, name)
 
     def run(self, *words):
-        done = subprocess.run(words, capture_output=True, text=True)
+        done = subprocess.run(words, capture_output=True, text=True, env=os.environ | self.gpu)
         if done.returncode != 0:
             raise SystemExit(f"capi: {' '.join(words)} failed ({done.returncode}): {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
@@ -102,22 +108,37 @@ def choice_of(timed):
     return timed["strategy"], from_text(given) if isinstance(given, str) else given
 
 
-def measured(programs, row, package, turns):
+def settled(found):
+    """Whether the processes of each way agree, so that more of them would hardly move its middle."""
+    return all(max(ms) <= SETTLED * min(ms) for ms in found.values())
+
+
+def middle(ms):
+    """The mean of what lies between the quartiles: of three times the median; of many it is steadier, where times gather in two places."""
+    ordered = sorted(ms)
+    outside = len(ordered) // 4
+    return statistics.mean(ordered[outside:len(ordered) - outside]) if len(ordered) > 3 else statistics.median(ordered)
+
+
+def measured(programs, row, package, options):
     """The row's three ways in turns. The first process, which is not counted, leaves compiled code in the database."""
     first = programs.bench(row)
     ways = {"bench": lambda: programs.bench(row),
             "capi": lambda: programs.capi("time", row, "bench_capi", "--db", programs.options.database),
             "package": lambda: programs.capi("time", row, "bench_capi_rt", "--package", package)}
-    found = {name: [] for name in ways}
-    for turn in range(turns):
+    found, spreads = {name: [] for name in ways}, {name: [] for name in ways}
+    for turn in range(max(options.turns, options.most_turns)):
+        if turn >= options.turns and settled(found):
+            break
         for name in sorted(ways, reverse=turn % 2 == 1):
             timed = ways[name]()
             if choice_of(timed) != choice_of(first):
                 raise SystemExit(f"capi: {text(row)}: {name} launched {choice_of(timed)}, not {choice_of(first)}")
             found[name].append(timed["median_ms"])
-    median = {name: statistics.median(ms) for name, ms in found.items()}
-    return row | {"strategy": first["strategy"], "origin": first["origin"], "spread": first["spread"], "ms": found,
-                  "capi_ratio": median["capi"] / median["bench"], "package_ratio": median["package"] / median["bench"]}
+            spreads[name].append(timed["spread"])
+    typical = {name: middle(ms) for name, ms in found.items()}
+    return row | {"strategy": first["strategy"], "origin": first["origin"], "ms": found, "spreads": spreads,
+                  "capi_ratio": typical["capi"] / typical["bench"], "package_ratio": typical["package"] / typical["bench"]}
 
 
 def forget(path):
@@ -188,7 +209,10 @@ def tuned(programs):
 
 def begun(options):
     device, driver = rondo_program.query("name,driver_version")[:2]
-    new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns}
+    new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns,
+           "most_turns": options.most_turns, "settled": SETTLED}
+    if options.note:
+        new["note"] = options.note
     try:
         with open(options.out, encoding="utf-8") as file:
             before = json.load(file)
@@ -198,7 +222,7 @@ def begun(options):
         before = {}
     return {"rows": []} | before | new | {
         "date": datetime.date.today().isoformat(),
-        "timing": "each as rondo bench does: median of 21 samples by CUDA events; ratios of medians of processes in turns"}
+        "timing": "each as rondo bench does: median of 21 samples by CUDA events; ratios of the middle of processes in turns"}
 
 
 def summary(measured_rows):
@@ -211,36 +235,70 @@ def summary(measured_rows):
     return found
 
 
-def time_rows(programs, options, result, begin):
+def time_rows(programs, options, gpus, result):
     """The rows that `result` lacks, until the limit; it is written after each."""
     known = {text(row) for row in result["rows"]}
     todo = [row for row in rows() if text(row) not in known and re.search(options.only, text(row))]
-    for first in range(0, len(todo), BUILT_TOGETHER):
-        if not time_some(programs, options, result, todo[first:first + BUILT_TOGETHER], begin):
+    together = BUILT_TOGETHER * len(gpus.names)
+    for first in range(0, len(todo), together):
+        if not time_some(programs, options, gpus, result, todo[first:first + together]):
             print("the limit is reached", flush=True)
             return
 
 
-def over(options, begin):
-    return options.limit and time.monotonic() - begin > options.limit
+def over(options):
+    return options.limit and time.monotonic() - options.begin > options.limit
 
 
-def time_some(programs, options, result, todo, begin):
-    """Builds the packages of the rows side by side, and then times one row after the other. False if the limit came before the last."""
-    if over(options, begin):
+def time_some(programs, options, gpus, result, todo):
+    """Builds the packages of the rows side by side, and then times one row after the other on each GPU. False if the limit came before
+    the last."""
+    if over(options):
         return False
-    device = programs.bench(todo[0])["device"]
-    with concurrent.futures.ThreadPoolExecutor(BUILT_TOGETHER) as pool:
-        packages = list(pool.map(lambda row: programs.package(row, device), todo))
-    for row, package in zip(todo, packages):
-        if over(options, begin):
-            return False
-        result["rows"].append(measured(programs, row, package, options.turns))
-        result["summary"] = summary(result["rows"])
+    with gpus.take() as gpu:
+        device = programs.on(gpu).bench(todo[0])["device"]
+    packages = rondo_program.side_by_side(BUILT_TOGETHER * len(gpus.names), lambda row: programs.package(row, device), todo)
+    lock = threading.Lock()
+
+    def one(item):
+        with gpus.take() as gpu:
+            if over(options):
+                return False
+            last = measured(programs.on(gpu), *item, options)
+        with lock:
+            result["rows"] = ordered(result["rows"] + [last])
+            result["summary"] = summary(result["rows"])
+            rondo_program.write(result, options.out)
+            print(f"{text(last)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
+        return True
+
+    return all(rondo_program.side_by_side(gpus.slots(), one, zip(todo, packages)))
+
+
+def ordered(timed):
+    """As the list has them, whichever GPU was ready first."""
+    place = {text(row): number for number, row in enumerate(rows())}
+    return sorted(timed, key=lambda row: place.get(text(row), len(place)))
+
+
+def time_calls(programs, options, result):
+    """What `result` lacks of the host's times, first launches, and tunes through the interface."""
+    if "hosts" not in result:
+        result["hosts"] = hosts(programs)
         rondo_program.write(result, options.out)
-        last = result["rows"][-1]
-        print(f"{text(row)}: C interface {last['capi_ratio']:.4f}, package {last['package_ratio']:.4f} ({last['origin']})", flush=True)
-    return True
+        for host in result["hosts"]:
+            print(f"host time of a launch of {host['tensors']} tensors, {text(host)} ({host['strategy']}): {host['launch_us']} us, "
+                  f"of an empty kernel {host['driver_us']} us", flush=True)
+    if "first" not in result:
+        result["first"] = first_launches(programs)
+        rondo_program.write(result, options.out)
+        print("first launch: " + ", ".join(f"{name} {max(t['first_ms'] for t in times):.1f} ms at worst"
+                                           for name, times in result["first"].items() if isinstance(times, list)), flush=True)
+    if "tuned" not in result:
+        result["tuned"] = tuned(programs)
+        rondo_program.write(result, options.out)
+        print("tuned through the C interface: " + ", ".join(f"{text(row)} {row['ms']:.4f} ms (the model's {row['model_ms']:.4f})"
+                                                            for row in result["tuned"]), flush=True)
 
 
 def main():
@@ -249,33 +307,24 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--only", default="", help="rows whose text, as it is printed, matches this regular expression")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--most-turns", type=int, default=11, help="where processes of one way differ by more than 0.5%% after --turns")
+    parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine that rows are timed on, all of one kind")
+    parser.add_argument("--note", help="kept in the record, and printed on its page")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     options = parser.parse_args()
+    gpus = rondo_program.Gpus(options.gpus)
+    gpus.check_alike()
     result = begun(options)
-    begin = time.monotonic()
+    options.begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(options, folder)
-        if "hosts" not in result:
-            result["hosts"] = hosts(programs)
-            rondo_program.write(result, options.out)
-            for host in result["hosts"]:
-                print(f"host time of a launch of {host['tensors']} tensors, {text(host)} ({host['strategy']}): {host['launch_us']} us, "
-                      f"of an empty kernel {host['driver_us']} us", flush=True)
-        if "first" not in result:
-            result["first"] = first_launches(programs)
-            rondo_program.write(result, options.out)
-            print("first launch: " + ", ".join(f"{name} {max(t['first_ms'] for t in times):.1f} ms at worst"
-                                               for name, times in result["first"].items() if isinstance(times, list)), flush=True)
-        if "checks" not in result:
+        with gpus.take() as gpu:
+            time_calls(programs.on(gpu), options, result)
+        if "checks" not in result:  # of all devices
             result["checks"] = checks(programs)
             rondo_program.write(result, options.out)
             print(f"{len(result['checks'])} times graph, threads and devices: equal bits", flush=True)
-        if "tuned" not in result:
-            result["tuned"] = tuned(programs)
-            rondo_program.write(result, options.out)
-            print("tuned through the C interface: " + ", ".join(f"{text(row)} {row['ms']:.4f} ms (the model's {row['model_ms']:.4f})"
-                                                                for row in result["tuned"]), flush=True)
-        time_rows(programs, options, result, begin)
+        time_rows(programs, options, gpus, result)
     print(json.dumps(result.get("summary", {})))
     return 0
 

@@ -105,6 +105,12 @@ def within(record):
     return f"At most 1% longer than by `rondo bench`: {said[0]}, {said[1]}."
 
 
+def devices_checked(record):
+    """Where the machine had several GPUs of the kind: what one process launched on."""
+    count = min((check.get("devices_alike", 1) for check in record["checks"]), default=1)
+    return f", and all {count} GPUs in one process" if count > 1 else ""
+
+
 def capi_page(results):
     """Launches through the C interface and from packages; empty without a record."""
     text = ""
@@ -114,19 +120,19 @@ def capi_page(results):
         said = wrapped(f"""{record.get('note', '')} {host_times(record)} The first launch, from a context that exists to the end of its kernels,
 takes at most {worst['package_warm']:.1f} ms from a package, {worst['package_cold']:.1f} if the file is not in the page cache, {worst['database_warm']:.0f} ms with a
 database that holds the compiled kernels, and {worst['compiled']:.0f} ms where they are compiled first. In all {len(record['checks'])} checks a captured
-graph, and two threads on two streams, gave the same bits as one launch. {within(record)}""".strip())
+graph, and two threads on two streams{devices_checked(record)}, gave the same bits as one launch. {within(record)}""".strip())
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
 {said}
 
-| cell | B, T, H, D | dtype | pass | `rondo bench` ms | among its processes | C interface | package |
-|---|---|---|---|--:|--:|--:|--:|
+| cell | B, T, H, D | dtype | pass | `rondo bench` ms | processes | among them | C interface | package |
+|---|---|---|---|--:|--:|--:|--:|--:|
 """
         for row in record["rows"]:
             ms = sorted(row["ms"]["bench"])[len(row["ms"]["bench"]) // 2]
             text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | "
-                     f"{median_text(ms)} | {max(row['ms']['bench']) / min(row['ms']['bench']):.3f} | {row['capi_ratio']:.3f} | {row['package_ratio']:.3f} |\n")
+                     f"{median_text(ms)} | {len(row['ms']['bench'])} | {max(row['ms']['bench']) / min(row['ms']['bench']):.3f} | {row['capi_ratio']:.3f} | {row['package_ratio']:.3f} |\n")
         for row in record.get("tuned", []):
             text += "\n" + wrapped(f"""- Tuned through the C interface in {row['seconds']:.0f} s: {row['cell']}, {row['B']}, {row['T']}, {row['H']},
 {row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
@@ -142,9 +148,10 @@ memory went from {before} to {after} MB, and the device's free memory {f'fell by
         return ""
     return "# The C interface and packages\n\n" + wrapped("""The tables compare three ways to launch the same kernels, with the same
 strategy and parameters: `rondo bench`, a program that uses `librondo`, and one that launches a package through `librondo_rt`
-(`benchmarks/capi.py`). The last two columns are the GPU's time in such a program divided by that of `rondo bench`, medians over the
-processes of one run: 1.010 is 1% longer. *Among its processes* is the longest time of `rondo bench` divided by its shortest, which is what
-two processes with one kernel differ by. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
+(`benchmarks/capi.py`). Each way has as many *processes*, in turns; where those of one way differ by more than 0.5%, there are more of them
+(in older records always three). The last two columns are the GPU's time in such a program divided by that of `rondo bench`: 1.010 is 1%
+longer. A way's time is the mean of the middle half of its processes, of three the median. *Among them* is the longest time of `rondo bench`
+divided by its shortest. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
 
 
 def forms_page(results):

@@ -1,9 +1,12 @@
-"""What the benchmarks share: the `rondo` program called for an object, the GPU asked for its names, records written whole."""
+"""What the benchmarks share: the `rondo` program called for an object, GPUs handed out to work that is done side by side, records
+written whole."""
 import concurrent.futures
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import threading
 
 
 class WrongResults(SystemExit):
@@ -48,11 +51,53 @@ def side_by_side(side, work, items):
             raise
 
 
-def query(fields):
-    """What nvidia-smi says of the GPU that programs here see first: "name,driver_version"."""
-    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"
-    out = subprocess.run(["nvidia-smi", "-i", first, f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True, text=True)
+def visible_gpus():
+    """What CUDA_VISIBLE_DEVICES names, or else the first GPU alone: Rondo uses no other one by itself."""
+    return [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",") if name] or ["0"]
+
+
+def query(fields, gpu=None):
+    """What nvidia-smi says of a GPU, or of the one that programs here see first: "name,driver_version"."""
+    out = subprocess.run(["nvidia-smi", "-i", gpu or visible_gpus()[0], f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True,
+                         text=True)
     return out.stdout.strip().split(", ")
+
+
+class Gpus:
+    """GPUs of one kind, with `side` slots each: `number` of those that CUDA_VISIBLE_DEVICES names, or the machine's first ones. A piece of
+    work takes as many slots of one GPU as it needs. Who waits keeps the others from asking, so one who needs many has a turn too."""
+
+    def __init__(self, number=1, side=1):
+        named = visible_gpus() if "CUDA_VISIBLE_DEVICES" in os.environ else [str(gpu) for gpu in range(number)]
+        if number > len(named):
+            raise SystemExit(f"--gpus {number}: CUDA_VISIBLE_DEVICES names {len(named)}")
+        self.names, self.side = named[:number], side
+        self.free = {gpu: side for gpu in self.names}
+        self.changed, self.turn = threading.Condition(), threading.Lock()
+
+    def check_alike(self):
+        """Ends the script unless all have one name: a record is that of one kind of GPU."""
+        kinds = {query("name", gpu)[0] for gpu in self.names} if len(self.names) > 1 else set()
+        if len(kinds) > 1:
+            raise SystemExit(f"--gpus {len(self.names)}: they are of several kinds: {', '.join(sorted(kinds))}")
+
+    def slots(self):
+        """Pieces of work that there is room for at the same time."""
+        return self.side * len(self.names)
+
+    @contextlib.contextmanager
+    def take(self, slots=1):
+        """Waits for so many slots of one GPU, and gives the environment in which programs see that one alone."""
+        with self.turn, self.changed:
+            self.changed.wait_for(lambda: max(self.free.values()) >= slots)
+            gpu = max(self.names, key=self.free.get)
+            self.free[gpu] -= slots
+        try:
+            yield {"CUDA_VISIBLE_DEVICES": gpu}
+        finally:
+            with self.changed:
+                self.free[gpu] += slots
+                self.changed.notify_all()
 
 
 def write(record, path):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Tunes what Rondo ships (tuning_db/shipped) on the GPU at hand, and writes the export of it.
 
-usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--share 1/1] [--again REGEX] [--limit SECONDS] [--out FILE.json] [--dry-run]
+usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--gpus 1] [--share 1/1] [--again REGEX] [--limit SECONDS] [--out FILE.json] [--dry-run]
 
 The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
 fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
 a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
 be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. --again tunes what matches the
 expression once more, for the usual time ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
-being gone through twice. --side problems are tuned side by side, fewer where the GPU's memory is short: what takes
-long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
-tuned, from the i-th on; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
+being gone through twice. --side problems are tuned side by side on each of --gpus GPUs, fewer where the GPU's memory is short: what
+takes long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
+tuned, from the i-th on, for several machines; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
 that might end later. --out writes what the database holds, as `rondo db export --best` does.
 
 The GPU is calibrated first, unless the database has its profile. Ends with 1 if a problem could not be tuned; those are
@@ -18,13 +18,14 @@ named, and the others are done nevertheless."""
 import argparse
 import concurrent.futures
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
 import time
 
-from rondo_program import query, shared_workers
+from rondo_program import Gpus, query, shared_workers
 
 PASSES = ("fw", "fws", "bw")
 SCAN_ROWS = 8  # batch rows of the scans
@@ -85,8 +86,8 @@ def share_of(items, share):
     return items[number - 1::of]
 
 
-def rondo(program, *words):
-    done = subprocess.run([program, *words], capture_output=True, text=True)
+def rondo(program, *words, environment=None):
+    done = subprocess.run([program, *words], capture_output=True, text=True, env=os.environ | (environment or {}))
     return done.returncode, done.stdout, done.stderr.strip()
 
 
@@ -136,23 +137,6 @@ def slots_of(problem, side, memory):
     return min(side, max(1, -(-needed * side // memory))) if memory else 1
 
 
-class Slots:
-    """Slots of which one takes several at once. Who waits keeps the others from asking, so one who wants many has a turn too."""
-
-    def __init__(self, number):
-        self.free, self.changed, self.turn = number, threading.Condition(), threading.Lock()
-
-    def take(self, number):
-        with self.turn, self.changed:
-            self.changed.wait_for(lambda: self.free >= number)
-            self.free -= number
-
-    def give(self, number):
-        with self.changed:
-            self.free += number
-            self.changed.notify_all()
-
-
 class Stopped(Exception):
     """Ctrl-C reached a tune."""
 
@@ -163,6 +147,11 @@ def mebibytes(text):
     return int(number) if unit == "MiB" and number.isdigit() else 0
 
 
+def gpu_memory(gpus):
+    """Bytes of each of the GPUs; 0 if it is not known."""
+    return mebibytes(query("memory.total", gpus.names[0])[0]) << 20
+
+
 def tune_all(options, wanted):
     """The names of those that failed."""
     known = tuned(options.rondo, options.database)
@@ -171,30 +160,31 @@ def tune_all(options, wanted):
     if options.again is not None:
         todo += [problem for problem in wanted if problem not in todo and re.search(options.again, text(problem))]
     seconds_of = lambda problem: options.seconds * (2 if text(problem) in worse else 1)
-    memory = 0 if options.dry_run else mebibytes(query("memory.total")[0]) << 20
+    gpus = Gpus(options.gpus, options.side)
+    memory = 0
+    if not options.dry_run:
+        gpus.check_alike()
+        memory = gpu_memory(gpus)
     number_of = lambda problem: slots_of(problem, options.side, memory)
     print(f"{len(wanted)} problems, {sum(text(problem) in known for problem in wanted)} of them tuned already, {len(todo)} to tune; about "
-          f"{sum((seconds_of(problem) + START_SECONDS) * number_of(problem) for problem in todo) / options.side / 60:.0f} minutes", flush=True)
+          f"{sum((seconds_of(problem) + START_SECONDS) * number_of(problem) for problem in todo) / gpus.slots() / 60:.0f} minutes", flush=True)
     failed, done, begin, lock = [], [], time.monotonic(), threading.Lock()
-    slots, stopped = Slots(options.side), threading.Event()
+    stopped = threading.Event()
 
     def one(problem):
-        slots.take(number_of(problem))
-        try:
+        with gpus.take(number_of(problem)) as environment:
             if not stopped.is_set():
-                tune(problem)
-        finally:
-            slots.give(number_of(problem))
+                tune(problem, environment)
 
-    def tune(problem):
+    def tune(problem, environment):
         words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{seconds_of(problem):g}s",
-                 *shared_workers(options.side)]
+                 *shared_workers(gpus.slots())]
         if options.dry_run:
             print(" ".join([options.rondo, *words]))
             return
         if options.limit and time.monotonic() - begin + seconds_of(problem) + START_SECONDS > options.limit:
             return
-        code, out, err = rondo(options.rondo, *words)
+        code, out, err = rondo(options.rondo, *words, environment=environment)
         if code == 130:
             stopped.set()
             raise Stopped
@@ -204,7 +194,7 @@ def tune_all(options, wanted):
                 failed.append(text(problem))
             print(f"{len(done)}/{len(todo)} {text(problem)}: {'failed: ' + err if code != 0 else out.strip().splitlines()[-1]}", flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
+    with concurrent.futures.ThreadPoolExecutor(gpus.slots()) as pool:
         try:
             for _ in pool.map(one, todo):
                 pass
@@ -222,7 +212,8 @@ def main():
     parser.add_argument("rondo")
     parser.add_argument("database")
     parser.add_argument("--seconds", type=float, default=12, help="of tuning, for each problem")
-    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side")
+    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side on each GPU")
+    parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine that are used, all of one kind")
     parser.add_argument("--share", default="1/1", help="i/n: every n-th problem, from the i-th on")
     parser.add_argument("--again", metavar="REGEX", help="tune these again too, once each")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What is shipped, without tuning, beside a fresh tune of some seconds, on the GPU at hand, in one run.
 
-usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10] [--seed 1] [--side 1] [--limit SECONDS]
+usage: shipped_check.py RONDO OUT.json [--seconds 60] [--listed 10] [--beside 10] [--seed 1] [--side 1] [--gpus 1] [--limit SECONDS]
 
 Draws problems from the list of shipped.py, and others beside it: another B, T, D or type, and cells of one's own that are
 like a shipped one. Each is taken once with an empty database, so that the choice is what is shipped (or the model's, where
-nothing serves), and once tuned with nothing shipped; --side problems are tuned side by side. Both are timed in turns; a
+nothing serves), and once tuned with nothing shipped; --side problems are tuned side by side on each of --gpus GPUs, as many as
+have room in its memory. Both are timed in turns, on one GPU; a
 ratio above 1 says that the fresh tune is faster. OUT.json is written after each problem, and problems that it holds are
 skipped, if they were measured with this seed and budget on this GPU. RONDO_SHIPPED names another export to check than the
 one that RONDO carries."""
@@ -91,17 +92,18 @@ def arguments(row, folder):
     return words
 
 
-def measured(options, row):
+def measured(options, row, gpu):
+    """The row with its times, on the GPU that the environment `gpu` names."""
     with tempfile.TemporaryDirectory() as folder:
         words = arguments(row, folder)
         # Both databases know the speeds of this GPU, as a user's does.
-        ways = {"shipped": ({}, os.path.join(folder, "empty.db")),
-                "tuned": ({"RONDO_SHIPPED": "none"}, os.path.join(folder, "tuned.db"))}
+        ways = {"shipped": (gpu, os.path.join(folder, "empty.db")),
+                "tuned": (gpu | {"RONDO_SHIPPED": "none"}, os.path.join(folder, "tuned.db"))}
         for environment, database in ways.values():
             rondo_program.rondo(options.rondo, "db", "import", options.profile, "--db", database, environment=environment)
         environment, database = ways["tuned"]
         rondo_program.rondo(options.rondo, "tune", *words, "--db", database, "--budget", f"{options.seconds:g}s",
-                            *rondo_program.shared_workers(options.side), environment=environment)
+                            *rondo_program.shared_workers(options.slots), environment=environment)
         found = {name: {"ms": []} for name in ways}
         for turn in range(TURNS):
             for name in sorted(ways, reverse=turn % 2 == 1):
@@ -156,9 +158,13 @@ def main():
     parser.add_argument("--listed", type=int, default=10)
     parser.add_argument("--beside", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side")
+    parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side on each GPU")
+    parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine that are used, all of one kind")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     options = parser.parse_args()
+    gpus = rondo_program.Gpus(options.gpus, options.side)
+    gpus.check_alike()
+    memory, options.slots = shipped.gpu_memory(gpus), gpus.slots()
     result = begun(options)
     wanted = drawn(options.seed, options.listed, options.beside)
     order = {problem_of(row): place for place, row in enumerate(wanted)}
@@ -174,9 +180,10 @@ def main():
         lock = threading.Lock()
 
         def one(row):
-            if options.limit and time.monotonic() - begin + options.seconds + shipped.START_SECONDS > options.limit:
-                return
-            found = measured(options, row)
+            with gpus.take(shipped.slots_of(row, options.side, memory)) as gpu:
+                if options.limit and time.monotonic() - begin + options.seconds + shipped.START_SECONDS > options.limit:
+                    return
+                found = measured(options, row, gpu)
             with lock:
                 result["rows"].append(found)
                 result["rows"].sort(key=lambda each: order[problem_of(each)])
@@ -185,7 +192,7 @@ def main():
                 print(f"{row['kind']} {'own cell like ' if row.get('own') else ''}{shipped.text(row)}: "
                       f"{found['shipped']['origin']} / tuned {found['ratio']:.3f}", flush=True)
 
-        rondo_program.side_by_side(options.side, one, [row for row in wanted if row not in done])
+        rondo_program.side_by_side(gpus.slots(), one, [row for row in wanted if row not in done])
         if len(result["rows"]) < len(wanted):
             print("the limit is reached", flush=True)
     print(json.dumps(result.get("summary", {})))

@@ -93,14 +93,14 @@ class Capi(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertRegex(done.stderr, "wrong")
 
-    def capi(self, rows, checked=(), **environment):
+    def capi(self, rows, checked=(), words=(), **environment):
         """The record that capi.py writes of these rows."""
         stand_in.program(self.folder, "rondo", RONDO)
         stand_in.program(self.folder, "nvidia-smi", 'print("NVIDIA Test, 1.2")')
         out = self.folder / "out.json"
         environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "RONDO_LIBCUDA": FAKE, "BUILD": str(BUILD), "SCRIPTS": str(ROOT / "benchmarks"),
                        "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment
-        words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2"]
+        words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2", "--most-turns", "2", *words]
         with mock.patch.dict(os.environ, environment), mock.patch.object(sys, "argv", words), \
                 mock.patch.multiple(capi, rows=lambda: rows, HOSTS=[SMALL], FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
             self.assertEqual(capi.main(), 0)
@@ -118,6 +118,20 @@ class Capi(unittest.TestCase):
         self.assertEqual(told["summary"]["capi_ratio"]["rows"], 2)
         with mock.patch.object(capi, "measured", side_effect=AssertionError("it is measured again")):
             self.assertEqual(len(self.capi([SMALL])["rows"]), 2)
+
+    def test_processes_that_differ_get_more_turns(self):
+        for most, turns in ((1.005, 2), (0.5, 4)):  # a driver that computes nothing always says the same
+            (self.folder / "out.json").unlink(missing_ok=True)
+            with mock.patch.object(capi, "SETTLED", most):
+                [row] = self.capi([SMALL], words=("--most-turns", "4"))["rows"]
+            self.assertEqual([len(ms) for ms in (*row["ms"].values(), *row["spreads"].values())], [turns] * 6)
+        self.assertTrue(capi.settled({"bench": [1.0, 1.004], "capi": [2.0]}))
+        self.assertFalse(capi.settled({"bench": [1.0, 1.004], "capi": [2.0, 2.011]}))
+        self.assertEqual((capi.middle([3, 1, 2]), capi.middle([4, 1, 2, 3, 100, 3, 3, 3])), (2, 3))
+
+    def test_rows_of_several_gpus_are_one_record(self):
+        told = self.capi([SMALL, SMALL | {"pass": "fws"}, SMALL | {"pass": "bw"}], words=("--gpus", "2", "--note", "Two."))
+        self.assertEqual((sorted(row["pass"] for row in told["rows"]), told["note"]), (["bw", "fw", "fws"], "Two."))
 
     def test_the_page_says_what_a_record_has(self):
         told = self.capi([SMALL])

@@ -4,8 +4,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
-import time
 import unittest
 
 import stand_in
@@ -19,8 +17,10 @@ PROGRAM = sys.argv.pop(1)  # the real one, for what needs no GPU
 
 # Keeps what was tuned in the file that stands for the database; what is shipped is 4% slower than a fresh tune.
 RONDO = r'''
-import json, os, sys
+import fcntl, json, os, sys
 words = sys.argv[1:]
+one_at_a_time = open(os.environ["CALLS"] + ".lock", "w")
+fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
 def option(name):
     return words[words.index(name) + 1] if name in words else None
 database = option("--db")
@@ -31,6 +31,8 @@ def keep(all):
 shape = {a: int(n) for a, n in (p.split("=") for p in (option("--shape") or "B=1").split(","))}
 with open(os.environ["CALLS"], "a") as file:
     file.write(" ".join(words) + "\n")
+with open(os.environ["CALLS"][:-len("calls")] + "gpus", "a") as file:
+    file.write(words[0] + "=" + os.environ.get("CUDA_VISIBLE_DEVICES", "all") + "\n")
 if words[0] == "doctor":
     answer = {"findings": [{"subject": "NVRTC", "found": "13.0"}]}
 elif words[0] == "calibrate":
@@ -177,26 +179,19 @@ class Shipped(unittest.TestCase):
         self.assertIn("stopped; what was tuned is in the database", done.stderr)
         self.assertLessEqual(len(self.calls("tune")), 3)
 
-    def test_slots_are_never_overdrawn(self):
-        slots, held, most, lock = shipped.Slots(4), [0], [0], threading.Lock()
+    def test_every_gpu_has_its_part(self):
+        done = self.run_script("shipped.py", self.database, "--share", "1/20", "--gpus", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = [shipped.text(p) for p in shipped.share_of(shipped.problems(), "1/20")]
+        self.assertEqual(len(self.calls("tune")), len(names))
+        seen = [line.split("=")[-1] for line in (self.folder / "gpus").read_text(encoding="utf-8").splitlines() if line.startswith("tune")]
+        self.assertEqual(set(seen), {"0", "1"})
 
-        def work(number):
-            slots.take(number)
-            with lock:
-                held[0] += number
-                most[0] = max(most[0], held[0])
-            time.sleep(0.002)
-            with lock:
-                held[0] -= number
-            slots.give(number)
-
-        threads = [threading.Thread(target=work, args=(1 + i % 4,)) for i in range(40)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(20)
-        self.assertEqual((held[0], slots.free), (0, 4))
-        self.assertTrue(3 <= most[0] <= 4, most)
+    def test_gpus_of_several_kinds_have_no_common_record(self):
+        stand_in.program(self.folder, "nvidia-smi", 'import sys\nprint("NVIDIA Test " + sys.argv[sys.argv.index("-i") + 1])')
+        for words in (("shipped.py", self.database), ("shipped_check.py", self.folder / "out.json")):
+            done = self.run_script(*words, "--gpus", "2")
+            self.assertIn("several kinds: NVIDIA Test 0, NVIDIA Test 1", done.stderr)
 
     def test_a_dry_run_runs_nothing(self):
         done = self.run_script("shipped.py", self.database, "--dry-run", "--seconds", "7")
