@@ -178,7 +178,7 @@ def tune_all(options, wanted):
 
     def tune(problem, environment):
         words = ["tune", *arguments(problem), "--db", options.database, "--budget", f"{seconds_of(problem):g}s",
-                 *shared_workers(gpus.slots())]
+                 *shared_workers(gpus.slots() // number_of(problem))]
         if options.dry_run:
             print(" ".join([options.rondo, *words]))
             return

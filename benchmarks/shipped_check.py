@@ -92,8 +92,8 @@ def arguments(row, folder):
     return words
 
 
-def measured(options, row, gpu):
-    """The row with its times, on the GPU that the environment `gpu` names."""
+def measured(options, row, gpu, side):
+    """The row with its times, on the GPU that the environment `gpu` names, where `side` rows like it run at the same time."""
     with tempfile.TemporaryDirectory() as folder:
         words = arguments(row, folder)
         # Both databases know the speeds of this GPU, as a user's does.
@@ -103,7 +103,7 @@ def measured(options, row, gpu):
             rondo_program.rondo(options.rondo, "db", "import", options.profile, "--db", database, environment=environment)
         environment, database = ways["tuned"]
         rondo_program.rondo(options.rondo, "tune", *words, "--db", database, "--budget", f"{options.seconds:g}s",
-                            *rondo_program.shared_workers(options.slots), environment=environment)
+                            *rondo_program.shared_workers(side), environment=environment)
         found = {name: {"ms": []} for name in ways}
         for turn in range(TURNS):
             for name in sorted(ways, reverse=turn % 2 == 1):
@@ -164,7 +164,7 @@ def main():
     options = parser.parse_args()
     gpus = rondo_program.Gpus(options.gpus, options.side)
     gpus.check_alike()
-    memory, options.slots = shipped.gpu_memory(gpus), gpus.slots()
+    memory = shipped.gpu_memory(gpus)
     result = begun(options)
     wanted = drawn(options.seed, options.listed, options.beside)
     order = {problem_of(row): place for place, row in enumerate(wanted)}
@@ -180,10 +180,11 @@ def main():
         lock = threading.Lock()
 
         def one(row):
-            with gpus.take(shipped.slots_of(row, options.side, memory)) as gpu:
+            slots = shipped.slots_of(row, options.side, memory)
+            with gpus.take(slots) as gpu:
                 if options.limit and time.monotonic() - begin + options.seconds + shipped.START_SECONDS > options.limit:
                     return
-                found = measured(options, row, gpu)
+                found = measured(options, row, gpu, gpus.slots() // slots)
             with lock:
                 result["rows"].append(found)
                 result["rows"].sort(key=lambda each: order[problem_of(each)])
