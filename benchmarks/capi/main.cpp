@@ -111,14 +111,16 @@ class Timing {
  public:
   Timing(const api::Plan& plan, const Wanted& wanted, Memory&& first, void* stream)
       : plan_(plan), workspace_(workspace_for(plan, wanted)), stream_(stream) {
-    // Each run finds its inputs outside L2; plans that keep a graph of each call keep 8. How often shoot
-    // iterates depends on the numbers: `rondo bench` draws at least 8 sets of them.
-    constexpr std::size_t kMostSets = 8;
+    // The sets of `rondo bench`: each run finds its inputs outside L2, and where a kernel may iterate there
+    // are at least 8 draws. There are no more than 8, so that plans of several kernels keep a graph of each.
+    constexpr std::size_t kMostSets = 8, kDraws = 8;
     const bool iterates = std::strcmp(need(plan.info()).strategy, "shoot") == 0;
     std::int64_t bytes = first.bytes();
     sets_.push_back(std::move(first));
-    for (; sets_.size() < kMostSets && (iterates || bytes < 2 * l2_bytes(0)); bytes += sets_.back().bytes())
+    for (; sets_.size() < kMostSets && bytes < 2 * l2_bytes(0); bytes += sets_.back().bytes())
       sets_.emplace_back(plan, wanted, static_cast<int>(sets_.size()), stream);
+    for (const std::size_t whole = sets_.size(); iterates && sets_.size() < kDraws;)
+      sets_.push_back(sets_[sets_.size() % whole].draw(static_cast<int>(sets_.size()), stream));
     for (const Memory& set : sets_) arguments_.push_back(set.arguments(workspace_, stream));
   }
 
@@ -136,6 +138,7 @@ class Timing {
     return seconds;
   }
   std::size_t sets() const { return sets_.size(); }
+  const Memory& last_set() const { return sets_.back(); }
 
  private:
   double sample(int repetitions) {
@@ -195,7 +198,8 @@ int time_launches(const Wanted& wanted) {
       "%.6g, ",
       (driver - begin) * 1e3, (ready - driver) * 1e3, open_s * 1e3, (planned - ready - open_s) * 1e3,
       launch_s * 1e3);
-  std::printf("\"first_ms\": %.6g}\n", (planned - ready + launch_s) * 1e3);
+  std::printf("\"first_ms\": %.6g, \"last_set\": %s}\n", (planned - ready + launch_s) * 1e3,
+              timing.last_set().first_numbers(stream).c_str());
   return 0;
 }
 

@@ -1,9 +1,12 @@
 #include "benchmarks/capi/plan.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace bench {
 
@@ -18,51 +21,110 @@ void need(api::Result<void> result) {
 
 namespace {
 
-// Reproducible numbers in [-1, 1).
+// Numbers in [-1, 1), as tuner/data draws them (SplitMix64, compiler/support/split_mix.h). Written here
+// again, because this program may use the C interface alone; the tests RunSets.AreTheNumbersOfTheRecords and
+// capi.benchmark hold both to the same numbers.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
-  float next() {
-    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<float>(state_ >> 40) / static_cast<float>(1 << 23) - 1;
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  double next() {
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
   }
 
  private:
   std::uint64_t state_;
 };
 
+// To nearest, ties to even.
 std::uint16_t to_bf16(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// Of numbers that are normal in fp16, or zero.
+// To nearest, ties to even, where the result is normal; what is less than 2^-14 becomes zero.
 std::uint16_t to_fp16(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
-  const int exponent = static_cast<int>((bits >> 23) & 0xFF) - 127 + 15;
-  if (exponent <= 0) return sign;
-  return static_cast<std::uint16_t>(sign | (exponent << 10) | ((bits >> 13) & 0x3FF));
+  const std::uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7FFFFFFF;
+  constexpr std::uint32_t kOtherBias = (127 - 15) << 23;
+  if (magnitude < kOtherBias + (1 << 23)) return static_cast<std::uint16_t>(sign);
+  const std::uint32_t rounded = magnitude - kOtherBias + 0xFFF + ((magnitude >> 13) & 1);
+  return static_cast<std::uint16_t>(sign | (rounded >> 13));
 }
+
+float from_half(std::uint16_t half, std::int32_t type) {
+  std::uint32_t bits = static_cast<std::uint32_t>(half) << 16;
+  if (type != RONDO_TYPE_BF16)
+    bits =
+        (half & 0x7FFF) == 0
+            ? bits & 0x80000000
+            : (bits & 0x80000000) | ((static_cast<std::uint32_t>(half & 0x7FFF) << 13) + ((127 - 15) << 23));
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::size_t size_of(std::int32_t type) { return type == RONDO_TYPE_F32 || type == RONDO_TYPE_I32 ? 4 : 2; }
 
 constexpr int kPatternElements = 1'048'573;  // a prime: rows and steps all differ
 
-// As `rondo bench` draws them: parameters in [-1/2, 1/2], so are initial states, all else in [-1, 1].
+bool is_drawn(const rondo_tensor_info& info) {
+  return info.role == RONDO_ROLE_PARAM || info.role == RONDO_ROLE_INITIAL_STATE;
+}
+
+// Parameters and initial states in [-1/2, 1/2], all else in [-1, 1].
 std::vector<unsigned char> values_of(const rondo_tensor_info& info, std::int64_t bytes, std::uint64_t seed) {
-  const bool small = info.role == RONDO_ROLE_PARAM || info.role == RONDO_ROLE_INITIAL_STATE;
-  const std::size_t size = info.type == RONDO_TYPE_F32 || info.type == RONDO_TYPE_I32 ? 4 : 2;
+  const std::size_t size = size_of(info.type);
   std::vector<unsigned char> values(
       std::min(static_cast<std::size_t>(bytes), std::size_t{kPatternElements} * size));
   Random random(seed);
   for (std::size_t at = 0; at + size <= values.size(); at += size) {
-    const float value = random.next() * (small ? 0.5F : 1.0F);
+    const auto value = static_cast<float>(random.next() * (is_drawn(info) ? 0.5 : 1.0));
     const std::uint16_t half = info.type == RONDO_TYPE_BF16 ? to_bf16(value) : to_fp16(value);
     std::memcpy(&values[at], size == 4 ? static_cast<const void*>(&value) : &half, size);
   }
   return values;
 }
+
+// In which order `rondo bench` draws tensors: by kind, each in its roles before the next of the kind.
+struct Place {
+  int kind, of_kind, role;
+  auto operator<=>(const Place&) const = default;
+};
+
+Place place_of(std::int32_t role, int of_role) {
+  switch (role) {
+    case RONDO_ROLE_PRODUCTS: return {0, of_role, 0};
+    case RONDO_ROLE_INPUT: return {1, of_role, 0};
+    case RONDO_ROLE_INPUT_GRADIENT: return {1, of_role, 1};
+    case RONDO_ROLE_PARAM: return {2, of_role, 0};
+    case RONDO_ROLE_PARAM_GRADIENT: return {2, of_role, 1};
+    case RONDO_ROLE_INITIAL_STATE: return {3, of_role, 0};
+    case RONDO_ROLE_LAST_STATE:
+    case RONDO_ROLE_LAST_STATE_GRADIENT: return {3, of_role, 1};
+    case RONDO_ROLE_INITIAL_STATE_GRADIENT: return {3, of_role, 2};
+    case RONDO_ROLE_OUTPUT:
+    case RONDO_ROLE_OUTPUT_GRADIENT: return {4, of_role, 0};
+    default: return {5, of_role, role};
+  }
+}
+
+std::vector<std::size_t> in_drawing_order(const std::vector<rondo_tensor_info>& infos) {
+  std::map<std::int32_t, int> of_role;
+  std::vector<std::pair<Place, std::size_t>> places;
+  for (std::size_t i = 0; i < infos.size(); ++i)
+    places.emplace_back(place_of(infos[i].role, of_role[infos[i].role]++), i);
+  std::sort(places.begin(), places.end());
+  std::vector<std::size_t> order;
+  for (const auto& [place, index] : places) order.push_back(index);
+  return order;
+}
+
+std::uint64_t first_seed(int number) { return 1 + 1000 * static_cast<std::uint64_t>(number); }
 
 #ifndef RONDO_LAUNCH_ONLY
 
@@ -124,29 +186,62 @@ Memory::Memory(const api::Plan& plan, const Wanted& wanted, int number, void* st
   const rondo_plan_info info = need(plan.info());
   for (std::int32_t i = 0; i < info.tensors; ++i) {
     infos_.push_back(need(plan.tensor(i)));
-    buffers_.emplace_back(need(plan.tensor_bytes(i, batch_, time_)));
-    buffers_.back().fill(
-        values_of(infos_.back(), buffers_.back().bytes(), static_cast<std::uint64_t>(1000 * number + i)),
-        stream);
+    buffers_.push_back(std::make_shared<Buffer>(need(plan.tensor_bytes(i, batch_, time_))));
   }
+  std::uint64_t seed = first_seed(number);
+  for (const std::size_t i : in_drawing_order(infos_))
+    buffers_[i]->fill(values_of(infos_[i], buffers_[i]->bytes(), seed++), stream);
+}
+
+Memory Memory::draw(int number, void* stream) const {
+  Memory other;
+  other.batch_ = batch_, other.time_ = time_, other.infos_ = infos_, other.buffers_ = buffers_;
+  std::uint64_t seed = first_seed(number);
+  for (const std::size_t i : in_drawing_order(infos_)) {
+    if (!is_drawn(infos_[i])) continue;
+    other.buffers_[i] = std::make_shared<Buffer>(buffers_[i]->bytes());
+    other.buffers_[i]->fill(values_of(infos_[i], buffers_[i]->bytes(), seed++), stream);
+  }
+  return other;
+}
+
+std::string Memory::first_numbers(void* stream) const {
+  constexpr std::size_t kNumbers = 3;
+  std::string said = "{";
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    const std::vector<unsigned char> bytes = buffers_[i]->read(stream);
+    said += std::string(i > 0 ? ", \"" : "\"") + infos_[i].name + "\": [";
+    const std::size_t size = size_of(infos_[i].type);
+    for (std::size_t at = 0; at < kNumbers && (at + 1) * size <= bytes.size(); ++at) {
+      float value = 0;
+      std::uint16_t half = 0;
+      std::memcpy(size == 4 ? static_cast<void*>(&value) : &half, &bytes[at * size], size);
+      char text[32];
+      std::snprintf(text, sizeof text, "%s%.9g", at > 0 ? ", " : "",
+                    static_cast<double>(size == 4 ? value : from_half(half, infos_[i].type)));
+      said += text;
+    }
+    said += "]";
+  }
+  return said + "}";
 }
 
 api::Arguments Memory::arguments(const Buffer& workspace, void* stream) const {
   api::Arguments arguments(batch_, time_);
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    arguments.set(static_cast<std::int32_t>(i), infos_[i].type, buffers_[i].data(), buffers_[i].bytes());
+    arguments.set(static_cast<std::int32_t>(i), infos_[i].type, buffers_[i]->data(), buffers_[i]->bytes());
   return arguments.workspace(workspace.data(), workspace.bytes()).stream(stream);
 }
 
 std::int64_t Memory::bytes() const {
   std::int64_t all = 0;
-  for (const Buffer& buffer : buffers_) all += buffer.bytes();
+  for (const auto& buffer : buffers_) all += buffer->bytes();
   return all;
 }
 
 void Memory::clear_results(void* stream) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    if (infos_[i].written != 0) buffers_[i].clear(stream);
+    if (infos_[i].written != 0) buffers_[i]->clear(stream);
   wait(stream);
 }
 
@@ -154,7 +249,7 @@ std::vector<unsigned char> Memory::results(void* stream) const {
   std::vector<unsigned char> all;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (infos_[i].written == 0) continue;
-    const std::vector<unsigned char> bytes = buffers_[i].read(stream);
+    const std::vector<unsigned char> bytes = buffers_[i]->read(stream);
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
   return all;

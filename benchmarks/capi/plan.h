@@ -37,21 +37,27 @@ void need(api::Result<void> result);
 // A plan for what is wanted. With a package: its own, and `open_s` are the seconds that opening it took.
 api::Plan make_plan(const api::Context& context, const Wanted& wanted, double* open_s = nullptr);
 
-// One set of a plan's tensors, with values that depend on the set's number alone.
+// One set of a plan's tensors. In a forward pass it holds the very numbers that `rondo bench` draws for the
+// set of that number (tuner/measure/run_data.cpp): how often shoot iterates depends on them.
 class Memory {
  public:
   Memory(const api::Plan& plan, const Wanted& wanted, int number, void* stream);
+  // The set of that number, if it has parameters and initial states of its own and shares the rest with this.
+  Memory draw(int number, void* stream) const;
   api::Arguments arguments(const Buffer& workspace, void* stream) const;
   std::int64_t bytes() const;
-  int tensors() const { return static_cast<int>(buffers_.size()); }
   void clear_results(void* stream) const;
   // All that the plan writes, one tensor after the other.
   std::vector<unsigned char> results(void* stream) const;
+  // The first numbers of each tensor, as JSON: {"x": [0.5, ...], ...}.
+  std::string first_numbers(void* stream) const;
 
  private:
-  std::int64_t batch_, time_;
+  Memory() = default;
+
+  std::int64_t batch_ = 0, time_ = 0;
   std::vector<rondo_tensor_info> infos_;
-  std::vector<Buffer> buffers_;
+  std::vector<std::shared_ptr<Buffer>> buffers_;
 };
 
 Buffer workspace_for(const api::Plan& plan, const Wanted& wanted);

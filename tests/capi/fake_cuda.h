@@ -1,9 +1,10 @@
 /* A CUDA driver without a GPU: device memory is the host's, and its only kernel is the running sum of
  * stand_in.h, of 8 channels, which runs when it is launched, or when a graph that recorded it is.
  * RONDO_LIBCUDA names the library. It has two devices, of the compute capability that RONDO_FAKE_CAPABILITY
- * says, or 90, and RONDO_FAKE_LEAK lets it lose memory. Everything of a context must be done while that
- * context is current, as with a real driver; and while a stream is captured in the global mode, what could
- * spoil that is refused to threads that have not said that they know (cuThreadExchangeStreamCaptureMode). */
+ * says, or 90, and with an L2 of RONDO_FAKE_L2 bytes, or 50 MiB. RONDO_FAKE_LEAK lets it lose memory.
+ * Everything of a context must be done while that context is current, as with a real driver; and while a
+ * stream is captured in the global mode, what could spoil that is refused to threads that have not said that
+ * they know (cuThreadExchangeStreamCaptureMode). */
 #ifndef RONDO_TESTS_CAPI_FAKE_CUDA_H
 #define RONDO_TESTS_CAPI_FAKE_CUDA_H
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "compiler/scalar/storage.h"
 #include "tests/runtime/device/guarded_device.h"
 #include "tests/runtime/plan/cells.h"
 #include "tuner/measure/measure.h"
@@ -76,6 +77,21 @@ TEST_F(RunSets, HaveOtherWeightsWhereAKernelMayIterate) {
   std::set<std::vector<std::byte>> values;
   for (const executable::Address address : found.at(Role::Param)) values.insert(bytes_at(address, 32));
   EXPECT_EQ(values.size(), 8) << "of 16 numbers";
+}
+
+// bench_capi, which may use the C interface alone, draws the same ones: tests/benchmarks/capi_test.py has
+// these numbers too. The times of shoot depend on them, so those of the records hold for them.
+TEST_F(RunSets, AreTheNumbersOfTheRecords) {
+  const auto found = addresses("paralstm", Pass::Forward, 0);
+  const auto equal = [&](Role role, kernel::Storage storage, const std::vector<float>& wanted) {
+    const auto size = static_cast<std::size_t>(kernel::storage_bytes(storage));
+    const std::vector<std::byte> bytes = bytes_at(found.at(role).at(7), wanted.size() * size);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_FLOAT_EQ(static_cast<float>(scalar::decode(storage, &bytes[i * size])), wanted[i]) << i;
+  };
+  equal(Role::Input, kernel::Storage::BF16, {0.1328125F, 0.4921875F, 0.94140625F});
+  equal(Role::Param, kernel::Storage::F32, {0.42544505F, 0.0801572427F, -0.349145681F});
+  equal(Role::InitialState, kernel::Storage::F32, {0.112149797F, -0.369487852F, -0.373865008F});
 }
 
 TEST_F(RunSets, AreAsManyAsTheCacheAsksFor) {
