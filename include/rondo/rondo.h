@@ -105,7 +105,8 @@ typedef struct rondo_constant {
   const char* name;
   double value;
 } rondo_constant;
-/* A constant of the cell and its default. The name belongs to the cell. */
+/* A constant of the cell and its default. The name belongs to the cell. What a later version adds to the
+ * struct, this call does not write. */
 RONDO_API rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index,
                                                rondo_constant* constant);
 
@@ -177,6 +178,7 @@ typedef struct rondo_problem {
   int32_t save;                    /* RONDO_SAVE_ */
   const rondo_constant* constants; /* those of the cell that are to have other values */
   size_t constant_count;
+  size_t constant_size; /* sizeof(rondo_constant) of the program; 0: a name and a value */
 } rondo_problem;
 
 enum {

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,10 +25,17 @@
 
 namespace rondo::api {
 
+// One error in the text of a cell, as rondo_diagnostic has it.
+struct Diagnostic {
+  std::int32_t line = 0, column = 0, length = 0;  // from 1; columns count characters
+  std::string message, help, rendered;            // `rendered`: all of it for people, with line and caret
+};
+
 // What a call that failed said.
 struct Error {
   rondo_status status = RONDO_OK;
   std::string message, hint;
+  std::vector<Diagnostic> diagnostics{};  // of a cell's text, all of them; of other errors none
   static Error last(rondo_status status) { return {status, rondo_message(), rondo_hint()}; }
 };
 
@@ -353,8 +361,14 @@ class Cell {
     return make(options);
   }
   static Result<Cell> make(const rondo_cell_options& options) {
-    return detail::made<Cell, rondo_cell>(
-        [&](rondo_cell** handle) { return rondo_cell_create(&options, handle, nullptr); });
+    rondo_diagnostics* listed = nullptr;
+    auto result = detail::made<Cell, rondo_cell>(
+        [&](rondo_cell** handle) { return rondo_cell_create(&options, handle, &listed); });
+    const detail::Owned<rondo_diagnostics, rondo_diagnostics_destroy> owned(listed);
+    if (result || listed == nullptr) return result;
+    Error error = result.error();
+    error.diagnostics = all_of(listed);
+    return error;
   }
   explicit Cell(rondo_cell* handle) : handle_(handle) {}
 
@@ -366,8 +380,25 @@ class Cell {
     return detail::asked<rondo_cell_tensor>(
         [&](auto* info) { return rondo_cell_get_tensor(get(), index, info); });
   }
+  Result<rondo_constant> constant(std::int32_t index) const {
+    rondo_constant found{};
+    const rondo_status status = rondo_cell_get_constant(get(), index, &found);
+    if (status != RONDO_OK) return Error::last(status);
+    return found;
+  }
 
  private:
+  static std::vector<Diagnostic> all_of(const rondo_diagnostics* listed) {
+    std::vector<Diagnostic> all;
+    std::int32_t count = 0;
+    if (rondo_diagnostics_count(listed, &count) != RONDO_OK) return all;
+    for (std::int32_t i = 0; i < count; ++i) {
+      auto one = detail::sized<rondo_diagnostic>();
+      if (rondo_diagnostics_get(listed, i, &one) == RONDO_OK)
+        all.push_back({one.line, one.column, one.length, one.message, one.help, one.rendered});
+    }
+    return all;
+  }
   detail::Owned<rondo_cell, rondo_cell_destroy> handle_;
 };
 
@@ -392,6 +423,28 @@ class Database {
     return detail::asked<rondo_merge_report>(
         [&](auto* report) { return rondo_database_merge(get(), path.c_str(), report); });
   }
+  // Calls `each` for each problem until it gives false. The strings are valid during the call. What it throws
+  // comes out of this function.
+  Status list(const std::function<bool(const rondo_record&)>& each) const {
+    struct Call {
+      const std::function<bool(const rondo_record&)>& each;
+      std::exception_ptr thrown;
+    } call{each, nullptr};
+    const rondo_status status = rondo_database_list(
+        get(),
+        [](void* user, const rondo_record* record) -> std::int32_t {
+          auto& to = *static_cast<Call*>(user);
+          try {
+            return to.each(*record) ? 0 : 1;
+          } catch (...) {
+            to.thrown = std::current_exception();
+            return 1;
+          }
+        },
+        &call);
+    if (call.thrown) std::rethrow_exception(call.thrown);
+    return Status::of(status);
+  }
 
  private:
   detail::Owned<rondo_database, rondo_database_destroy> handle_;
@@ -406,6 +459,7 @@ inline rondo_problem problem(std::int64_t batch, std::int64_t time, std::int64_t
   result.dim = dim;
   result.type = type;
   result.pass = pass;
+  result.constant_size = sizeof(rondo_constant);
   return result;
 }
 inline rondo_plan_options plan_options() { return detail::sized<rondo_plan_options>(); }

@@ -1,5 +1,5 @@
 /* What a plan on the CPU is where no compiler is installed: the reference, which the log says, unless a
- * kernel is asked for. */
+ * kernel is asked for; and the same through the classes of rondo.hpp. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include <rondo/rondo.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/capi/check.h"
+#include "tests/capi/jit_wrapper.h"
 
 static char logged[4096];
 static void keep(void* user, int32_t level, const char* message) {
@@ -54,6 +55,14 @@ static void test_kernels(rondo_context* context, const rondo_cell* cell, const r
   rmdir(folder);
 }
 
+static void test_wrapper(void) {
+  char folder[] = "/tmp/rondo-wrapper-XXXXXX";
+  CHECK(mkdtemp(folder) != NULL);
+  const char* faults = faults_of_jit_wrapper(folder);
+  if (!CHECK(faults[0] == '\0')) fprintf(stderr, "%s", faults);
+  CHECK(rmdir(folder) == 0);
+}
+
 int main(void) {
   rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU, .log = keep};
   rondo_context* context = NULL;
@@ -66,6 +75,7 @@ int main(void) {
   problem.pass = RONDO_PASS_FORWARD;
   test_reference(context, cell, &problem);
   test_kernels(context, cell, &problem);
+  test_wrapper();
   OK(rondo_cell_destroy(cell));
   OK(rondo_context_destroy(context));
   return report();

@@ -38,6 +38,7 @@ static rondo_problem problem_of(int32_t pass) {
   rondo_problem problem = {.struct_size = sizeof problem, .batch = B, .time = T, .heads = H, .dim = D};
   problem.type = RONDO_TYPE_F32;
   problem.pass = pass;
+  problem.constant_size = sizeof(rondo_constant);
   return problem;
 }
 
@@ -221,7 +222,7 @@ static void test_diagnostics(void) {
 static void test_forward(rondo_context* context) {
   rondo_cell* cell = cell_of(kLeaky, NULL);
   rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
-  const rondo_constant rate = {"rate", 0.25};
+  const rondo_constant rate = {.name = "rate", .value = 0.25};
   problem.constants = &rate;
   problem.constant_count = 1;
   rondo_plan* plan = NULL;
@@ -283,7 +284,11 @@ static void test_wrong_problems(rondo_context* context) {
   rondo_cell* cell = cell_of(kLeaky, NULL);
   rondo_problem problem;
   rondo_plan* plan = NULL;
-  const rondo_constant constants[] = {{"rate", 1}, {"rate", 2}, {"speed", 1}, {NULL, 1}, {"rate", NAN}};
+  const rondo_constant constants[] = {{.name = "rate", .value = 1},
+                                      {.name = "rate", .value = 2},
+                                      {.name = "speed", .value = 1},
+                                      {.name = NULL, .value = 1},
+                                      {.name = "rate", .value = NAN}};
 #define REFUSED(change, status, words)                                             \
   do {                                                                             \
     problem = problem_of(RONDO_PASS_FORWARD);                                      \
@@ -310,6 +315,17 @@ static void test_wrong_problems(rondo_context* context) {
   REFUSED(problem.constants = constants + 4; problem.constant_count = 1, RONDO_ERROR_INPUT, "nan");
   REFUSED(problem.constants = constants;
           problem.constant_count = 1u << 20, RONDO_ERROR_INPUT, "constants are given");
+  REFUSED(problem.constants = constants; problem.constant_count = 1;
+          problem.constant_size = 8, RONDO_ERROR_INPUT, "rondo_constant says");
+  /* A later version's, of which this library takes what is zero. */
+  const struct {
+    rondo_constant known;
+    double later[64];
+  } newer[] = {{{.name = "speed", .value = 1}, {0}}, {{.name = "rate", .value = 1}, {[63] = 7}}};
+  REFUSED(problem.constants = &newer[0].known; problem.constant_size = sizeof newer[0];
+          problem.constant_count = 1, RONDO_ERROR_INPUT, "it has: rate");
+  REFUSED(problem.constants = &newer[0].known; problem.constant_size = sizeof newer[0];
+          problem.constant_count = 2, RONDO_ERROR_UNSUPPORTED, "rondo_constant");
   REFUSED(problem.struct_size = 8, RONDO_ERROR_INPUT, "rondo_problem says");
 #undef REFUSED
   problem = problem_of(RONDO_PASS_FORWARD);

@@ -4,20 +4,11 @@
 #include <rondo/rondo.hpp>
 #include <string>
 
+#include "tests/capi/faults.h"
+
 namespace {
 
 namespace api = rondo::api;
-
-class Faults {
- public:
-  void check(bool holds, const char* what) {
-    if (!holds) text_ += std::string(what) + "\n";
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 void check_sound(const api::Package& package, Faults& faults) {
   faults.check(bool(package.verify()), "a sound package is verified");

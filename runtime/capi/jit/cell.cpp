@@ -220,7 +220,9 @@ rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index, rond
     if (Status status = capi::not_null(constant, "constant"); !status) return status;
     const auto found = capi::element_of((*object)->cell->constants, index, "constant");
     if (!found) return found.error();
-    *constant = {(*found)->name.c_str(), (*found)->value};
+    // Field by field: an older program's struct may be shorter, and none says how long it is.
+    constant->name = (*found)->name.c_str();
+    constant->value = (*found)->value;
     return success();
   });
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "compiler/schedule/analysis/saved_products.h"
@@ -15,6 +16,7 @@ namespace rondo::capi {
 namespace {
 
 constexpr std::size_t kFirstProblem = RONDO_SIZE_TO(rondo_problem, constant_count);
+constexpr std::size_t kFirstConstant = RONDO_SIZE_TO(rondo_constant, value);
 constexpr std::size_t kFirstPlanOptions = RONDO_SIZE_TO(rondo_plan_options, parameters);
 constexpr std::size_t kMostConstants = 4096;
 
@@ -68,11 +70,16 @@ Status read_constants(const rondo_problem& given, std::map<std::string, double>&
   if (given.constant_count > kMostConstants)
     return Error{ErrorKind::Input, fmt::format("{} constants are given", given.constant_count), ""};
   if (Status status = not_null(given.constants, "rondo_problem.constants"); !status) return status;
-  for (std::size_t i = 0; i < given.constant_count; ++i) {
-    if (Status status = not_null(given.constants[i].name, "the name of a constant"); !status) return status;
-    if (!into.emplace(given.constants[i].name, given.constants[i].value).second)
-      return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", given.constants[i].name),
-                   ""};
+  const std::size_t size = given.constant_size == 0 ? kFirstConstant : given.constant_size;
+  if (Status status = check_size(size, kFirstConstant, "rondo_constant"); !status) return status;
+  const auto* at = reinterpret_cast<const unsigned char*>(given.constants);
+  for (std::size_t i = 0; i < given.constant_count; ++i, at += size) {
+    rondo_constant constant{};
+    std::memcpy(&constant, at, std::min(size, sizeof constant));
+    if (Status status = check_rest(at, size, sizeof constant, "rondo_constant"); !status) return status;
+    if (Status status = not_null(constant.name, "the name of a constant"); !status) return status;
+    if (!into.emplace(constant.name, constant.value).second)
+      return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", constant.name), ""};
   }
   return success();
 }

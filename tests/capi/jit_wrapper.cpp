@@ -1,0 +1,117 @@
+#include "tests/capi/jit_wrapper.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <rondo/rondo.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "tests/capi/faults.h"
+
+namespace {
+
+namespace api = rondo::api;
+
+constexpr const char* kLeaky =
+    "cell leaky(D) {\n  const rate = 0.5\n  input x[D]\n  state h[D]\n"
+    "  next h = h + rate * (x - h)\n  output h\n}\n";
+constexpr const char* kWrong = "cell bad(D) {\n  input x[D]\n  state h[D]\n  next h = h + y\n  output q\n}\n";
+
+// What is shipped for the H200: an export of `rondo db export`.
+std::string shipped() {
+  const char* given = std::getenv("RONDO_SOURCE_DIR");
+  return std::string(given != nullptr ? given : RONDO_SOURCE_DIR) + "/tuning_db/shipped/h200.json";
+}
+
+void check_cells(Faults& faults) {
+  const auto cell = api::Cell::parse(kLeaky);
+  if (!cell) return faults.check(false, "a sound cell is read");
+  const auto rate = cell->constant(0);
+  faults.check(rate && std::string(rate->name) == "rate" && rate->value == 0.5, "a constant has its default");
+  const auto none = cell->constant(1);
+  faults.check(!none && none.error().status == RONDO_ERROR_INPUT, "a constant that is not there is an error");
+  faults.check(!none && none.error().diagnostics.empty(), "an error of a call has no diagnostics");
+
+  const auto wrong = api::Cell::parse(kWrong, "mine.cell");
+  if (wrong) return faults.check(false, "a wrong cell is refused");
+  const auto& diagnostics = wrong.error().diagnostics;
+  faults.check(diagnostics.size() == 3, "all errors of a text are there");
+  if (diagnostics.size() != 3) return;
+  faults.check(diagnostics[1].line == 4 && diagnostics[1].column == 16 && diagnostics[1].length == 1,
+               "a diagnostic says where");
+  faults.check(diagnostics[1].rendered.find("mine.cell") != std::string::npos &&
+                   !diagnostics[0].help.empty() && diagnostics[2].message.find("'q'") != std::string::npos,
+               "and what");
+  const auto missing = api::Cell::load("/nonexistent.cell");
+  faults.check(
+      !missing && missing.error().status == RONDO_ERROR_MISSING && missing.error().diagnostics.empty(),
+      "a file that is not there has no diagnostics");
+}
+
+void check_list(const api::Database& database, Faults& faults) {
+  int all = 0, few = 0;
+  bool named = true;
+  const auto listed = database.list([&](const rondo_record& record) {
+    ++all;
+    named = named && std::string(record.device) == "h200" && record.best_ms > 0;
+    return true;
+  });
+  faults.check(listed && all > 100 && named, "all problems are listed");
+  faults.check(database.list([&](const rondo_record&) { return ++few < 3; }) && few == 3,
+               "no more are, once it is enough");
+  bool thrown = false;
+  try {
+    (void)database.list([](const rondo_record&) -> bool { throw std::runtime_error("mine"); });
+  } catch (const std::runtime_error& error) {
+    thrown = std::string(error.what()) == "mine";
+  }
+  faults.check(thrown, "what a function throws passes through the library's call");
+}
+
+void check_databases(const std::string& folder, Faults& faults) {
+  const std::string path = folder + "/tuning.db", other = folder + "/other.db";
+  {
+    const auto database = api::Database::open(path), second = api::Database::open(other);
+    if (!database || !second) return faults.check(false, "databases are made");
+    const auto imported = database->import_file(shipped());
+    faults.check(imported && imported->problems > 100 && imported->devices == 1, "an export is imported");
+    const auto merged = second->merge(path);
+    faults.check(merged && imported && merged->problems == imported->problems, "a database is merged");
+    const auto none = second->import_file(folder + "/none.json");
+    faults.check(!none && none.error().status == RONDO_ERROR_MISSING,
+                 "an export that is not there is an error");
+    check_list(*second, faults);
+  }
+  for (const std::string& file : {path, other}) std::remove(file.c_str());
+}
+
+void check_training(Faults& faults) {
+  std::string log;
+  const auto context = api::Context::cpu([&](const std::string& message) { log += message; });
+  const auto cell = api::Cell::load("lstm");
+  if (!context || !cell) return faults.check(false, "the CPU and a shipped cell are there");
+  rondo_problem problem = api::problem(2, 3, 1, 16, RONDO_TYPE_F32);
+  problem.save = RONDO_SAVE_AUTO;
+  const auto training = api::Training::make(*context, *cell, problem);
+  if (!training) return faults.check(false, "a training object is made");
+  faults.check(log.find("reference") != std::string::npos, "what the library logs arrives");
+  const auto info = training->info();
+  faults.check(info && info->shared > 0, "both passes share tensors");
+  const auto shared = training->shared(0);
+  faults.check(shared && shared->forward >= 0 && shared->backward >= 0, "a shared tensor is in both");
+  const auto sizes = training->sizes(2, 3), wrong = training->sizes(-1, 3);
+  faults.check(sizes && sizes->saved_bytes > 0 && !wrong, "sizes are those of a batch that may be");
+  const auto forward = training->forward(), backward = training->backward();
+  faults.check(forward && forward->find("h_out") && backward && backward->find("grad_R"), "plans are made");
+}
+
+}  // namespace
+
+const char* faults_of_jit_wrapper(const char* folder) {
+  static std::string text;
+  Faults faults;
+  check_cells(faults);
+  check_databases(folder, faults);
+  check_training(faults);
+  return (text = faults.text()).c_str();
+}
